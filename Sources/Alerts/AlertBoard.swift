@@ -52,13 +52,13 @@ package final class AlertBoard: Sendable {
     /// Sets an alert. From any thread.
     ///
     /// - Throws: what is wrong with it, in one line that names the cure.
-    package func add(_ text: String) throws(AlertRule.Misfit) {
+    package func add(_ text: String) throws(AlertRule.ParseError) {
         let rule = try AlertRule(text)
         let outcome = self.state.withLockedValue { state in (state.add(rule, isByKey: true), state.changed) }
         switch outcome.0 {
         case .added: outcome.1?()
-        case .known: throw AlertRule.Misfit("this alert is set already")
-        case .full: throw AlertRule.Misfit("there are \(AlertRule.most) alerts; remove one first")
+        case .known: throw AlertRule.ParseError("this alert is set already")
+        case .full: throw AlertRule.ParseError("there are \(AlertRule.most) alerts; remove one first")
         }
     }
 
@@ -76,7 +76,7 @@ package final class AlertBoard: Sendable {
 
     /// What is wrong with a rule's text, in one line; `nil` when it is one. From any thread.
     package static func complaint(about text: String) -> String? {
-        do throws(AlertRule.Misfit) {
+        do throws(AlertRule.ParseError) {
             _ = try AlertRule(text)
             return nil
         } catch {

@@ -26,7 +26,7 @@ package final class AlertPrograms: Sendable {
     }
 
     private struct State: Sendable {
-        var queue: ErrandQueue<Order>
+        var queue: JobQueue<Order>
         var hasThread = false
         /// Monotonic ns from which on nothing is waited for any more; `nil` while the program runs.
         var stopAt: Int64?
@@ -39,17 +39,17 @@ package final class AlertPrograms: Sendable {
     private let thread = WorkQueue("alert-programs")
     private let limits: Limits
     private let environment: [String]
-    private let meter: ErrandMeter
+    private let meter: JobMetrics
 
     /// - Parameter environment: `NAME=VALUE` of each variable that the programs get; see ``harmless(_:)``.
     /// - Throws: ``SystemCallFailure`` when the process has no descriptor left.
-    package init(limits: Limits = Limits(), environment: [String], meter: ErrandMeter) throws(SystemCallFailure) {
+    package init(limits: Limits = Limits(), environment: [String], meter: JobMetrics) throws(SystemCallFailure) {
         self.wake = try WakeSignal()
         self.limits = limits
         self.environment = environment
         self.meter = meter
         self.state = NIOLockedValueBox(
-            State(queue: ErrandQueue(capacity: limits.waiting, atOnce: limits.atOnce))
+            State(queue: JobQueue(capacity: limits.waiting, atOnce: limits.atOnce))
         )
     }
 
@@ -108,7 +108,7 @@ package final class AlertPrograms: Sendable {
         let nanoseconds = limit.components.seconds * 1_000_000_000 + limit.components.attoseconds / 1_000_000_000
         self.state.withLockedValue { state in
             state.isClosed = true
-            state.stopAt = DisplayClock.monotonic() + nanoseconds
+            state.stopAt = SystemClock.monotonic() + nanoseconds
         }
         self.wake.ring()
         // The children's end takes moments once they are killed; a child that the kernel holds is left to it.
@@ -128,13 +128,13 @@ package final class AlertPrograms: Sendable {
         var name: String
         /// When it is told to end, and when it is made to.
         var limit: Int64
-        var isTold = false
+        var isReported = false
     }
 
     private struct Runner {
         /// How often it is looked whether a child has ended.
         private static let glance: Int64 = 20_000_000
-        private static let grace: Int64 = 1_000_000_000
+        private static let killDelay: Int64 = 1_000_000_000
 
         let programs: AlertPrograms
         var children: [Child] = []
@@ -147,7 +147,7 @@ package final class AlertPrograms: Sendable {
                     return (orders, state.stopAt)
                 }
                 for order in orders { self.start(order) }
-                let now = DisplayClock.monotonic()
+                let now = SystemClock.monotonic()
                 self.collect(now: now)
                 if let stopAt {
                     if now >= stopAt { self.endAll() }
@@ -174,7 +174,7 @@ package final class AlertPrograms: Sendable {
             let name = order.arguments.first ?? ""
             switch SpawnedProgram.start(order, environment: self.programs.environment) {
             case .success(let process):
-                let limit = DisplayClock.monotonic() + self.programs.limits.time
+                let limit = SystemClock.monotonic() + self.programs.limits.time
                 self.children.append(Child(process: process, name: name, limit: limit))
             case .failure(let error):
                 self.programs.meter.ended(.failed, reason: "\(name) cannot be started: \(error)")
@@ -190,20 +190,20 @@ package final class AlertPrograms: Sendable {
                 let result = waitpid(child.process, &status, WNOHANG)
                 if result == 0 || (result < 0 && errno == EINTR) {
                     guard now >= child.limit else { continue }
-                    kill(-child.process, child.isTold ? SIGKILL : SIGTERM)
-                    self.children[index].isTold = true
-                    self.children[index].limit = now + Self.grace
+                    kill(-child.process, child.isReported ? SIGKILL : SIGTERM)
+                    self.children[index].isReported = true
+                    self.children[index].limit = now + Self.killDelay
                     continue
                 }
                 self.children.remove(at: index)
                 self.programs.state.withLockedValue { $0.queue.ended() }
-                self.tell(child, status: result < 0 ? nil : status)
+                self.notify(child, status: result < 0 ? nil : status)
             }
         }
 
-        private func tell(_ child: Child, status: Int32?) {
+        private func notify(_ child: Child, status: Int32?) {
             let meter = self.programs.meter
-            if child.isTold {
+            if child.isReported {
                 let limit = AlertSpan.write(self.programs.limits.time)
                 meter.ended(.failed, reason: "\(child.name) did not end within \(limit), and was ended")
             } else if let status, status & 0x7F != 0 {
@@ -218,7 +218,7 @@ package final class AlertPrograms: Sendable {
         private mutating func endAll() {
             for index in self.children.indices {
                 kill(-self.children[index].process, SIGKILL)
-                self.children[index].isTold = true
+                self.children[index].isReported = true
             }
         }
     }

@@ -14,16 +14,16 @@ package final class AlertReader: TapeReader {
         /// Called on the loop when what the list shows has changed.
         package var listChanged: (@Sendable ([ListedAlert]) -> Void)?
         /// Called on the loop, at most once a second, when what outlives the program has changed.
-        package var keep: (@Sendable (AlertMemory) -> Void)?
+        package var keep: (@Sendable (AlertState) -> Void)?
 
         package init() {}
     }
 
     private struct State {
-        var watch: AlertWatch
+        var watch: AlertEvaluator
         var timer: Scheduled<Void>?
         var timerDeadline: Int64?
-        var keeper: Scheduled<Void>?
+        var saveTimer: Scheduled<Void>?
         var isFinished = false
         /// Symbols of a feed that brings summaries and no tape, with numbers of our own.
         var symbols = SymbolTable()
@@ -48,9 +48,9 @@ package final class AlertReader: TapeReader {
     package init(
         board: AlertBoard,
         loop: any EventLoop,
-        settings: AlertWatch.Settings,
+        settings: AlertEvaluator.Settings,
         symbols: [String],
-        remembered: [AlertMemory.State] = [],
+        remembered: [AlertState.State] = [],
         offset: @escaping @Sendable (Int64) -> Int64 = { _ in 0 },
         actions: Actions,
         registry: MetricRegistry,
@@ -63,7 +63,7 @@ package final class AlertReader: TapeReader {
         registry.describe(Self.metric, "Alerts that have fired.")
         self.counter = Counter(label: Self.metric, factory: registry)
         self.counter.increment(by: 0)
-        let watch = AlertWatch(settings: settings, symbols: symbols, remembered: remembered, offset: offset)
+        let watch = AlertEvaluator(settings: settings, symbols: symbols, remembered: remembered, offset: offset)
         self.state = .makeBoxSendingValue(State(watch: watch), eventLoop: loop)
         board.connect { [weak self] in
             guard let self else { return }
@@ -162,8 +162,8 @@ package final class AlertReader: TapeReader {
             self.state.withValue { state in
                 state.isFinished = true
                 state.timer?.cancel()
-                guard let keeper = state.keeper else { return }
-                keeper.cancel()
+                guard let saveTimer = state.saveTimer else { return }
+                saveTimer.cancel()
                 self.keep(state.watch)
             }
         }.get()
@@ -197,18 +197,18 @@ package final class AlertReader: TapeReader {
     }
 
     private func keepSoon(_ state: inout State) {
-        guard self.actions.keep != nil, state.keeper == nil, !state.isFinished else { return }
-        state.keeper = self.loop.assumeIsolated().scheduleTask(in: Self.keepPause) { [weak self] in
+        guard self.actions.keep != nil, state.saveTimer == nil, !state.isFinished else { return }
+        state.saveTimer = self.loop.assumeIsolated().scheduleTask(in: Self.keepPause) { [weak self] in
             guard let self else { return }
             self.state.withValue { state in
-                state.keeper = nil
+                state.saveTimer = nil
                 self.keep(state.watch)
             }
         }
     }
 
-    private func keep(_ watch: AlertWatch) {
-        self.actions.keep?(AlertMemory(rules: self.board.keptRules, states: watch.memory))
+    private func keep(_ watch: AlertEvaluator) {
+        self.actions.keep?(AlertState(rules: self.board.keptRules, states: watch.memory))
     }
 
     /// One timer for who falls silent; it may come early, which costs nothing.

@@ -25,7 +25,7 @@ package final class AlertWebhook: Sendable {
     }
 
     private struct State {
-        var queue: ErrandQueue<ByteBuffer>
+        var queue: JobQueue<ByteBuffer>
         var isClosed = false
         var channels: [ObjectIdentifier: any Channel] = [:]
     }
@@ -34,7 +34,7 @@ package final class AlertWebhook: Sendable {
     private let context: TLSContext?
     private let loop: any EventLoop
     private let limits: Limits
-    private let meter: ErrandMeter
+    private let meter: JobMetrics
     private let agent: String
     private let state: NIOLoopBoundBox<State>
 
@@ -49,7 +49,7 @@ package final class AlertWebhook: Sendable {
         loop: any EventLoop,
         limits: Limits = Limits(),
         agent: String,
-        meter: ErrandMeter
+        meter: JobMetrics
     ) throws(TLSError) {
         self.address = address
         self.context = address.isEncrypted ? try TLSContext(client: tls) : nil
@@ -57,12 +57,12 @@ package final class AlertWebhook: Sendable {
         self.limits = limits
         self.meter = meter
         self.agent = agent
-        let queue = ErrandQueue<ByteBuffer>(capacity: limits.waiting, atOnce: limits.atOnce)
+        let queue = JobQueue<ByteBuffer>(capacity: limits.waiting, atOnce: limits.atOnce)
         self.state = .makeBoxSendingValue(State(queue: queue), eventLoop: loop)
     }
 
     /// Tells of an alert. From any thread; never waits.
-    package func tell(_ alert: Alert) {
+    package func notify(_ alert: Alert) {
         self.loop.execute {
             let isTaken = self.state.withValue { !$0.isClosed && $0.queue.add(AlertText.json(alert)) }
             guard isTaken else {
@@ -117,7 +117,7 @@ package final class AlertWebhook: Sendable {
         }
     }
 
-    private func ended(_ outcome: ErrandMeter.Outcome, reason: String) {
+    private func ended(_ outcome: JobMetrics.Outcome, reason: String) {
         self.meter.ended(outcome, reason: reason)
         self.state.withValue { $0.queue.ended() }
         self.startNext()

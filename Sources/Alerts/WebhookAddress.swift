@@ -9,11 +9,11 @@ package struct WebhookAddress: Sendable, Equatable, CustomStringConvertible, Cus
     package let target: String
 
     /// The longest URL, in bytes.
-    package static let mostBytes = 2_048
+    package static let maximumBytes = 2_048
 
     /// Reads a URL; `nil` when it is none that can be asked.
     package init?(_ text: String) {
-        guard text.utf8.count <= Self.mostBytes, text.utf8.allSatisfy({ (0x21...0x7E).contains($0) }) else {
+        guard text.utf8.count <= Self.maximumBytes, text.utf8.allSatisfy({ (0x21...0x7E).contains($0) }) else {
             return nil
         }
         let schemes = [("https://", true), ("http://", false)]

@@ -228,9 +228,9 @@ package final class FeedInput {
         let findings = self.interruptions.findings(in: self.read.trades, now: now.monotonic)
         if let findings { self.read.apply(findings) }
         self.logRepetition()
-        if self.losses != self.report.told { self.log(self.report.take(self.losses, now: now.monotonic)) }
+        if self.losses != self.report.reported { self.log(self.report.take(self.losses, now: now.monotonic)) }
         let hasTrades = !self.read.trades.isEmpty
-        var hasChanges = !hasTrades && self.losses != self.report.told
+        var hasChanges = !hasTrades && self.losses != self.report.reported
         if hasTrades, self.delegate?.tradesArrived(self.read.trades, symbols: self.tape.symbols, now: now) == true {
             hasChanges = true
             // What may be from before the gap does not end it.
@@ -290,7 +290,7 @@ package final class FeedInput {
 
     package func symbolChanged(_ status: SymbolStatus) { self.tape.symbolChanged(status) }
 
-    package func symbolUnwished(_ symbol: String) { self.tape.symbolUnwished(symbol) }
+    package func symbolUnsubscribed(_ symbol: String) { self.tape.symbolUnsubscribed(symbol) }
 
     /// Publishes what happened on the connection beside its messages; at a monotonic time in ns.
     package func connectionChanged(_ event: ConnectionEvent, monotonic: Int64) {

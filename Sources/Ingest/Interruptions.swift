@@ -10,9 +10,9 @@ struct Interruptions {
     /// Whether nothing is compared.
     private let ignoresRepeats: Bool
     private let isLive: Bool
-    private var gaps = GapWatch()
-    private var sleep = SleepWatch()
-    private var tails = TradeTails()
+    private var gaps = GapTracker()
+    private var sleep = SleepDetector()
+    private var tails = RecentTrades()
     private var overlap: OverlapCheck?
     /// When the comparison ends; monotonic ns.
     private var overlapEnd: Int64?
@@ -32,7 +32,7 @@ struct Interruptions {
     /// Notes that a connection opened and that the symbols are asked for on it.
     mutating func connectionOpened(_ now: Moment) {
         self.gaps.asked(now)
-        self.sleep = SleepWatch()
+        self.sleep = SleepDetector()
         _ = self.sleep.looked(now)
     }
 
@@ -90,7 +90,7 @@ struct Interruptions {
 
     /// Notes that symbols' numbers mean others from now on.
     mutating func epochBegan() {
-        self.tails = TradeTails()
+        self.tails = RecentTrades()
         self.overlap = nil
         self.overlapEnd = nil
     }

@@ -18,14 +18,14 @@ package struct LossReport: Sendable, Equatable {
     package static let interval: Int64 = 60_000_000_000
 
     /// What was told last.
-    package private(set) var told = Counts()
-    private var toldAt: Int64?
+    package private(set) var reported = Counts()
+    private var reportedAt: Int64?
 
     package init() {}
 
     /// When there will be something to tell; monotonic ns.
     package func deadline(_ counts: Counts) -> Int64? {
-        counts == self.told ? nil : (self.toldAt.map { $0 + Self.interval } ?? .min)
+        counts == self.reported ? nil : (self.reportedAt.map { $0 + Self.interval } ?? .min)
     }
 
     /// Answers with what is to be told now: what is new since the last time.
@@ -36,14 +36,14 @@ package struct LossReport: Sendable, Equatable {
 
     /// Answers with what has not been told, whenever the last time was: at a connection's end.
     package mutating func takeAll(_ counts: Counts, now: Int64) -> Counts? {
-        guard counts != self.told else { return nil }
+        guard counts != self.reported else { return nil }
         var news = Counts()
-        news.malformedFrames = counts.malformedFrames - self.told.malformedFrames
-        news.malformedElements = counts.malformedElements - self.told.malformedElements
-        news.unnumberedTrades = counts.unnumberedTrades - self.told.unnumberedTrades
-        news.leftOutFrames = counts.leftOutFrames - self.told.leftOutFrames
-        self.told = counts
-        self.toldAt = now
+        news.malformedFrames = counts.malformedFrames - self.reported.malformedFrames
+        news.malformedElements = counts.malformedElements - self.reported.malformedElements
+        news.unnumberedTrades = counts.unnumberedTrades - self.reported.unnumberedTrades
+        news.leftOutFrames = counts.leftOutFrames - self.reported.leftOutFrames
+        self.reported = counts
+        self.reportedAt = now
         return news
     }
 }

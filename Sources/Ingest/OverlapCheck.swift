@@ -38,7 +38,7 @@ package struct OverlapCheck: Sendable {
     /// How many could be compared: trades of symbols that had traded before.
     package private(set) var compared = 0
 
-    package init(_ tails: TradeTails) {
+    package init(_ tails: RecentTrades) {
         self.tails = tails.inOrder().map { trades in
             // Out of order though they should not be: the newest decides.
             Tail(trades: trades, newest: Self.newest(of: trades), isDone: trades.isEmpty)
@@ -97,20 +97,20 @@ package struct OverlapCheck: Sendable {
 }
 
 extension OverlapCheck.Tail {
-    fileprivate func contains(_ trade: Trade) -> Bool { self.trades.contains { $0.isSaidAgain(by: trade) } }
+    fileprivate func contains(_ trade: Trade) -> Bool { self.trades.contains { $0.hasSameContent(by: trade) } }
 
     /// Takes down what came again, or looks like it.
     fileprivate mutating func note(_ trade: Trade) {
         guard !self.isDone else { return }
         // Once the end of a long row is all that is kept, its beginning matters no more.
-        if self.again.count >= 2 * TradeTails.length { self.again.removeFirst(TradeTails.length) }
+        if self.again.count >= 2 * RecentTrades.length { self.again.removeFirst(RecentTrades.length) }
         self.again.append(trade)
     }
 
     /// Whether a trade is one of those that have not come again yet.
     fileprivate mutating func takeNext(_ trade: Trade) -> Bool {
         let rest = self.trades[self.next...]
-        guard let found = rest.firstIndex(where: { $0.isSaidAgain(by: trade) }) else { return false }
+        guard let found = rest.firstIndex(where: { $0.hasSameContent(by: trade) }) else { return false }
         self.next = found + 1
         self.isAnchored = true
         return true
@@ -122,15 +122,15 @@ extension OverlapCheck.Tail {
         let run = trades.prefix { $0.exchangeTime == self.newest }
         for length in stride(from: min(border.count, run.count), to: 1, by: -1) {
             let part = run.prefix(length)
-            guard zip(part, border.suffix(length)).allSatisfy({ $0.isSaidAgain(by: $1) }) else { continue }
-            return part.allSatisfy { $0.isSaidAgain(by: part[0]) } ? 0 : length
+            guard zip(part, border.suffix(length)).allSatisfy({ $0.hasSameContent(by: $1) }) else { continue }
+            return part.allSatisfy { $0.hasSameContent(by: part[0]) } ? 0 : length
         }
         return 0
     }
 
     /// How many came again in a row up to the newest, with more than one time among them.
     fileprivate var provenRun: Int {
-        let count = zip(self.again.reversed(), self.trades.reversed()).prefix { $0.isSaidAgain(by: $1) }.count
+        let count = zip(self.again.reversed(), self.trades.reversed()).prefix { $0.hasSameContent(by: $1) }.count
         guard let first = self.again.suffix(count).first, let last = self.again.last else { return 0 }
         return first.exchangeTime < last.exchangeTime ? count : 0
     }

@@ -13,10 +13,10 @@ struct PendingRead {
     private var repeatsHere: RepeatHandling
     private var comparesFrames: Bool
     private var repeated = RepeatedFrames()
-    private var repetition = RepetitionWatch()
+    private var repetition = RepetitionDetector()
     /// Whether the feed repeats its frames as a rule; false again once that has been asked for.
     private var repeatsAsRule = false
-    private var arrivals: ArrivalJudge
+    private var arrivals: ArrivalClassifier
     /// The places of suspected trades in the next frame of a replay.
     private var announced: [Int] = []
 
@@ -29,7 +29,7 @@ struct PendingRead {
         self.repeats = repeats
         self.repeatsHere = repeats
         self.comparesFrames = repeats != .ignored
-        self.arrivals = ArrivalJudge(isLive: isLive)
+        self.arrivals = ArrivalClassifier(isLive: isLive)
     }
 
     var isEmpty: Bool { self.frames.isEmpty }
@@ -41,7 +41,7 @@ struct PendingRead {
     mutating func forgetFrames(isRelayed: Bool) {
         self.repeated.reset()
         self.announced = []
-        self.repetition = RepetitionWatch(after: self.repetition)
+        self.repetition = RepetitionDetector(after: self.repetition)
         self.repeatsHere = isRelayed && self.repeats == .leftOut ? .marked : self.repeats
         self.comparesFrames = self.repeats != .ignored && !isRelayed
     }

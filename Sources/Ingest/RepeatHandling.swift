@@ -12,7 +12,7 @@ package enum RepeatHandling: Sendable, Equatable {
 ///
 /// It looks at so many frames with trades at a time. A market makes equal frames now and then; that a third of all come
 /// again is no market.
-struct RepetitionWatch: Sendable {
+struct RepetitionDetector: Sendable {
     static let frames = 24
     /// Between two times that it is said, ns.
     static let interval: Int64 = 3_600_000_000_000
@@ -25,7 +25,7 @@ struct RepetitionWatch: Sendable {
     init() {}
 
     /// The same for another connection.
-    init(after other: RepetitionWatch) { self.saidAt = other.saidAt }
+    init(after other: RepetitionDetector) { self.saidAt = other.saidAt }
 
     /// Takes a frame with trades at a monotonic time, ns; returns whether it is to be said now that the feed repeats its frames.
     mutating func take(isRepeat: Bool, now: Int64) -> Bool {

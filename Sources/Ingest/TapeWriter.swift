@@ -20,7 +20,7 @@ package final class TapeWriter {
     private var inputs: [Weak] = []
     /// With fewer names left than this the tape begins anew. Far more than one read of a service brings, and one that brings
     /// more has the trades of the others left out and counted as such.
-    private static let leastRoom = 256
+    private static let minimumRoom = 256
 
     package init(epoch: UInt64, readers: [any TapeReader] = []) {
         self.tape = Tape(epoch: epoch)
@@ -55,7 +55,7 @@ package final class TapeWriter {
     /// A symbol keeps its number for as long as its epoch lasts, and there are ``SymbolTable/capacity`` numbers. A client that
     /// subscribes to ever new symbols must not use them up for all others, so the tape goes on with new numbers.
     func renewIfNeeded() {
-        guard SymbolTable.capacity - self.symbols.count < Self.leastRoom else { return }
+        guard SymbolTable.capacity - self.symbols.count < Self.minimumRoom else { return }
         let feeds = self.feeds
         guard feeds.allSatisfy({ !$0.isAmidRead }) else { return }
         self.tape = Tape(epoch: self.tape.epoch + 1)
@@ -80,8 +80,8 @@ package final class TapeWriter {
         for reader in self.readers { reader.symbolChanged(status) }
     }
 
-    func symbolUnwished(_ symbol: String) {
-        for reader in self.readers { reader.symbolUnwished(symbol) }
+    func symbolUnsubscribed(_ symbol: String) {
+        for reader in self.readers { reader.symbolUnsubscribed(symbol) }
     }
 
     /// Publishes a gap of one feed: beside others it is one of its symbols only.

@@ -29,9 +29,9 @@ package final class WakeSignal: Sendable {
     /// Waits until it is rung, at most for so many ns by the monotonic clock; forgets the rings, and says whether there was one.
     @discardableResult
     package func wait(atMost nanoseconds: Int64) -> Bool {
-        let (limit, isEndless) = DisplayClock.monotonic().addingReportingOverflow(max(nanoseconds, 0))
+        let (limit, isEndless) = SystemClock.monotonic().addingReportingOverflow(max(nanoseconds, 0))
         while true {
-            let left = isEndless ? Int64.max : limit - DisplayClock.monotonic()
+            let left = isEndless ? Int64.max : limit - SystemClock.monotonic()
             var none: [pollfd] = []
             if self.wait(with: &none, atMost: left) { return true }
             // A signal ends a wait, too.
@@ -46,7 +46,7 @@ package final class WakeSignal: Sendable {
     @discardableResult
     package func wait(with others: inout [pollfd], atMost nanoseconds: Int64?) -> Bool {
         others.append(pollfd(fd: self.descriptor, events: Int16(POLLIN), revents: 0))
-        DisplayClock.wait(&others, nanoseconds: nanoseconds)
+        SystemClock.wait(&others, nanoseconds: nanoseconds)
         guard others.removeLast().revents != 0 else { return false }
         var rings: UInt64 = 0
         return read(self.descriptor, &rings, MemoryLayout.size(ofValue: rings)) > 0

@@ -95,9 +95,9 @@ final class LineSource {
                 continue
             case .frame, .gap, .note, .unknown: break
             }
-            let told = self.isOtherRun ? line.withoutNumbers : line
+            let reported = self.isOtherRun ? line.withoutNumbers : line
             self.sequenceAtLoss = self.nextSequence
-            self.nextSequence = told.sequences?.upperBound ?? self.nextSequence
+            self.nextSequence = reported.sequences?.upperBound ?? self.nextSequence
             let wall = self.wall(of: line)
             self.newestWall = wall ?? before
             loss?.from = before
@@ -116,7 +116,7 @@ final class LineSource {
                 continue
             }
             self.hasBegun = true
-            return (told, loss)
+            return (reported, loss)
         }
         var loss = self.losses.finish()
         loss?.from = self.newestWall

@@ -19,7 +19,7 @@ final class MergeInput {
     private var nextNumber: UInt64?
     private(set) var nextSequence: UInt64?
     /// What the newest lines say is missing, where no trade came since.
-    private var told: RecordedLine.Content?
+    private var reported: RecordedLine.Content?
     /// Of the first line, and of the first trade.
     private let firstNumber: UInt64?
     private let firstSequence: UInt64?
@@ -72,9 +72,9 @@ final class MergeInput {
         if let number = line.number { self.nextNumber = number &+ 1 }
         if let numbers = line.sequences {
             self.nextSequence = numbers.upperBound
-            self.told = nil
+            self.reported = nil
         }
-        if case .gap = line.content { self.told = line.content }
+        if case .gap = line.content { self.reported = line.content }
     }
 
     func takeLoss() -> RecordingLoss? {
@@ -127,7 +127,7 @@ final class MergeInput {
     func follows(_ other: MergeInput) -> Bool {
         guard self.isSameRun(as: other) else { return false }
         // Both tell of what is missing between them.
-        if let told = other.told, self.current?.content == told { return true }
+        if let reported = other.reported, self.current?.content == reported { return true }
         if let first = self.firstSequence, let next = other.nextSequence { return first <= next }
         guard let number = self.firstNumber, number > 1 else { return false }
         return number == other.nextNumber

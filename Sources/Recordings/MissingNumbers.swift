@@ -16,8 +16,8 @@ struct MissingNumbers {
     /// Takes a number that came after all; returns whether it was missing.
     mutating func take(_ number: UInt64) -> Bool {
         guard let place = self.stretches.lastIndex(where: { $0.contains(number) }) else { return false }
-        let stretch = self.stretches.remove(at: place)
-        let rest = [stretch.lowerBound..<number, number + 1..<stretch.upperBound].filter { !$0.isEmpty }
+        let span = self.stretches.remove(at: place)
+        let rest = [span.lowerBound..<number, number + 1..<span.upperBound].filter { !$0.isEmpty }
         self.stretches.insert(contentsOf: rest, at: place)
         if self.stretches.count > Self.most { self.stretches.removeFirst() }
         return true

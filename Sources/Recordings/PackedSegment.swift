@@ -14,7 +14,7 @@ package struct PackedSegment {
     private static let tableFooterBytes = 9
     /// What a frame takes at least, on average, in bytes: a table of more frames than fit is none of a recording's, and to
     /// hold it would take more memory than the file is large.
-    private static let leastFrameBytes: Int64 = 64
+    private static let minimumFrameBytes: Int64 = 64
     /// The index is a small part of a file, but of the smallest, bytes.
     private static let smallIndexBytes: Int64 = 64 << 10
 
@@ -63,7 +63,7 @@ package struct PackedSegment {
         let entryBytes = flags & 0x80 != 0 ? 12 : 8
         let contentBytes = Int64(count) * Int64(entryBytes) + Int64(Self.tableFooterBytes)
         let start = size - contentBytes - 8
-        guard start >= 0, contentBytes < Int64(UInt32.max), Int64(count) <= start / Self.leastFrameBytes + 2 else {
+        guard start >= 0, contentBytes < Int64(UInt32.max), Int64(count) <= start / Self.minimumFrameBytes + 2 else {
             return nil
         }
         var table = try file.read(at: start, count: Int(contentBytes) + 8)

@@ -15,7 +15,7 @@ package final class RecordingBytes {
 
     private static let chunkBytes = 256 << 10
     private static let smallChunkBytes = 32 << 10
-    private static let leastBytes = 4 << 10
+    private static let minimumBytes = 4 << 10
     /// How many times its own size a compressed file may become; real ones become ten to fifty times as large.
     static let largestGrowth: Int64 = 4_096
 
@@ -126,7 +126,7 @@ package final class RecordingBytes {
                 self.input = try self.readChunk()
                 if self.input.readableBytes == 0 {
                     self.isAtEnd = true
-                    if self.isInFrame { self.tell(Damage(bytes: self.frameStart..<self.position, isTail: true)) }
+                    if self.isInFrame { self.notify(Damage(bytes: self.frameStart..<self.position, isTail: true)) }
                     break
                 }
             }
@@ -175,8 +175,8 @@ package final class RecordingBytes {
         self.isInFrame = false
         self.mayHoldMore = false
         self.input = ByteBuffer()
-        self.chunk = Self.leastBytes
-        var size = Self.leastBytes
+        self.chunk = Self.minimumBytes
+        var size = Self.minimumBytes
         while true {
             let window = try self.file.read(at: place, count: size)
             size = min(Self.chunkBytes, size * 2)
@@ -190,14 +190,14 @@ package final class RecordingBytes {
             }
             if let found {
                 self.position = place + Int64(found)
-                self.tell(Damage(bytes: broken..<self.position, isTail: false))
+                self.notify(Damage(bytes: broken..<self.position, isTail: false))
                 return self.endLine()
             }
             place += Int64(window.readableBytes - 3)
         }
         self.position = self.size
         self.isAtEnd = true
-        self.tell(Damage(bytes: broken..<max(broken, self.size), isTail: false))
+        self.notify(Damage(bytes: broken..<max(broken, self.size), isTail: false))
         return self.endLine()
     }
 
@@ -208,7 +208,7 @@ package final class RecordingBytes {
         return ByteBuffer(bytes: [UInt8(ascii: "\n")])
     }
 
-    private func tell(_ damage: Damage) {
+    private func notify(_ damage: Damage) {
         self.damagedParts += 1
         // A file of nothing but damage must not fill the memory.
         guard self.damage.count < 1_000 else { return }

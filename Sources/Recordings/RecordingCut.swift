@@ -111,7 +111,7 @@ private struct CutLines {
 
     private let input: LineSource
     private let cut: RecordingEdits.Cut
-    private var sieve: SymbolSieve
+    private var sieve: SymbolSelection
     private var finder = TradeFinder()
     /// What follows the loss that was told last.
     private var waiting: Kept?
@@ -131,7 +131,7 @@ private struct CutLines {
     init(_ input: LineSource, _ cut: RecordingEdits.Cut) {
         self.input = input
         self.cut = cut
-        self.sieve = SymbolSieve(cut.symbols)
+        self.sieve = SymbolSelection(cut.symbols)
         self.wall = cut.from ?? input.header.start ?? 0
     }
 
@@ -144,30 +144,33 @@ private struct CutLines {
             guard let at = line.at else { continue }
             let wall = self.input.wall(of: line) ?? self.wall
             let kept = self.take(Kept(line: line, wall: wall, at: at))
-            let told = loss.flatMap { self.tell($0, before: Kept(line: line, wall: wall, at: at)) }
-            if kept != nil || told != nil { self.damagedLines = self.input.damagedLines }
+            let reported = loss.flatMap { self.notify($0, before: Kept(line: line, wall: wall, at: at)) }
+            if kept != nil || reported != nil { self.damagedLines = self.input.damagedLines }
             self.wall = wall
             self.at = at
             if let to = self.cut.to, let tradesBehind, at.subtractingCapped(tradesBehind) > Self.lookedBehind {
                 self.isAtEnd = try self.input.skip(behind: to, line)
             }
-            if let told {
+            if let reported {
                 self.waiting = kept
-                return told
+                return reported
             }
             if let kept { return kept }
         }
         guard !self.isAtEnd else { return nil }
         self.isAtEnd = true
         guard let loss = self.input.lossAtEnd,
-            let told = self.tell(loss, before: Kept(line: self.input.line(of: loss), wall: self.wall, at: self.at))
+            let reported = self.notify(
+                loss,
+                before: Kept(line: self.input.line(of: loss), wall: self.wall, at: self.at)
+            )
         else { return nil }
         self.damagedLines = self.input.damagedLines
-        return told
+        return reported
     }
 
     /// The line that tells of a loss, if something of it is in the piece. Its times are the loss's own, whatever of it is.
-    private mutating func tell(_ loss: RecordingLoss, before next: Kept) -> Kept? {
+    private mutating func notify(_ loss: RecordingLoss, before next: Kept) -> Kept? {
         guard self.cut.touches(from: loss.from, to: loss.to) else { return nil }
         self.losses += 1
         return self.inside(Kept(line: self.input.line(of: loss), wall: loss.to, at: next.at), next.wall)
@@ -220,7 +223,7 @@ private struct CutLines {
 }
 
 /// The choice of frames by their symbols.
-private struct SymbolSieve {
+private struct SymbolSelection {
     private let wanted: Set<String>
     private var reader = FrameReader()
     private(set) var table = SymbolTable()

@@ -1,13 +1,13 @@
 import Wire
 
 /// A mark that says what wall clocks the lines before it had (docs/recording-format.md).
-struct WallMark: Equatable {
+struct WallClockMark: Equatable {
     /// Where its line begins, and behind its end, in bytes of the text.
     var offset: Int64
     var end: Int64
     var number: UInt64
     /// Of the lines before it, the header too.
-    var walls: RecordedWalls
+    var wallClocks: WallClockMarks
 }
 
 extension RecordedLine {
@@ -19,25 +19,30 @@ extension RecordedLine {
     }
 
     /// The mark in this line that says what wall clocks there were; those of earlier versions do not.
-    var wallMark: WallMark? {
-        guard let walls = self.mark?.walls, let number = self.number else { return nil }
-        return WallMark(offset: self.offset, end: self.offset + Int64(self.length) + 1, number: number, walls: walls)
+    var wallMark: WallClockMark? {
+        guard let wallClocks = self.mark?.wallClocks, let number = self.number else { return nil }
+        return WallClockMark(
+            offset: self.offset,
+            end: self.offset + Int64(self.length) + 1,
+            number: number,
+            wallClocks: wallClocks
+        )
     }
 }
 
 /// What an uncompressed file's marks tell of where lines of a wall clock are.
 extension RecordingMap {
     /// How far from a place its mark is looked for, bytes: two intervals, for a line may be long.
-    static let markWindow = Int64(2 * RecordedStops.interval)
+    static let markWindow = Int64(2 * GapMarkers.interval)
 
     /// What was written before a moment (µs since 1970), by the last mark behind lines that all were.
     func markedEarlier(than wall: Int64) throws(RecordingFailure) -> EarlierText {
         guard let length = try self.markedLength(),
-            let halved = try self.halve(length, { $0.walls.latest >= wall }, isUnmarkedFit: true)
+            let halved = try self.halve(length, { $0.wallClocks.latest >= wall }, isUnmarkedFit: true)
         else { return EarlierText() }
         // What stands before the mark shows whether that is true of it.
         let from = max(0, (halved.last?.offset ?? 0) - Self.markWindow)
-        var search = EarlierSearch(wall: wall, walls: self.headerWalls)
+        var search = EarlierSearch(wall: wall, wallClocks: self.headerWallClocks)
         let isToEnd = halved.high == length
         try self.scan(from: from, to: isToEnd ? .max : halved.high, isLineStart: from == 0, leavesTextOut: true) {
             search.take($0)
@@ -52,13 +57,13 @@ extension RecordingMap {
         // Behind the last mark there may be anything.
         guard let tail = try self.end(before: wall, from: last.offset, to: .max, isLineStart: true) else { return .max }
         guard tail == last.offset else { return tail }
-        let back = last.walls.back
+        let back = last.wallClocks.back
         guard
             let halved = try self.halve(
                 last.end,
-                { $0.walls.earliestBehind(back: back) > wall },
+                { $0.wallClocks.earliestBehind(back: back) > wall },
                 isUnmarkedFit: false
-            ), halved.first.map({ last.walls.mayFollow($0.walls) }) ?? true
+            ), halved.first.map({ last.wallClocks.mayFollow($0.wallClocks) }) ?? true
         else { return .max }
         let end = min(halved.first?.offset ?? last.offset, last.offset)
         guard let found = try self.end(before: wall, from: halved.low, to: end, isLineStart: halved.isLineStart),
@@ -69,10 +74,10 @@ extension RecordingMap {
     }
 
     /// The header's wall clock.
-    private var headerWalls: RecordedWalls {
-        var walls = RecordedWalls()
-        if let start = self.header?.start { walls.take(RecordingSyntax.microseconds(start)) }
-        return walls
+    private var headerWallClocks: WallClockMarks {
+        var wallClocks = WallClockMarks()
+        if let start = self.header?.start { wallClocks.take(RecordingSyntax.microseconds(start)) }
+        return wallClocks
     }
 
     /// The text's length where there are such marks, by what stands at its begin.
@@ -85,8 +90,8 @@ extension RecordingMap {
         from: Int64,
         to end: Int64,
         isLineStart: Bool
-    ) throws(RecordingFailure) -> WallMark? {
-        var found: WallMark?
+    ) throws(RecordingFailure) -> WallClockMark? {
+        var found: WallClockMark?
         try self.scan(from: from, to: end, isLineStart: isLineStart, leavesTextOut: true) { line in
             found = line.wallMark
             return found == nil
@@ -94,9 +99,9 @@ extension RecordingMap {
         return found
     }
 
-    private func lastWallMark(_ length: Int64) throws(RecordingFailure) -> WallMark? {
+    private func lastWallMark(_ length: Int64) throws(RecordingFailure) -> WallClockMark? {
         let from = max(0, length - Self.markWindow)
-        var found: WallMark?
+        var found: WallClockMark?
         try self.scan(from: from, isLineStart: from == 0, leavesTextOut: true) { line in
             found = line.wallMark ?? found
             return true
@@ -106,8 +111,8 @@ extension RecordingMap {
 
     /// What halving leaves: the marks next to where they begin to fit, and the stretch in which there may be more of them.
     private struct Halved {
-        var last: WallMark?
-        var first: WallMark?
+        var last: WallClockMark?
+        var first: WallClockMark?
         var low: Int64 = 0
         var high: Int64
         /// Whether a line begins at `low`.
@@ -119,7 +124,7 @@ extension RecordingMap {
     /// - Parameter isUnmarkedFit: whether a stretch without a mark is taken for one that fits.
     private func halve(
         _ length: Int64,
-        _ fits: (WallMark) -> Bool,
+        _ fits: (WallClockMark) -> Bool,
         isUnmarkedFit: Bool
     ) throws(RecordingFailure) -> Halved? {
         var halved = Halved(high: length)
@@ -136,8 +141,8 @@ extension RecordingMap {
                 }
                 continue
             }
-            guard found.walls.mayFollow(halved.last?.walls ?? RecordedWalls()),
-                halved.first?.walls.mayFollow(found.walls) ?? true
+            guard found.wallClocks.mayFollow(halved.last?.wallClocks ?? WallClockMarks()),
+                halved.first?.wallClocks.mayFollow(found.wallClocks) ?? true
             else { return nil }
             if fits(found) {
                 halved.first = found
@@ -177,31 +182,31 @@ extension RecordingMap {
 private struct EarlierSearch {
     let wall: Int64
     /// As far as they are known.
-    private var walls: RecordedWalls
+    private var wallClocks: WallClockMarks
     private var found = EarlierText()
     /// The number of the next line, where all since the mark are there and earlier.
     private var next: UInt64?
     private var end: Int64 = 0
     private var isContradicted = false
 
-    init(wall: Int64, walls: RecordedWalls) {
+    init(wall: Int64, wallClocks: WallClockMarks) {
         self.wall = wall
-        self.walls = walls
+        self.wallClocks = wallClocks
     }
 
     /// Takes a line; returns whether more are wanted.
     mutating func take(_ line: RecordedLine) -> Bool {
         if let mark = line.wallMark {
-            self.isContradicted = !mark.walls.mayFollow(self.walls)
-            guard !self.isContradicted, mark.walls.latest < self.wall else {
+            self.isContradicted = !mark.wallClocks.mayFollow(self.wallClocks)
+            guard !self.isContradicted, mark.wallClocks.latest < self.wall else {
                 self.next = nil
                 return false
             }
-            self.walls = mark.walls
-            self.found = EarlierText(offset: mark.offset, number: mark.number, latest: mark.walls.latest)
+            self.wallClocks = mark.wallClocks
+            self.found = EarlierText(offset: mark.offset, number: mark.number, latest: mark.wallClocks.latest)
             self.next = mark.number
         }
-        if let wall = line.wall { self.walls.take(wall) }
+        if let wall = line.wall { self.wallClocks.take(wall) }
         guard let next, line.number == next, let wall = line.wall, wall < self.wall else {
             self.next = nil
             return true
@@ -215,6 +220,6 @@ private struct EarlierSearch {
     func text(isToEnd: Bool) -> EarlierText {
         if self.isContradicted { return EarlierText() }
         guard isToEnd, let next else { return self.found }
-        return EarlierText(offset: self.end, number: next, latest: self.walls.latest, isAll: true)
+        return EarlierText(offset: self.end, number: next, latest: self.wallClocks.latest, isAll: true)
     }
 }

@@ -1,8 +1,8 @@
 import Market
 import Wire
 
-/// Where a recording may be searched on for its next stop (``RecordedStops``).
-struct ClearedWay: Equatable {
+/// Where a recording may be searched on for its next stop (``GapMarkers``).
+struct SearchedRange: Equatable {
     /// ns since the file's start; `nil` where no stop is in the rest of the file.
     var at: Int64?
     /// The newest message with trades before that, ns since the file's start.
@@ -28,35 +28,35 @@ extension RecordingMap {
     ///
     /// - Parameter lastTrade: the newest message with trades before that time.
     /// - Returns: that time again, where nothing is known or a stop may be next to it.
-    func clear(from at: Int64, lastTrade: Int64?) throws(RecordingFailure) -> ClearedWay {
+    func clear(from at: Int64, lastTrade: Int64?) throws(RecordingFailure) -> SearchedRange {
         if let index { return Self.clear(index, from: at, lastTrade: lastTrade) }
-        let here = ClearedWay(at: at, lastTrade: lastTrade)
-        guard let place = try self.place(at: at) else { return ClearedWay(lastTrade: lastTrade) }
+        let here = SearchedRange(at: at, lastTrade: lastTrade)
+        guard let place = try self.place(at: at) else { return SearchedRange(lastTrade: lastTrade) }
         guard let before = try self.mark(before: place.offset),
             let last = try self.lastMark(behind: place.offset, count: before.count),
             // From that trade on: a gap may stand between it and the mark.
             let trade = last.lastTrade, trade > at
         else { return here }
-        return ClearedWay(at: trade, lastTrade: trade)
+        return SearchedRange(at: trade, lastTrade: trade)
     }
 
-    private static func clear(_ index: RecordingIndex, from at: Int64, lastTrade: Int64?) -> ClearedWay {
+    private static func clear(_ index: RecordingIndex, from at: Int64, lastTrade: Int64?) -> SearchedRange {
         var last = lastTrade
         for block in index.blocks {
             guard let times = block.at, times.upperBound >= at else { continue }
-            let isSilent = RecordedStops.isSilence(from: last, to: block.traded?.lowerBound ?? .min)
-            guard block.breaks == 0, block.silence < RecordedStops.silence, !isSilent else {
-                return ClearedWay(at: max(at, times.lowerBound), lastTrade: last)
+            let isSilent = GapMarkers.isSilence(from: last, to: block.traded?.lowerBound ?? .min)
+            guard block.breaks == 0, block.silence < GapMarkers.silence, !isSilent else {
+                return SearchedRange(at: max(at, times.lowerBound), lastTrade: last)
             }
             if let traded = block.traded { last = max(last ?? .min, traded.upperBound) }
         }
-        return ClearedWay(lastTrade: last)
+        return SearchedRange(lastTrade: last)
     }
 
     /// The newest mark before a place; none were needed where the file begins close before it.
-    private func mark(before offset: Int64) throws(RecordingFailure) -> RecordedStops? {
+    private func mark(before offset: Int64) throws(RecordingFailure) -> GapMarkers? {
         let from = max(0, offset - Self.markWindow)
-        var mark = from == 0 ? RecordedStops() : nil
+        var mark = from == 0 ? GapMarkers() : nil
         try self.scan(from: from, to: offset, isLineStart: from == 0) { line in
             if let found = line.mark?.stops { mark = found }
             return true
@@ -65,13 +65,13 @@ extension RecordingMap {
     }
 
     /// The last mark behind a place that counts no more stops than so many.
-    private func lastMark(behind offset: Int64, count: UInt64) throws(RecordingFailure) -> RecordedStops? {
+    private func lastMark(behind offset: Int64, count: UInt64) throws(RecordingFailure) -> GapMarkers? {
         var low = offset
         var high = self.length ?? offset
-        var last: RecordedStops?
+        var last: GapMarkers?
         while high - low > Self.markWindow {
             let middle = low + (high - low) / 2
-            var found: (mark: RecordedStops, end: Int64)?
+            var found: (mark: GapMarkers, end: Int64)?
             // Where marks are, one is within the window; where none is, no more than that is read for it.
             try self.scan(from: middle, to: min(high, middle + Self.markWindow), isLineStart: false) { line in
                 found = line.mark?.stops.map { ($0, line.offset + Int64(line.length) + 1) }

@@ -6,12 +6,12 @@ extension RecordingMap {
     /// A text up to this long is read in whole for its symbols; of a longer one stretches all over it, bytes.
     private static let searchedText: Int64 = 2 << 20
     private static let stretches: Int64 = 32
-    private static let stretchBytes: Int64 = 64 << 10
+    private static let spanBytes: Int64 = 64 << 10
 
     /// The first stretch from a place on that may hold trades of a symbol: by the index, where the file has one.
     ///
     /// What claims to be longer than any block is not unpacked, and holds none.
-    package func stretch(of symbol: String, from place: Int64, atMost limit: Int64) -> Range<Int64>? {
+    package func span(of symbol: String, from place: Int64, atMost limit: Int64) -> Range<Int64>? {
         guard let length, place < length else { return nil }
         guard let index else { return place..<min(length, place + limit) }
         guard let number = index.symbols.firstIndex(of: symbol) else { return nil }
@@ -29,7 +29,7 @@ extension RecordingMap {
     }
 
     /// The last stretch before a place that may hold trades of a symbol.
-    package func stretch(of symbol: String, before end: Int64, atMost limit: Int64) -> Range<Int64>? {
+    package func span(of symbol: String, before end: Int64, atMost limit: Int64) -> Range<Int64>? {
         guard end > 0 else { return nil }
         guard let index else { return max(0, end - limit)..<end }
         guard let number = index.symbols.firstIndex(of: symbol) else { return nil }
@@ -59,10 +59,10 @@ extension RecordingMap {
             try self.scan(from: 0, isLineStart: true) { search.take($0) }
             return (search.names, true)
         }
-        for stretch in 0..<Self.stretches {
+        for span in 0..<Self.stretches {
             // The first and the last bytes are among them.
-            let from = (length - Self.stretchBytes) / (Self.stretches - 1) * stretch
-            try self.scan(from: from, to: from + Self.stretchBytes, isLineStart: from == 0) { search.take($0) }
+            let from = (length - Self.spanBytes) / (Self.stretches - 1) * span
+            try self.scan(from: from, to: from + Self.spanBytes, isLineStart: from == 0) { search.take($0) }
         }
         return (search.names, false)
     }

@@ -68,9 +68,9 @@ private struct RecordingMerge: ~Copyable {
         for input in self.inputs { try input.advance() }
         while let input = self.next(), var line = input.current {
             self.wall = max(self.wall, input.wall)
-            for ended in self.ended { try self.tellEnd(of: ended) }
+            for ended in self.ended { try self.reportEnd(of: ended) }
             self.ended = []
-            try self.tellLoss(of: input, before: line)
+            try self.reportLoss(of: input, before: line)
             input.hasBegun = true
             input.follow(line)
             let isRepeat =
@@ -88,7 +88,7 @@ private struct RecordingMerge: ~Copyable {
             try self.append(line)
         }
         for input in self.ended {
-            if let loss = input.postponed ?? input.lossAtEnd { try self.tell(loss, behind: input) }
+            if let loss = input.postponed ?? input.lossAtEnd { try self.notify(loss, behind: input) }
         }
         try self.output.finish(wall: self.wall)
         self.result.damagedLines = self.inputs.reduce(0) { $0 + $1.damagedLines }
@@ -111,7 +111,7 @@ private struct RecordingMerge: ~Copyable {
         try self.output.append(line, wall: self.wall, at: self.wall &- self.start)
     }
 
-    private mutating func tell(
+    private mutating func notify(
         _ loss: RecordingLoss,
         behind input: MergeInput,
         symbol: String? = nil
@@ -125,28 +125,28 @@ private struct RecordingMerge: ~Copyable {
     // MARK: What is missing
 
     /// Tells what is missing before a line of an input, unless another one of the same run has it.
-    private mutating func tellLoss(of input: MergeInput, before line: RecordedLine) throws(RecordingFailure) {
+    private mutating func reportLoss(of input: MergeInput, before line: RecordedLine) throws(RecordingFailure) {
         if let loss = input.takeLoss() {
             let hasCopy = self.inputs.contains { $0 !== input && $0.isOpen && $0.isCopy(of: input) }
             if hasCopy {
                 // The next numbers will tell.
                 input.postponed = input.postponed?.joined(loss) ?? loss
             } else {
-                try self.tell(loss, behind: input)
+                try self.notify(loss, behind: input)
             }
         }
         if input.isOtherRun, let loss = input.postponed {
             input.postponed = nil
-            return try self.tell(loss, behind: input)
+            return try self.notify(loss, behind: input)
         }
         guard let loss = input.postponed, let epoch = input.header.epoch, let numbers = line.sequences else { return }
         input.postponed = nil
-        if self.written[epoch]?.reaches(numbers.lowerBound) != true { try self.tell(loss, behind: input) }
+        if self.written[epoch]?.reaches(numbers.lowerBound) != true { try self.notify(loss, behind: input) }
     }
 
     /// Tells that an input has come to its end, unless another one goes on with what it had.
-    private mutating func tellEnd(of input: MergeInput) throws(RecordingFailure) {
-        if let loss = input.postponed { try self.tell(loss, behind: input) }
+    private mutating func reportEnd(of input: MergeInput) throws(RecordingFailure) {
+        if let loss = input.postponed { try self.notify(loss, behind: input) }
         let others = self.inputs.filter { $0 !== input && $0.current != nil }
         let goesOn = others.contains { $0.hasBegun ? $0.isCopy(of: input) : $0.follows(input) }
         guard !goesOn else { return }
@@ -160,11 +160,11 @@ private struct RecordingMerge: ~Copyable {
         )
         let open = others.filter(\.hasBegun)
         let symbols = input.header.symbols
-        guard !open.isEmpty, !symbols.isEmpty else { return try self.tell(loss, behind: input) }
+        guard !open.isEmpty, !symbols.isEmpty else { return try self.notify(loss, behind: input) }
         for symbol in symbols where !open.contains(where: { $0.header.symbols.contains(symbol) }) {
             let later = others.filter { !$0.hasBegun && $0.header.symbols.contains(symbol) }
             loss.to = max(input.endWall, later.map(\.wall).min() ?? input.endWall)
-            try self.tell(loss, behind: input, symbol: symbol)
+            try self.notify(loss, behind: input, symbol: symbol)
         }
     }
 }

@@ -31,7 +31,7 @@ package final class RecordingStream {
     package private(set) var bytesRead: Int64 = 0
     /// What was read of files that are not open any more, and how many parts of them were damaged.
     private var closed = (bytes: Int64(0), damagedParts: 0)
-    private var toldParts = 0
+    private var reportedParts = 0
     /// Is told of each part of a compressed file that cannot be read: in which file, and where.
     package var damageFound: (_ segment: Int, _ damage: RecordingBytes.Damage) -> Void = { _, _ in }
 
@@ -120,7 +120,7 @@ package final class RecordingStream {
             if let line = self.reader.nextLine() { return line }
             if self.isAtEnd { return nil }
             let text = try self.bytes.next()
-            self.tellDamage()
+            self.reportDamage()
             if let text {
                 self.bytesRead += Int64(text.readableBytes)
                 self.reader.feed(text)
@@ -130,10 +130,10 @@ package final class RecordingStream {
         }
     }
 
-    private func tellDamage() {
-        guard self.bytes.damagedParts > self.toldParts else { return }
-        for damage in self.bytes.damage.dropFirst(self.toldParts) { self.damageFound(self.place, damage) }
-        self.toldParts = self.bytes.damagedParts
+    private func reportDamage() {
+        guard self.bytes.damagedParts > self.reportedParts else { return }
+        for damage in self.bytes.damage.dropFirst(self.reportedParts) { self.damageFound(self.place, damage) }
+        self.reportedParts = self.bytes.damagedParts
     }
 
     private func goOn() throws(RecordingFailure) {
@@ -173,7 +173,7 @@ package final class RecordingStream {
         self.closed.damagedParts += self.bytes.damagedParts
         if self.readsAhead { try bytes.readAhead() }
         self.bytes = bytes
-        self.toldParts = 0
+        self.reportedParts = 0
     }
 
     /// Has a thread of its own decompress from here on, a little ahead: for whoever reads all of a recording.

@@ -6,11 +6,11 @@ import Wire
 /// they say and when.
 struct WrittenLines {
     /// More stretches of trades are not remembered: the oldest are forgotten.
-    private static let mostStretches = 1 << 16
+    private static let maximumStretches = 1 << 16
     /// So many other lines of one moment are remembered.
-    private static let mostLines = 256
+    private static let maximumLines = 256
     /// So many gaps, whenever they were.
-    private static let mostGaps = 64
+    private static let maximumGaps = 64
 
     private struct Known {
         var content: RecordedLine.Content
@@ -32,7 +32,7 @@ struct WrittenLines {
         if case .gap = line.content {
             if self.gaps.contains(where: { $0.input != input && $0.content == line.content }) { return true }
             self.gaps.append((line.content, input))
-            if self.gaps.count > Self.mostGaps { self.gaps.removeFirst() }
+            if self.gaps.count > Self.maximumGaps { self.gaps.removeFirst() }
         }
         if wall / 1_000 != self.moment {
             self.moment = wall / 1_000
@@ -42,7 +42,7 @@ struct WrittenLines {
         if let found = self.known.firstIndex(where: { $0.content == line.content }) {
             place = found
         } else {
-            guard self.known.count < Self.mostLines else { return false }
+            guard self.known.count < Self.maximumLines else { return false }
             place = self.known.count
             self.known.append(Known(content: line.content))
         }
@@ -87,7 +87,7 @@ struct WrittenLines {
             self.stretches[place] = self.stretches[place].lowerBound..<end
             self.stretches.remove(at: place + 1)
         }
-        if self.stretches.count > Self.mostStretches { self.stretches.removeFirst(Self.mostStretches / 2) }
+        if self.stretches.count > Self.maximumStretches { self.stretches.removeFirst(Self.maximumStretches / 2) }
         return true
     }
 }

@@ -17,7 +17,7 @@ enum Program {
         OpenSSLCleanup.disable()
         // Each loop opens three files, and one for each processor is more than the errands need that they are for.
         NIOSingletons.groupLoopCountSuggestion = 1
-        if let words = self.shortage(limit: DescriptorBudget.raise(to: DescriptorBudget.leastOfAll)) {
+        if let words = self.shortage(limit: DescriptorBudget.raise(to: DescriptorBudget.minimumOfAll)) {
             Console.complain(words)
             exit(ExitStatus.failure.rawValue)
         }
@@ -30,9 +30,9 @@ enum Program {
 
     /// What is wrong with a limit of open files, and what to do about it, in one line; `nil` where it is enough or not known.
     static func shortage(limit: Int?) -> String? {
-        guard let limit, limit < DescriptorBudget.leastOfAll else { return nil }
+        guard let limit, limit < DescriptorBudget.minimumOfAll else { return nil }
         return
-            "the limit of open files is \(limit), and \(DescriptorBudget.leastOfAll) are needed: raise it (ulimit -n 1024; "
+            "the limit of open files is \(limit), and \(DescriptorBudget.minimumOfAll) are needed: raise it (ulimit -n 1024; "
             + "LimitNOFILE= for a service of systemd, --ulimit nofile=1024 for a container)"
     }
 }

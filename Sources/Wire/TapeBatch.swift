@@ -153,7 +153,7 @@ package protocol TapeReader: AnyObject, Sendable {
     /// Takes a change of one symbol's status.
     func symbolChanged(_ status: SymbolStatus)
     /// Notes that no subscription to a symbol remains, so that it has no status.
-    func symbolUnwished(_ symbol: String)
+    func symbolUnsubscribed(_ symbol: String)
     /// Takes a gap, which lies between the batches before and after this call.
     func gapFound(_ gap: Gap)
     /// Takes an event of the connection other than a message, at a monotonic time in ns (`NIODeadline`).
@@ -167,7 +167,7 @@ extension TapeReader {
     /// Does nothing: most readers do not report single symbols.
     package func symbolChanged(_ status: SymbolStatus) {}
 
-    package func symbolUnwished(_ symbol: String) {}
+    package func symbolUnsubscribed(_ symbol: String) {}
 
     /// Does nothing: most readers need only the feed's status.
     package func connectionChanged(_ event: ConnectionEvent, monotonic: Int64) {}

@@ -16,13 +16,13 @@ struct AlertReaderTests {
         let loop: any EventLoop
         let fired = NIOLockedValueBox<[Alert]>([])
         let lists = NIOLockedValueBox<[[ListedAlert]]>([])
-        let kept = NIOLockedValueBox<[AlertMemory]>([])
+        let kept = NIOLockedValueBox<[AlertState]>([])
         let clock = NIOLockedValueBox<Int64>(0)
 
         init(_ rules: String..., isReplay: Bool = true) throws {
             self.board = AlertBoard(rules: try rules.map { try AlertRule($0) })
             self.loop = MultiThreadedEventLoopGroup.singleton.next()
-            var settings = AlertWatch.Settings()
+            var settings = AlertEvaluator.Settings()
             settings.isReplay = isReplay
             settings.cooldown = 0
             var actions = AlertReader.Actions()
@@ -62,7 +62,7 @@ struct AlertReaderTests {
         var first: [String]?
         for size in [1, 600, 7, 64, 0] {
             let bench = try Bench("* moves 1% in 1m", "A:X crosses 100", "Y new high", "A:X stale", "feed back")
-            var feed = HandFeed()
+            var feed = BatchSource()
             var batches: [TapeBatch] = []
             var rest = frames[...]
             while !rest.isEmpty {
@@ -81,7 +81,7 @@ struct AlertReaderTests {
     @Test("where a replay was moved no trade is late", arguments: [FeedStatus.Cause.seek, .recorded])
     func movedBack(cause: FeedStatus.Cause) async throws {
         let bench = try Bench("A:X above 100")
-        var feed = HandFeed()
+        var feed = BatchSource()
         try await bench.play([feed.batch([Frames.trade("A:X", "99", time: 30_000)])])
         try await bench.loop.submit {
             bench.reader.gapFound(Gap(from: 0, to: 0, reason: "r", nextSequence: 2, cause: cause))
@@ -98,11 +98,11 @@ struct AlertReaderTests {
     @Test("alerts are set and removed from any thread, and the list says where they stand")
     func board() async throws {
         let bench = try Bench()
-        var feed = HandFeed()
+        var feed = BatchSource()
         try bench.board.add("A:X above 100")
         try bench.board.add("* below 50 once")
-        #expect(throws: AlertRule.Misfit("this alert is set already")) { try bench.board.add("A:X above 100.0") }
-        #expect(throws: AlertRule.Misfit.self) { try bench.board.add("A:X over 100") }
+        #expect(throws: AlertRule.ParseError("this alert is set already")) { try bench.board.add("A:X above 100.0") }
+        #expect(throws: AlertRule.ParseError.self) { try bench.board.add("A:X over 100") }
         #expect(AlertBoard.complaint(about: "A:X above 100") == nil)
         #expect(AlertBoard.complaint(about: "above 100")?.hasPrefix("which symbol?") == true)
         #expect(bench.board.list.map(\.text) == ["A:X above 100", "* below 50 once"])
@@ -124,7 +124,7 @@ struct AlertReaderTests {
         let board = AlertBoard(rules: Array(rules.prefix(10)), kept: Array(rules.prefix(20)))
         #expect(board.list.count == 20 && board.keptRules.count == 10)
         for rule in rules.dropFirst(20).prefix(236) { try board.add(rule.description) }
-        #expect(throws: AlertRule.Misfit("there are 256 alerts; remove one first")) { try board.add("X above 999") }
+        #expect(throws: AlertRule.ParseError("there are 256 alerts; remove one first")) { try board.add("X above 999") }
     }
 
     @Test("live, silence is told by a timer although nothing comes")
@@ -184,7 +184,7 @@ struct AlertReaderTests {
 
     @Test("what is held back for one is bounded, begins in order, and is counted when it does not fit")
     func queue() {
-        var queue = ErrandQueue<Int>(capacity: 2, atOnce: 2)
+        var queue = JobQueue<Int>(capacity: 2, atOnce: 2)
         #expect(queue.isIdle)
         let (one, two, three) = (queue.add(1), queue.add(2), queue.add(3))
         #expect(one && two && !three && queue.dropped == 1)

@@ -13,7 +13,7 @@ final class MeterLog: Sendable {
 
     init(_ action: String) { self.action = action }
 
-    var meter: ErrandMeter { ErrandMeter(self.action, registry: self.registry) { [warnings] in warnings.add($0) } }
+    var meter: JobMetrics { JobMetrics(self.action, registry: self.registry) { [warnings] in warnings.add($0) } }
 
     func count(_ result: String) -> Int {
         var text = PrometheusText()

@@ -40,7 +40,7 @@ struct AlertWebhookTests {
         let log = MeterLog("webhook")
         let scheme = isEncrypted ? "https" : "http"
         let webhook = try self.webhook("\(scheme)://localhost:\(server.port)/hook/\(Canary.percentEncoded)?a=b#c", log)
-        webhook.tell(sampleAlert())
+        webhook.notify(sampleAlert())
         #expect(try await log.ends(1))
         #expect(log.count("done") == 1, "\(log.warnings.all)")
         let request = try #require(server.requests.first)
@@ -64,7 +64,7 @@ struct AlertWebhookTests {
             tls: TLSClientConfiguration(),
             log
         )
-        webhook.tell(sampleAlert())
+        webhook.notify(sampleAlert())
         #expect(try await log.ends(1))
         #expect(log.count("failed") == 1)
         #expect(server.requests.isEmpty)
@@ -88,7 +88,7 @@ struct AlertWebhookTests {
         let server = try await WebhookServer.start { _ in answer }
         let log = MeterLog("webhook")
         let webhook = try self.webhook("http://127.0.0.1:\(server.port)/\(Canary.percentEncoded)", log)
-        webhook.tell(sampleAlert())
+        webhook.notify(sampleAlert())
         #expect(try await log.ends(1))
         #expect(log.count("failed") == 1)
         #expect(server.requests.count == attempts)
@@ -102,7 +102,7 @@ struct AlertWebhookTests {
         let server = try await WebhookServer.start { $0 < 3 ? .status(503) : .status(200, body: "ok") }
         let log = MeterLog("webhook")
         let webhook = try self.webhook("http://127.0.0.1:\(server.port)", log)
-        webhook.tell(sampleAlert())
+        webhook.notify(sampleAlert())
         #expect(try await log.ends(1))
         #expect(log.count("done") == 1 && server.requests.count == 3)
         #expect(server.requests.first?.hasPrefix("POST / HTTP/1.1") == true)
@@ -119,10 +119,10 @@ struct AlertWebhookTests {
             // Holds for the exchange that goes well, too.
             $0.time = .seconds(5)
         }
-        webhook.tell(sampleAlert())
+        webhook.notify(sampleAlert())
         #expect(try await log.ends(1))
         #expect(log.count("done") == 1)
-        webhook.tell(sampleAlert())
+        webhook.notify(sampleAlert())
         #expect(try await log.ends(2))
         #expect(log.warnings.all == ["alert webhook: the server took too long"])
         try await server.stop()
@@ -136,7 +136,7 @@ struct AlertWebhookTests {
         for host in ["127.0.0.1", "localhost"] {
             let log = MeterLog("webhook")
             let webhook = try self.webhook("http://\(host):\(port)/\(Canary.percentEncoded)", log) { $0.pauses = [] }
-            webhook.tell(sampleAlert())
+            webhook.notify(sampleAlert())
             #expect(try await log.ends(1))
             #expect(log.warnings.all == ["alert webhook: the server cannot be reached"])
         }
@@ -150,11 +150,11 @@ struct AlertWebhookTests {
             $0.atOnce = 2
             $0.waiting = 3
         }
-        for _ in 0..<9 { webhook.tell(sampleAlert()) }
+        for _ in 0..<9 { webhook.notify(sampleAlert()) }
         #expect(try await log.ends(4))
         #expect(log.count("dropped") == 4)
         await webhook.stop(atMost: .milliseconds(20))
-        webhook.tell(sampleAlert())
+        webhook.notify(sampleAlert())
         #expect(try await log.ends(7))
         #expect(log.count("dropped") == 5 && log.count("failed") == 2)
         try await server.stop()

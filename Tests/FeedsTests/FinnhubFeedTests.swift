@@ -34,7 +34,7 @@ struct FinnhubFeedTests {
         var settings = FinnhubSettings(key: Secret(Canary.key))
         settings.upstream = UpstreamAddress(isEncrypted: authority != nil, host: "127.0.0.1", port: server.port)
         if let authority { settings.dial.tls.trust = .certificates(pem: authority.certificatePEM) }
-        settings.ladder.first = 1_000_000
+        settings.backoff.first = 1_000_000
         change(&settings)
         let log = TapeLog()
         let feed = try await FinnhubFeed.make(
@@ -115,7 +115,7 @@ struct FinnhubFeedTests {
     @Test("names --ca-file as a cure only where the authority is unknown")
     func certificateCures() async throws {
         let stranger = try CertificateAuthority(name: "stranger")
-        for (issuer, addresses, words, hasCure) in [
+        for (issuer, addresses, words, hasHint) in [
             (stranger, ["127.0.0.1"], "unknown CA", true),
             (Certificates.authority, ["127.0.0.9"], "mismatch", false),
         ] {
@@ -125,7 +125,7 @@ struct FinnhubFeedTests {
             #expect(await running.log.waits { $0.words.contains("reconnecting") })
             let reason = try #require(running.log.contents.statuses.compactMap(\.reason).first)
             #expect(reason.contains(words), "\(reason)")
-            #expect(reason.contains("--ca-file") == hasCure, "\(reason)")
+            #expect(reason.contains("--ca-file") == hasHint, "\(reason)")
             try await self.stop(running, server)
         }
     }
@@ -197,9 +197,9 @@ struct FinnhubFeedTests {
         let running = try await self.start(server, authority: nil)
         #expect(await running.log.waits { $0.trades.count == 1 })
         let contents = running.log.contents
-        let told = contents.statuses.compactMap(\.reason) + contents.gaps.map(\.reason) + contents.frames
-        #expect(told.filter { $0.contains("(the key)") }.count >= 4)
-        #expect(told.allSatisfy { !Canary.occurs(in: $0) }, "\(told)")
+        let reported = contents.statuses.compactMap(\.reason) + contents.gaps.map(\.reason) + contents.frames
+        #expect(reported.filter { $0.contains("(the key)") }.count >= 4)
+        #expect(reported.allSatisfy { !Canary.occurs(in: $0) }, "\(reported)")
         try await self.stop(running, server)
     }
 
@@ -414,7 +414,7 @@ struct FinnhubFeedTests {
         try await hanging.stop()
 
         let refusing = try await ScriptedFinnhub.start { _ in .refuse(status: .serviceUnavailable) }
-        let second = try await self.start(refusing, authority: nil) { $0.ladder.first = 60_000_000_000 }
+        let second = try await self.start(refusing, authority: nil) { $0.backoff.first = 60_000_000_000 }
         #expect(await second.log.waits { $0.words.last == "reconnecting" })
         try await self.stop(second, refusing)
         #expect(second.log.contents.words.last == "stopped")

@@ -52,25 +52,25 @@ struct FinnhubSessionTests {
     @Test("one that comes again and again beside trades does not stay, and is told once a minute")
     func repeatedErrors() {
         var session = self.session()
-        var told: [Int64] = []
+        var reported: [Int64] = []
         for time in 0..<120 where time > 0 {
-            if session.errorArrived("bad", isLive: true, now: Int64(time) * second) { told.append(Int64(time)) }
+            if session.errorArrived("bad", isLive: true, now: Int64(time) * second) { reported.append(Int64(time)) }
             session.framesArrived(hasTrades: true, now: Int64(time) * second)
             _ = session.deadlineReached(now: Int64(time) * second, isLive: true)
-            let isTold = told.contains { (0..<5).contains(Int64(time) - $0) }
-            #expect((session.error(isLive: true, now: Int64(time) * second) == nil) == !isTold)
+            let isReported = reported.contains { (0..<5).contains(Int64(time) - $0) }
+            #expect((session.error(isLive: true, now: Int64(time) * second) == nil) == !isReported)
         }
-        #expect(told == [1, 61])
+        #expect(reported == [1, 61])
     }
 
     @Test("of a flood of different errors one a second is told")
     func floodOfErrors() {
         var session = self.session()
-        var told = 0
+        var reported = 0
         for number in 0..<20_000 {
-            if session.errorArrived("bad \(number)", isLive: true, now: Int64(number) * 100_000) { told += 1 }
+            if session.errorArrived("bad \(number)", isLive: true, now: Int64(number) * 100_000) { reported += 1 }
         }
-        #expect(told == 2)
+        #expect(reported == 2)
     }
 
     @Test("knows for how long it carried trades")

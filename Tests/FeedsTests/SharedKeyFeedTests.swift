@@ -13,7 +13,7 @@ struct SharedKeyFeedTests {
     func takesOver() {
         let ownership = FakeOwnership(.others(KeyOwner(pid: 9, relay: .at(Self.relay))))
         let notebook = Notebook()
-        let bench = FeedBench { $0.holding = KeyHolding(ownership: ownership, ledger: notebook) }
+        let bench = FeedBench { $0.holding = KeyHolding(ownership: ownership, attemptStore: notebook) }
         bench.start()
         bench.advance(seconds: 3)
         #expect(Set(bench.log.contents.statuses.map(\.via)) == ["127.0.0.1:8080"])

@@ -19,7 +19,7 @@ struct TapeRenewalTests {
         var names: [String] = []
         /// Whether a batch came of an epoch that had not begun.
         var isAhead = false
-        var mostNames = 0
+        var maximumNames = 0
         var marked = 0
 
         func epochBegan(_ epoch: UInt64, symbols: SymbolTable) {
@@ -30,7 +30,7 @@ struct TapeRenewalTests {
         func read(_ batch: TapeBatch) {
             self.isAhead = self.isAhead || self.epochs.last != batch.epoch
             self.marked += batch.trades.count { $0.marks.contains(.possibleRepeat) }
-            self.mostNames = max(self.mostNames, batch.symbols.count)
+            self.maximumNames = max(self.maximumNames, batch.symbols.count)
             for (index, trade) in batch.trades.enumerated() {
                 self.lines.append("\(batch.symbols.name(of: trade.symbol)) \(trade.price)")
                 self.places.insert("\(batch.epoch) \(batch.firstSequence + UInt64(index))")
@@ -68,7 +68,7 @@ struct TapeRenewalTests {
         // Each is published once, in front of its first batch and with the names of that batch.
         #expect(book.epochs == [100, 101] && !book.isAhead)
         #expect(book.names.count == 2 && book.names.last == "BINANCE:BTCUSDT")
-        #expect(book.mostNames < SymbolTable.capacity)
+        #expect(book.maximumNames < SymbolTable.capacity)
         #expect(writer.input.losses == LossReport.Counts())
     }
 

@@ -10,7 +10,7 @@ struct AnswerMemoryTests {
     @Test("large answers have a limit together, which leaves small ones their part, and what is let go is free again")
     func bounds() throws {
         let memory = AnswerMemory()
-        var large: [AnswerMemory.Room] = []
+        var large: [AnswerMemory.Reservation] = []
         for _ in 0..<6 {
             let room = try #require(memory.take())
             try room.hold(4 << 20)

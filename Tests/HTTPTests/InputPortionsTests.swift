@@ -53,7 +53,7 @@ struct InputPortionsTests {
 
     @Test("of more than 128 KiB the rest is not taken, and the input counts as ended there")
     func bounds() throws {
-        let bytes = Self.bytes(InputPortions.mostBytes)
+        let bytes = Self.bytes(InputPortions.maximumBytes)
         self.taker.reads = 0
         try self.receive(bytes)
         try self.receive([1])

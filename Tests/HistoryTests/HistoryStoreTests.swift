@@ -44,25 +44,25 @@ struct HistorySample {
 @Suite("The history's database", .timeLimit(.minutes(2 * Patience.factor)))
 struct HistoryStoreTests {
     /// Lines that a person was told.
-    private final class Told: Sendable {
+    private final class Reported: Sendable {
         private let lines = NIOLockedValueBox<[String]>([])
         var all: [String] { self.lines.withLockedValue { $0 } }
         func add(_ line: String) { self.lines.withLockedValue { $0.append(line) } }
     }
 
-    private func keeper(
+    private func recorder(
         _ path: String,
-        _ told: Told = Told(),
-        limits: HistoryKeeper.Limits = HistoryKeeper.Limits()
-    ) throws -> HistoryKeeper {
+        _ reported: Reported = Reported(),
+        limits: HistoryRecorder.Limits = HistoryRecorder.Limits()
+    ) throws -> HistoryRecorder {
         var limits = limits
         limits.pause = 0.01
-        return try HistoryKeeper(
+        return try HistoryRecorder(
             path: path,
             limits: limits,
             recording: { "/recordings/one.jsonl" },
             wallClock: { HistorySample.start },
-            tell: { told.add($0) }
+            notify: { reported.add($0) }
         )
     }
 
@@ -94,10 +94,10 @@ struct HistoryStoreTests {
     func restart() async throws {
         try await self.folder { path in
             var sample = HistorySample()
-            let first = try self.keeper(path)
+            let first = try self.recorder(path)
             first.read(try sample.batch("A:B", [("100.5", "2", 1_000), ("101", "0", 2_000), ("99.25", "0.5", 59_000)]))
-            #expect(await first.finish() == HistoryKeeper.Report(trades: 3, lost: 0, commits: 1))
-            let second = try self.keeper(path)
+            #expect(await first.finish() == HistoryRecorder.Report(trades: 3, lost: 0, commits: 1))
+            let second = try self.recorder(path)
             second.read(try sample.batch("A:B", [("98", "1", 61_000)]))
             second.read(try sample.batch("A:B", [("97.125", "3", 300_000)]))
             _ = await second.finish()
@@ -124,7 +124,7 @@ struct HistoryStoreTests {
     func ahead(wasTakenForNewest: Bool) async throws {
         try await self.folder { path in
             var sample = HistorySample()
-            let first = try self.keeper(path)
+            let first = try self.recorder(path)
             first.read(try sample.batch("A:B", [("100", "1", 1_000)]))
             var wrong = try sample.batch("A:B", [("105", "1", 2_592_000_000)])
             if !wasTakenForNewest {
@@ -134,7 +134,7 @@ struct HistoryStoreTests {
             first.read(wrong)
             first.read(try sample.batch("A:B", [("101", "1", 59_000)]))
             _ = await first.finish()
-            let second = try self.keeper(path)
+            let second = try self.recorder(path)
             second.read(try sample.batch("A:B", [("98", "1", 150_000)]))
             second.read(try sample.batch("A:B", [("97", "1", 300_000)]))
             _ = await second.finish()
@@ -161,15 +161,15 @@ struct HistoryStoreTests {
     func copied(isOpenElsewhere: Bool) async throws {
         try await self.folder { path in
             var sample = HistorySample()
-            let keeper = try self.keeper(path)
-            keeper.read(try sample.batch("A:B", [("100.5", "2", 1_000)]))
-            try await self.eventually { keeper.report.commits > 0 }
+            let recorder = try self.recorder(path)
+            recorder.read(try sample.batch("A:B", [("100.5", "2", 1_000)]))
+            try await self.eventually { recorder.report.commits > 0 }
             // Who asks has readers opened.
-            let asked = try await keeper.ask { try $0.bars(of: "A:B", .minute, from: nil, to: nil, limit: 10).count }
+            let asked = try await recorder.ask { try $0.bars(of: "A:B", .minute, from: nil, to: nil, limit: 10).count }
             #expect(asked == 1)
             let other = isOpenElsewhere ? try HistoryStore(path: path) : nil
             _ = try other?.contents()
-            _ = await keeper.finish()
+            _ = await recorder.finish()
             let copy = "\(path).copy"
             try FileManager.default.copyItem(atPath: path, toPath: copy)
             let bars = try HistoryStore(path: copy).bars(of: "A:B", .minute, from: nil, to: nil, limit: 10)
@@ -184,11 +184,11 @@ struct HistoryStoreTests {
         try await self.folder { path in
             var sample = HistorySample()
             for _ in 0..<2 {
-                let keeper = try self.keeper(path)
+                let recorder = try self.recorder(path)
                 var batch = try sample.batch("A:B", [("1", "2", 1_000), ("1", "2", 1_000), ("1", "0", 1_000)])
                 for place in 1...2 { batch.trades[place].marks = .possibleRepeat }
-                keeper.read(batch)
-                _ = await keeper.finish()
+                recorder.read(batch)
+                _ = await recorder.finish()
             }
             let store = try HistoryStore(path: path)
             for width in BarWidth.allCases {
@@ -202,15 +202,15 @@ struct HistoryStoreTests {
     func gaps() async throws {
         try await self.folder { path in
             var sample = HistorySample()
-            let keeper = try self.keeper(path)
+            let recorder = try self.recorder(path)
             let quiet = HistorySample.start + 3_600_000_000_000
-            keeper.read(try sample.batch("A:B", [("1", "1", 0), ("1", "1", 600_000), ("1", "1", 3_500_000)]))
-            try await self.eventually { keeper.report.commits > 0 }
-            keeper.gapFound(
+            recorder.read(try sample.batch("A:B", [("1", "1", 0), ("1", "1", 600_000), ("1", "1", 3_500_000)]))
+            try await self.eventually { recorder.report.commits > 0 }
+            recorder.gapFound(
                 Gap(from: quiet - 90_000_000_000, to: quiet, reason: "the connection was lost", nextSequence: 4)
             )
-            keeper.read(try sample.batch("A:B", [("1", "1", 3_660_000)]))
-            _ = await keeper.finish()
+            recorder.read(try sample.batch("A:B", [("1", "1", 3_660_000)]))
+            _ = await recorder.finish()
             let store = try HistoryStore(path: path)
             let minutes = try store.bars(of: "A:B", .minute, from: nil, to: nil, limit: 10)
             #expect(minutes.map { ($0.start - HistorySample.start) / 60_000_000_000 } == [0, 10, 58, 61])
@@ -288,9 +288,9 @@ struct HistoryStoreTests {
     func migration(schema: Int, isNumbered: Bool) async throws {
         try await self.folder { path in
             try self.make(path, schema: schema, isNumbered: isNumbered)
-            let told = Told()
+            let reported = Reported()
             for _ in 0..<2 {
-                let store = try HistoryStore(path: path) { told.add($0) }
+                let store = try HistoryStore(path: path) { reported.add($0) }
                 let bars = try store.bars(of: "A:B", .minute, from: nil, to: nil, limit: 1)
                 #expect(bars.map(\.possibleRepeats) == [0])
                 #expect(bars.map(\.average?.description) == ["1.5"] && bars[0].close.description == "1.75")
@@ -301,7 +301,7 @@ struct HistoryStoreTests {
             let copy = "\(path).schema-\(schema)"
             #expect(FileManager.default.fileExists(atPath: copy) == (schema < 3))
             #expect(
-                told.all
+                reported.all
                     == (schema < 3
                         ? ["the history \(path) gets schema 3; \(copy) is a copy with schema \(schema)"] : [])
             )
@@ -359,12 +359,12 @@ struct HistoryStoreTests {
     func damaged(text: String) async throws {
         try await self.folder { path in
             try Data(text.utf8).write(to: URL(fileURLWithPath: path))
-            let told = Told()
-            let keeper = try self.keeper(path, told)
+            let reported = Reported()
+            let recorder = try self.recorder(path, reported)
             var sample = HistorySample()
-            keeper.read(try sample.batch("A:B", [("1", "1", 0)]))
-            _ = await keeper.finish()
-            #expect(told.all.count == 1 && told.all[0].contains("is damaged"), "\(told.all)")
+            recorder.read(try sample.batch("A:B", [("1", "1", 0)]))
+            _ = await recorder.finish()
+            #expect(reported.all.count == 1 && reported.all[0].contains("is damaged"), "\(reported.all)")
             #expect(try HistoryStore(path: path).bars(of: "A:B", .second, from: nil, to: nil, limit: 9).count == 1)
             let aside = "\(path).damaged-\(HistorySample.start / 1_000_000_000)"
             #expect(FileManager.default.contents(atPath: aside) == Data(text.utf8))
@@ -373,10 +373,10 @@ struct HistoryStoreTests {
 
     /// A database with a few bars, of which something is changed.
     private func spoil(_ path: String, _ statement: String) async throws {
-        let keeper = try self.keeper(path)
+        let recorder = try self.recorder(path)
         var sample = HistorySample()
-        keeper.read(try sample.batch("A:B", (0..<9).map { ("\(100 + $0)", "1", Int64($0) * 1_000) }))
-        _ = await keeper.finish()
+        recorder.read(try sample.batch("A:B", (0..<9).map { ("\(100 + $0)", "1", Int64($0) * 1_000) }))
+        _ = await recorder.finish()
         let database = try DatabaseQueue(path: path)
         try await database.write { try $0.execute(sql: statement) }
         try database.close()
@@ -392,18 +392,19 @@ struct HistoryStoreTests {
     func spoilt(change: String) async throws {
         try await self.folder { path in
             try await self.spoil(path, "UPDATE bar SET \(change) WHERE width = 60")
-            let told = Told()
-            let keeper = try self.keeper(path, told)
-            let bars = try await keeper.ask { try $0.bars(of: "A:B", .minute, from: nil, to: nil, limit: 9) }
+            let reported = Reported()
+            let recorder = try self.recorder(path, reported)
+            let bars = try await recorder.ask { try $0.bars(of: "A:B", .minute, from: nil, to: nil, limit: 9) }
             #expect(bars.isEmpty)
             #expect(
-                told.all.count == 1 && told.all[0].contains("is damaged (a bar in it cannot be read); it is now"),
-                "\(told.all)"
+                reported.all.count == 1
+                    && reported.all[0].contains("is damaged (a bar in it cannot be read); it is now"),
+                "\(reported.all)"
             )
             #expect(FileManager.default.fileExists(atPath: "\(path).damaged-\(HistorySample.start / 1_000_000_000)"))
             var sample = HistorySample()
-            keeper.read(try sample.batch("A:B", [("1", "1", 0)]))
-            #expect(await keeper.finish().lost == 0)
+            recorder.read(try sample.batch("A:B", [("1", "1", 0)]))
+            #expect(await recorder.finish().lost == 0)
             #expect(try HistoryStore(path: path).bars(of: "A:B", .second, from: nil, to: nil, limit: 9).count == 1)
         }
     }
@@ -412,12 +413,12 @@ struct HistoryStoreTests {
     func spoiltBeforeWriting() async throws {
         try await self.folder { path in
             try await self.spoil(path, "UPDATE bar SET volume = '1e-9223372036854775808'")
-            let told = Told()
-            let keeper = try self.keeper(path, told)
+            let reported = Reported()
+            let recorder = try self.recorder(path, reported)
             var sample = HistorySample()
-            keeper.read(try sample.batch("A:B", [("1", "1", 0)]))
-            #expect(await keeper.finish().lost == 0)
-            #expect(told.all.count == 1 && told.all[0].contains("is damaged"), "\(told.all)")
+            recorder.read(try sample.batch("A:B", [("1", "1", 0)]))
+            #expect(await recorder.finish().lost == 0)
+            #expect(reported.all.count == 1 && reported.all[0].contains("is damaged"), "\(reported.all)")
             #expect(try HistoryStore(path: path).bars(of: "A:B", .minute, from: nil, to: nil, limit: 9).count == 1)
         }
     }
@@ -426,13 +427,13 @@ struct HistoryStoreTests {
     func spoiltElsewhere() async throws {
         try await self.folder { path in
             try await self.spoil(path, "UPDATE bar SET high = 'x'")
-            let writing = try self.keeper(path)
-            let told = Told()
-            let reading = try self.keeper(path, told)
+            let writing = try self.recorder(path)
+            let reported = Reported()
+            let reading = try self.recorder(path, reported)
             await #expect(throws: HistoryFailure.self) {
                 _ = try await reading.ask { try $0.bars(of: "A:B", .hour, from: nil, to: nil, limit: 9) }
             }
-            #expect(!told.all.contains { $0.contains("damaged") }, "\(told.all)")
+            #expect(!reported.all.contains { $0.contains("damaged") }, "\(reported.all)")
             _ = await reading.finish()
             _ = await writing.finish()
             #expect(FileManager.default.fileExists(atPath: path))
@@ -452,11 +453,11 @@ struct HistoryStoreTests {
     func flipped(round: Int) async throws {
         try await self.folder { path in
             var sample = HistorySample()
-            let keeper = try self.keeper(path)
-            keeper.read(
+            let recorder = try self.recorder(path)
+            recorder.read(
                 try sample.batch("A:B", (0..<300).map { ("\(100 + $0 % 7).25", "0.\(1 + $0 % 9)", Int64($0) * 700) })
             )
-            _ = await keeper.finish()
+            _ = await recorder.finish()
             var bytes = try Data(contentsOf: URL(fileURLWithPath: path))
             var chance = SeededGenerator(seed: UInt64(round))
             for _ in 0..<(1 << (round % 6)) {
@@ -464,8 +465,8 @@ struct HistoryStoreTests {
             }
             if round % 5 == 4 { bytes.removeLast(Int.random(in: 1..<bytes.count, using: &chance)) }
             try bytes.write(to: URL(fileURLWithPath: path))
-            let told = Told()
-            let again = try self.keeper(path, told)
+            let reported = Reported()
+            let again = try self.recorder(path, reported)
             again.read(try sample.batch("A:B", [("1", "1", 400_000)]))
             for width in BarWidth.allCases {
                 _ = try? await again.ask { try $0.bars(of: "A:B", width, from: nil, to: nil, limit: 1_000) }
@@ -478,24 +479,24 @@ struct HistoryStoreTests {
     @Test("a full disk is said once, nothing is lost that there is memory for, and it goes on when there is room")
     func full() async throws {
         try await self.folder { path in
-            let told = Told()
-            let keeper = try self.keeper(path, told)
+            let reported = Reported()
+            let recorder = try self.recorder(path, reported)
             var sample = HistorySample()
-            let pages = try await keeper.ask { store in
+            let pages = try await recorder.ask { store in
                 try store.pool.read { try Int.fetchOne($0, sql: "PRAGMA page_count") ?? 0 }
             }
-            try await keeper.ask { try $0.limit(pages: pages + 1) }
+            try await recorder.ask { try $0.limit(pages: pages + 1) }
             for part in 0..<20 {
-                keeper.read(
+                recorder.read(
                     try sample.batch("A:B", (0..<200).map { ("1", "1", Int64(part * 200 + $0) * 1_000) })
                 )
             }
-            try await self.eventually { told.all.contains { $0.contains("cannot be written") } }
-            try await keeper.ask { try $0.limit(pages: 1_000_000) }
-            try await self.eventually { told.all.contains { $0.contains("is written again") } }
-            let report = await keeper.finish()
+            try await self.eventually { reported.all.contains { $0.contains("cannot be written") } }
+            try await recorder.ask { try $0.limit(pages: 1_000_000) }
+            try await self.eventually { reported.all.contains { $0.contains("is written again") } }
+            let report = await recorder.finish()
             #expect(report.trades == 4_000 && report.lost == 0)
-            #expect(told.all.count == 2, "\(told.all)")
+            #expect(reported.all.count == 2, "\(reported.all)")
             let hours = try HistoryStore(path: path).bars(of: "A:B", .hour, from: nil, to: nil, limit: 9)
             #expect(hours.reduce(0) { $0 + $1.count } == 4_000)
         }
@@ -506,11 +507,11 @@ struct HistoryStoreTests {
     )
     func stalled() async throws {
         try await self.folder { path in
-            let keeper = try self.keeper(path)
+            let recorder = try self.recorder(path)
             let gate = ConditionLock(value: 0)
             let isStuck = NIOLockedValueBox(false)
             // The connection that writes is held up in a call, as by a disk that does not answer.
-            async let stall: Void = keeper.ask { store in
+            async let stall: Void = recorder.ask { store in
                 store.pool.writeWithoutTransaction { _ in
                     isStuck.withLockedValue { $0 = true }
                     gate.lock(whenValue: 1)
@@ -519,14 +520,14 @@ struct HistoryStoreTests {
             }
             try await self.eventually { isStuck.withLockedValue { $0 } }
             var sample = HistorySample()
-            keeper.read(try sample.batch("A:B", [("1", "1", 0), ("2", "1", 61_000), ("3", "1", 240_000)]))
-            let hanging = await keeper.finish(within: .milliseconds(50))
+            recorder.read(try sample.batch("A:B", [("1", "1", 0), ("2", "1", 61_000), ("3", "1", 240_000)]))
+            let hanging = await recorder.finish(within: .milliseconds(50))
             #expect(!hanging.isWhole && hanging.commits == 0)
             gate.lock()
             gate.unlock(withValue: 1)
             try await stall
-            let report = await keeper.finish()
-            #expect(report == HistoryKeeper.Report(trades: 3, lost: 0, commits: 1))
+            let report = await recorder.finish()
+            #expect(report == HistoryRecorder.Report(trades: 3, lost: 0, commits: 1))
             let minutes = try HistoryStore(path: path).bars(of: "A:B", .minute, from: nil, to: nil, limit: 9)
             #expect(minutes.map(\.open.description) == ["1", "2", "3"])
         }
@@ -535,14 +536,14 @@ struct HistoryStoreTests {
     @Test("what finds no room is counted, and the bars that lack it are marked")
     func overflow() async throws {
         try await self.folder { path in
-            var limits = HistoryKeeper.Limits()
+            var limits = HistoryRecorder.Limits()
             limits.waitingTrades = 10
-            let keeper = try self.keeper(path, limits: limits)
+            let recorder = try self.recorder(path, limits: limits)
             var sample = HistorySample()
-            keeper.read(try sample.batch("A:B", [("1", "1", 0)]))
-            keeper.read(try sample.batch("A:B", (0..<11).map { ("2", "1", 60_000 + Int64($0)) }))
-            keeper.read(try sample.batch("A:B", [("1", "1", 61_000), ("1", "1", 240_000)]))
-            let report = await keeper.finish()
+            recorder.read(try sample.batch("A:B", [("1", "1", 0)]))
+            recorder.read(try sample.batch("A:B", (0..<11).map { ("2", "1", 60_000 + Int64($0)) }))
+            recorder.read(try sample.batch("A:B", [("1", "1", 61_000), ("1", "1", 240_000)]))
+            let report = await recorder.finish()
             #expect(report.lost == 11 && report.trades == 3)
             let minutes = try HistoryStore(path: path).bars(of: "A:B", .minute, from: nil, to: nil, limit: 9)
             #expect(minutes.map(\.isIncomplete) == [true, true, false])
@@ -554,11 +555,11 @@ struct HistoryStoreTests {
     func lock() async throws {
         try await self.folder { path in
             var sample = HistorySample()
-            let told = Told()
-            let one = try self.keeper(path)
+            let reported = Reported()
+            let one = try self.recorder(path)
             one.read(try sample.batch("A:B", [("1", "1", 0)]))
-            let two = try self.keeper(path, told)
-            #expect(told.all.count == 1 && told.all[0].contains("another tickertape writes"), "\(told.all)")
+            let two = try self.recorder(path, reported)
+            #expect(reported.all.count == 1 && reported.all[0].contains("another tickertape writes"), "\(reported.all)")
             let both = try sample.batch("A:B", [("2", "1", 10_000)])
             one.read(both)
             two.read(both)
@@ -580,10 +581,10 @@ struct HistoryStoreTests {
     func prune() async throws {
         try await self.folder { path in
             var sample = HistorySample()
-            let keeper = try self.keeper(path)
-            keeper.read(try sample.batch("A:B", [("1", "1", 0), ("1", "1", 7_200_000)]))
-            keeper.read(try sample.batch("OLD", [("1", "1", 0)]))
-            _ = await keeper.finish()
+            let recorder = try self.recorder(path)
+            recorder.read(try sample.batch("A:B", [("1", "1", 0), ("1", "1", 7_200_000)]))
+            recorder.read(try sample.batch("OLD", [("1", "1", 0)]))
+            _ = await recorder.finish()
             let store = try HistoryStore(path: path)
             let pruned = try store.prune(before: HistorySample.start + 7_200_000_000_000)
             #expect(pruned.bars == 8)

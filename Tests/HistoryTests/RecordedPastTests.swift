@@ -260,28 +260,28 @@ struct RecordedPastTests {
         let folder = try TemporaryFolder()
         defer { folder.remove() }
         let segment = try self.record(folder, "1.jsonl", epoch: 5, after: 0, frames: 10)
-        var limits = HistoryKeeper.Limits()
+        var limits = HistoryRecorder.Limits()
         limits.pause = 0.01
-        let keeper = try HistoryKeeper(
+        let recorder = try HistoryRecorder(
             path: "\(folder.path)/h.sqlite",
             limits: limits,
             recording: { segment.path },
             wallClock: { Self.start },
-            tell: { _ in }
+            notify: { _ in }
         )
         let next = "\(folder.path)/1-0002.jsonl"
-        keeper.completed([segment.path], newest: next)
+        recorder.completed([segment.path], newest: next)
         let end = ContinuousClock.now + .seconds(30) * Patience.factor
-        while keeper.report.commits == 0 {
+        while recorder.report.commits == 0 {
             try #require(ContinuousClock.now < end, "it never came")
             try await Task.sleep(for: .milliseconds(5))
         }
-        let found = try await keeper.ask { try $0.segments() }
+        let found = try await recorder.ask { try $0.segments() }
         var begun = segment
         begun.path = next
         begun.sequences = 21..<21
         begun.firstTime = segment.lastTime
         #expect(found == [segment, begun])
-        _ = await keeper.finish()
+        _ = await recorder.finish()
     }
 }

@@ -3,7 +3,7 @@ import Market
 import Testing
 
 @Suite("Gaps")
-struct GapWatchTests {
+struct GapTrackerTests {
     private let second: Int64 = 1_000_000_000
 
     private func moment(_ seconds: Int64) -> Moment {
@@ -12,7 +12,7 @@ struct GapWatchTests {
 
     @Test("every interruption becomes one gap, from the last frame to the first trade")
     func oneGap() {
-        var gaps = GapWatch()
+        var gaps = GapTracker()
         gaps.attempted()
         gaps.asked(moment(0))
         #expect(gaps.traded(received: 1, nextSequence: 1, epoch: 7) == nil)
@@ -26,7 +26,7 @@ struct GapWatchTests {
 
     @Test("a gap stays open while connections die without a trade, keeps its first reason, and counts them")
     func flapping() {
-        var gaps = GapWatch()
+        var gaps = GapTracker()
         gaps.interrupted(from: 5, reason: "lost")
         for number in 1...3 {
             gaps.attempted()
@@ -43,7 +43,7 @@ struct GapWatchTests {
 
     @Test("where no trade comes the gap ends with the request for the symbols, and is told then")
     func noTrade() {
-        var gaps = GapWatch()
+        var gaps = GapTracker()
         gaps.interrupted(from: 5, reason: "lost")
         gaps.asked(moment(10))
         #expect(gaps.deadline(patience: 5 * second) == 15 * second)
@@ -55,7 +55,7 @@ struct GapWatchTests {
 
     @Test("no stretch is told twice, and a silence that is noticed late widens the gap")
     func toldOnce() {
-        var gaps = GapWatch()
+        var gaps = GapTracker()
         gaps.interrupted(from: 5, reason: "slept")
         #expect(gaps.traded(received: 9, nextSequence: 1, epoch: 7)?.from == 5)
         // The connection was dead all the while.
@@ -73,7 +73,7 @@ struct GapWatchTests {
 
     @Test("a machine that slept is noticed by its clocks, a clock that is set right is not")
     func sleep() {
-        var watch = SleepWatch()
+        var watch = SleepDetector()
         #expect(watch.looked(Moment(monotonic: 0, wall: 0)) == nil)
         #expect(watch.looked(Moment(monotonic: 600 * second, wall: 605 * second)) == nil)
         #expect(watch.looked(Moment(monotonic: 601 * second, wall: 4_206 * second)) == 3_600 * second)

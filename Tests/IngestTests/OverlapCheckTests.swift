@@ -19,7 +19,7 @@ struct OverlapCheckTests {
         seen: [Trade],
         reads: [[Trade]]
     ) -> (findings: [OverlapCheck.Finding], check: OverlapCheck) {
-        var tails = TradeTails()
+        var tails = RecentTrades()
         tails.append(seen, symbolCount: 4)
         var check = OverlapCheck(tails)
         let findings = reads.flatMap { read in
@@ -64,9 +64,9 @@ struct OverlapCheckTests {
     func bound() {
         let seen = (0..<3_000).map { self.trade(Int64($0)) }
         let (findings, check) = self.compare(seen: seen, reads: [seen + [self.trade(9_000)]])
-        #expect(findings.count { $0 == .new } == 3_001 - TradeTails.length)
-        #expect(findings[2_999 - TradeTails.length] == .new && findings[3_000 - TradeTails.length] == .likely)
-        #expect(check.bounds == OverlapBounds(least: TradeTails.length, most: TradeTails.length))
+        #expect(findings.count { $0 == .new } == 3_001 - RecentTrades.length)
+        #expect(findings[2_999 - RecentTrades.length] == .new && findings[3_000 - RecentTrades.length] == .likely)
+        #expect(check.bounds == OverlapBounds(least: RecentTrades.length, most: RecentTrades.length))
     }
 
     @Test("what comes again behind a newer trade, or in another order, is possible only")

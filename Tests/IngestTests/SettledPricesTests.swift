@@ -44,7 +44,7 @@ struct SettledPricesTests {
 
     @Test("each trade is counted once, and each reader gets each price once, at once or when it is due")
     func once() {
-        var feed = HandFeed()
+        var feed = BatchSource()
         for prices in [["1", "2"], ["3"]] {
             let batch = feed.batch(prices.map { Frames.trade("A", $0) })
             for reader in self.readers { reader.read(batch) }
@@ -62,7 +62,7 @@ struct SettledPricesTests {
         "what is held back when an epoch ends goes to each reader once, and the next epoch begins with an empty board"
     )
     func epoch() {
-        var feed = HandFeed()
+        var feed = BatchSource()
         for reader in self.readers { reader.epochBegan(7) }
         let batch = feed.batch([Frames.trade("A", "1"), Frames.trade("A", "2")])
         for reader in self.readers { reader.read(batch) }
@@ -78,7 +78,7 @@ struct SettledPricesTests {
 
     @Test("the last price of all comes to all readers when one of them ends the wait")
     func flush() {
-        var feed = HandFeed()
+        var feed = BatchSource()
         let batch = feed.batch([Frames.trade("A", "1"), Frames.trade("A", "2")])
         for reader in self.readers { reader.read(batch) }
         self.prices.flush()

@@ -78,17 +78,17 @@ import Testing
 
     @Test("lines of marbles", arguments: Self.cases)
     func marbles(_ example: Case) {
-        let result = Marble(example.input).conflated(quiet: example.quiet, atMost: example.atMost)
+        let result = MarbleDiagram(example.input).conflated(quiet: example.quiet, atMost: example.atMost)
         #expect(result.line.description == example.output)
         #expect(result.skipped == example.skipped)
     }
 
     @Test("a timer that fires late changes when values are shown, not which")
     func lateTimer() {
-        let input = Marble("A-BC----D---ED------F|")
+        let input = MarbleDiagram("A-BC----D---ED------F|")
         let (onTime, late) = (input.conflated(quiet: 3, atMost: 8), input.conflated(quiet: 3, atMost: 8, late: 3))
         #expect(onTime.line.description == "A-----C----D---------F|")
-        let values = { (line: Marble) in line.moments.sorted { $0.key < $1.key }.flatMap(\.value) }
+        let values = { (line: MarbleDiagram) in line.moments.sorted { $0.key < $1.key }.flatMap(\.value) }
         #expect(values(late.line) == values(onTime.line))
         #expect(late.skipped == onTime.skipped)
     }

@@ -47,7 +47,7 @@ import Testing
     }
 
     /// Numbers in strictly ascending order.
-    private static let ladder = [
+    private static let backoff = [
         "-1e1000", "-999999999999999999e982", "-2", "-1.5", "-1.000000000000001", "-1", "-1e-1000", "0", "1e-1000",
         "0.999999999999999999", "1", "1.00000000000000001", "9", "9.00000000000000001", "10", "99999999999999999.9",
         "100000000000000000", "999999999999999999", "1e18", "1e19", "999999999999999999e982", "1e1000",
@@ -55,7 +55,7 @@ import Testing
 
     @Test("order is exact for any exponents")
     func order() throws {
-        let numbers = try Self.ladder.map { try #require(ExactDecimal($0)) }
+        let numbers = try Self.backoff.map { try #require(ExactDecimal($0)) }
         for (lower, number) in numbers.enumerated() {
             for (higher, other) in numbers.enumerated() {
                 #expect((number < other) == (lower < higher), "\(number) < \(other)")

@@ -40,7 +40,7 @@ struct SymbolNameTests {
     func alertRules() throws {
         #expect(try AlertRule("IC MARKETS:1 above 2").subject == .symbol("IC MARKETS:1"))
         for name in ["A\u{200B}B", "A\u{202E}B", "A\u{9B}B", String(repeating: "X", count: 65)] {
-            #expect(throws: AlertRule.Misfit.self) { try AlertRule("\(name) above 2") }
+            #expect(throws: AlertRule.ParseError.self) { try AlertRule("\(name) above 2") }
         }
     }
 }

@@ -27,7 +27,7 @@ struct CheckTests {
     }
 
     @Test("a clock that was set back is told, and a frame behind what its own read brought about is none")
-    func walls() throws {
+    func wallClocks() throws {
         /// Wall clock and time of each line, ms since the beginning.
         func found(_ lines: [(wall: Int64, at: Int64)]) throws -> Int {
             let header = MarketText.header()
@@ -159,7 +159,7 @@ struct CheckTests {
             (#"{"tickertape":1,"symbols":["A"],"start":1}"# + "\n", "`tail -n +2` makes the plain form of it"),
             ((#"{"tickertape":4,"symbols":["A"],"wall":1}"# + "\n").sealed, "it takes a newer tickertape"),
         ]
-        for (number, (header, cure)) in versions.enumerated() {
+        for (number, (header, hint)) in versions.enumerated() {
             let path = try folder.write(header + line, to: "\(number).jsonl")
             let target = "\(path)-new"
             let readings: [() throws -> Void] = [
@@ -172,7 +172,7 @@ struct CheckTests {
             for read in readings {
                 let failure = #expect(throws: RecordingFailure.self) { try read() }
                 let text = failure.map { "\($0)" } ?? ""
-                #expect(text.hasPrefix("\(path) is a recording of version ") && text.contains(cure), "\(text)")
+                #expect(text.hasPrefix("\(path) is a recording of version ") && text.contains(hint), "\(text)")
             }
         }
         #expect(SegmentNames.names(in: folder.path).filter { $0.contains("json") }.sorted() == ["0.jsonl", "1.jsonl"])

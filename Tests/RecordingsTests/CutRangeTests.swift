@@ -8,8 +8,8 @@ import Wire
 
 @Suite("What a piece of a recording says of its time")
 struct CutRangeTests {
-    private static let start = RecordingPen.start
-    private static let second = RecordingPen.second
+    private static let start = RecordingWriterPen.start
+    private static let second = RecordingWriterPen.second
 
     private func lines(_ path: String) throws -> [RecordedLine] {
         let stream = try RecordingStream(path: path, followsSegments: false)
@@ -70,7 +70,7 @@ struct CutRangeTests {
         for name in ["a.jsonl", "b.jsonl.zst"] {
             let source = "\(folder.path)/\(name)"
             // Begun in it, ended in it, around it, and on either side of it.
-            let ranges: [(from: Int64?, to: Int64?, isTold: Bool)] = [
+            let ranges: [(from: Int64?, to: Int64?, isReported: Bool)] = [
                 ((last + next) / 2, nil, true), (nil, (last + next) / 2, true), (last - Self.second, nil, true),
                 (next + 1_000, nil, false), (nil, last, false),
             ]
@@ -78,15 +78,15 @@ struct CutRangeTests {
                 let target = "\(folder.path)/\(place)-\(name)"
                 let result = try self.cut(source, from: range.from, to: range.to, target)
                 let gaps = try self.gaps(target)
-                #expect(gaps.map(\.dropped) == (range.isTold ? [400] : []), "\(name) \(place): \(gaps)")
+                #expect(gaps.map(\.dropped) == (range.isReported ? [400] : []), "\(name) \(place): \(gaps)")
                 #expect(result.losses == gaps.count)
                 let found = try RecordingCheck.check(target)
                 #expect(found.isIntact && found.holeCount == gaps.count && found.wallsBack == 0)
-                guard range.isTold else { continue }
+                guard range.isReported else { continue }
                 // The times are those of all of the hole.
                 #expect(gaps[0].gap.from == last && gaps[0].gap.to == next, "\(name) \(place): \(gaps)")
-                let walls = try self.lines(target).compactMap(\.wall)
-                #expect(walls.allSatisfy { $0 * 1_000 >= range.from ?? 0 && $0 * 1_000 < range.to ?? .max })
+                let wallClocks = try self.lines(target).compactMap(\.wall)
+                #expect(wallClocks.allSatisfy { $0 * 1_000 >= range.from ?? 0 && $0 * 1_000 < range.to ?? .max })
             }
         }
     }
@@ -108,8 +108,8 @@ struct CutRangeTests {
         try #require(starts.count == blocks.count)
         bytes[starts[1]] ^= 1
         try Data(bytes).write(to: URL(fileURLWithPath: packed))
-        let walls = try #require(blocks[1].wall)
-        let from = (walls.lowerBound + (walls.upperBound - walls.lowerBound) / 2) * 1_000
+        let wallClocks = try #require(blocks[1].wall)
+        let from = (wallClocks.lowerBound + (wallClocks.upperBound - wallClocks.lowerBound) / 2) * 1_000
         let result = try self.cut(packed, from: from, to: nil, "\(folder.path)/c")
         let gaps = try self.gaps("\(folder.path)/c")
         #expect(result.losses == 1 && gaps.map(\.dropped) == [UInt64(blocks[1].lines)], "\(gaps)")
@@ -122,7 +122,7 @@ struct CutRangeTests {
         let folder = try TemporaryFolder()
         defer { folder.remove() }
         for (name, dropped) in [("gap", nil), ("dropped", 900)] as [(String, UInt64?)] {
-            var pen = RecordingPen(wall: 0)
+            var pen = RecordingWriterPen(wall: 0)
             for second in 0..<20 { pen.trade(Double(second)) }
             // Back since 900 s; the first trade came later.
             pen.ping(900, after: 881)
@@ -156,7 +156,7 @@ struct CutRangeTests {
     func gapOverTrades() throws {
         let folder = try TemporaryFolder()
         defer { folder.remove() }
-        var pen = RecordingPen(wall: 0)
+        var pen = RecordingWriterPen(wall: 0)
         for second in 0..<20 { pen.trade(Double(second)) }
         for second in 20..<200 { pen.trade(Double(second), symbol: "B") }
         // A was quiet since 19 s when the connection broke at 200 s.
@@ -183,7 +183,7 @@ struct CutRangeTests {
     func halves() throws {
         let folder = try TemporaryFolder()
         defer { folder.remove() }
-        var pen = RecordingPen(wall: 0)
+        var pen = RecordingWriterPen(wall: 0)
         for second in 0..<20 { pen.trade(Double(second)) }
         pen.leaveOut(900)
         pen.gap(40, from: 19, to: 40, dropped: 900)
@@ -242,7 +242,7 @@ struct CutRangeTests {
     func barsInGap() throws {
         let folder = try TemporaryFolder()
         defer { folder.remove() }
-        var pen = RecordingPen(wall: 0)
+        var pen = RecordingWriterPen(wall: 0)
         for second in 0..<10 { pen.trade(Double(second) + 0.5) }
         pen.gap(30, from: 9.5, to: 30)
         // Its exchange's time is of the second before.
@@ -261,11 +261,11 @@ struct CutRangeTests {
         let folder = try TemporaryFolder()
         defer { folder.remove() }
         // 0 to 99 s, an hour later for a while, back to 40 s, and ahead to 200 s.
-        var walls = (0..<100).map(Double.init) + (3_600..<3_800).map(Double.init) + (40..<100).map(Double.init)
-        walls += (200..<400).map(Double.init) + (90..<95).map(Double.init)
-        var pen = RecordingPen(wall: 0)
+        var wallClocks = (0..<100).map(Double.init) + (3_600..<3_800).map(Double.init) + (40..<100).map(Double.init)
+        wallClocks += (200..<400).map(Double.init) + (90..<95).map(Double.init)
+        var pen = RecordingWriterPen(wall: 0)
         // Some 4 KiB a line, so that there are blocks.
-        for wall in walls { pen.trade(wall, padding: 8_000) }
+        for wall in wallClocks { pen.trade(wall, padding: 8_000) }
         let path = try folder.write(String(buffer: pen.text), to: "a.jsonl")
         try PackedSegment.pack(path, to: "\(folder.path)/b.jsonl.zst")
         #expect(try #require(RecordingMap(path: "\(folder.path)/b.jsonl.zst").index).blocks.count > 3)
@@ -276,7 +276,7 @@ struct CutRangeTests {
                 let from = range.0.map { Self.start + Int64($0) * Self.second }
                 let to = range.1.map { Self.start + Int64($0) * Self.second }
                 let result = try self.cut("\(folder.path)/\(name)", from: from, to: to, target)
-                let wanted = walls.filter { $0 >= Double(range.0 ?? 0) && $0 < Double(range.1 ?? 100_000) }
+                let wanted = wallClocks.filter { $0 >= Double(range.0 ?? 0) && $0 < Double(range.1 ?? 100_000) }
                 let got = try self.frames(target).compactMap {
                     $0.wall.map { Double($0 - Self.start / 1_000) / 1_000_000 }
                 }
@@ -292,9 +292,9 @@ struct CutRangeTests {
         defer { folder.remove() }
         // Four files of 300 s; the third begins 500 s earlier.
         let begins = [0, 300, 100, 700]
-        var walls: [Int] = []
+        var wallClocks: [Int] = []
         for (place, begin) in begins.enumerated() {
-            var pen = RecordingPen(
+            var pen = RecordingWriterPen(
                 wall: Int64(begin),
                 monotonic: Int64(place * 300),
                 segment: place + 1,
@@ -302,7 +302,7 @@ struct CutRangeTests {
             )
             for second in begin..<begin + 300 {
                 pen.trade(Double(second), padding: 8_000)
-                walls.append(second)
+                wallClocks.append(second)
             }
             let name = place == 0 ? "s.jsonl" : "s-000\(place + 1).jsonl"
             let path = try folder.write(String(buffer: pen.text), to: name)
@@ -317,7 +317,7 @@ struct CutRangeTests {
             let to = Self.start + Int64(range.1) * Self.second
             let result = try self.cut("\(folder.path)/s.jsonl", from: from, to: to, target)
             let got = try self.frames(target).compactMap { $0.wall.map { Int($0 - Self.start / 1_000) / 1_000_000 } }
-            #expect(got == walls.filter { $0 >= range.0 && $0 < range.1 }, "\(range)")
+            #expect(got == wallClocks.filter { $0 >= range.0 && $0 < range.1 }, "\(range)")
             #expect(try result.losses == 0 && RecordingCheck.check(target).isIntact, "\(range)")
             // The last is not compressed, and read always.
             #expect(result.files == [3, 3, 2, 1, 3][place], "\(range): \(result.files)")
@@ -328,9 +328,9 @@ struct CutRangeTests {
     func joined() throws {
         let folder = try TemporaryFolder()
         defer { folder.remove() }
-        var one = RecordingPen(wall: 0, epoch: 1)
+        var one = RecordingWriterPen(wall: 0, epoch: 1)
         for second in 0..<300 { one.trade(Double(second), padding: 8_000) }
-        var two = RecordingPen(wall: 1_000, monotonic: 50, epoch: 2)
+        var two = RecordingWriterPen(wall: 1_000, monotonic: 50, epoch: 2)
         for second in 1_000..<1_300 { two.trade(Double(second), padding: 8_000) }
         var text = one.text
         text.writeImmutableBuffer(two.text)
@@ -351,9 +351,9 @@ struct CutRangeTests {
             #expect(try self.frames(behind).first?.at == 0)
             // From between them: the first line that comes is of the second run.
             let between = "\(folder.path)/between-\(name)"
-            let told = try self.cut(source, from: Self.start + 600 * Self.second, to: nil, between)
+            let reported = try self.cut(source, from: Self.start + 600 * Self.second, to: nil, between)
             let found = try #require(try RecordingMap(path: between).header)
-            #expect(found.epoch == 2 && found.start == Self.start + 1_000 * Self.second && told.losses == 1)
+            #expect(found.epoch == 2 && found.start == Self.start + 1_000 * Self.second && reported.losses == 1)
             #expect(try numbers(between) == Array(1...300))
             let gap = try #require(try self.gaps(between).first?.gap)
             #expect(gap.from == Self.start + 299 * Self.second && gap.to == Self.start + 1_000 * Self.second)

@@ -22,7 +22,7 @@ struct EditedRetentionTests {
         for (number, origin) in origins.enumerated() {
             let stem = "\(folder.path)/\(number)"
             _ = try RecordingEdits.repair(origin, to: "\(stem).jsonl", form: .current)
-            let care = SegmentCare(
+            let care = SegmentUpkeep(
                 SegmentNames(first: "\(stem).jsonl"),
                 source: number == 0 ? .some("live") : .some(nil)
             )

@@ -5,7 +5,7 @@ import Recordings
 /// A disk that does what it is asked and remembers how far a power cut would undo it: the bytes of a file that was not
 /// synced, and the names of a folder that was not.
 ///
-/// Each step of ``SegmentCare`` is a moment for a cut; ``states`` has what the disk knew before it.
+/// Each step of ``SegmentUpkeep`` is a moment for a cut; ``states`` has what the disk knew before it.
 ///
 /// Unchecked, because the one thread of the test does all of it.
 final class ForgetfulDisk: SegmentDisk, @unchecked Sendable {

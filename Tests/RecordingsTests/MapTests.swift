@@ -107,19 +107,19 @@ struct MapTests {
         let packed = try RecordingMap(path: "\(folder.path)/b.jsonl.zst")
         let length = try #require(packed.length)
         let all = 0..<length
-        #expect(packed.stretch(of: "BINANCE:BTCUSDT", from: 0, atMost: .max) == all)
-        #expect(packed.stretch(of: "BINANCE:BTCUSDT", before: length, atMost: .max) == all)
+        #expect(packed.span(of: "BINANCE:BTCUSDT", from: 0, atMost: .max) == all)
+        #expect(packed.span(of: "BINANCE:BTCUSDT", before: length, atMost: .max) == all)
         // It trades in the last tenth only.
-        let apples = try #require(packed.stretch(of: "AAPL", from: 0, atMost: .max))
+        let apples = try #require(packed.span(of: "AAPL", from: 0, atMost: .max))
         #expect(apples.lowerBound > 0 && apples.upperBound == length)
-        #expect(packed.stretch(of: "AAPL", before: length, atMost: .max) == apples)
-        #expect(packed.stretch(of: "AAPL", before: apples.lowerBound, atMost: .max) == nil)
-        #expect(packed.stretch(of: "none", from: 0, atMost: .max) == nil)
-        let block = try #require(packed.stretch(of: "BINANCE:BTCUSDT", from: 10, atMost: 1))
+        #expect(packed.span(of: "AAPL", before: length, atMost: .max) == apples)
+        #expect(packed.span(of: "AAPL", before: apples.lowerBound, atMost: .max) == nil)
+        #expect(packed.span(of: "none", from: 0, atMost: .max) == nil)
+        let block = try #require(packed.span(of: "BINANCE:BTCUSDT", from: 10, atMost: 1))
         #expect(block.lowerBound == 10 && block.upperBound == Int64(index.blocks[0].length))
         let plain = try RecordingMap(path: "\(folder.path)/a.jsonl")
-        #expect(plain.stretch(of: "none", from: 10, atMost: 5) == 10..<15)
-        #expect(plain.stretch(of: "none", before: 10, atMost: 50) == 0..<10)
+        #expect(plain.span(of: "none", from: 10, atMost: 5) == 10..<15)
+        #expect(plain.span(of: "none", before: 10, atMost: 50) == 0..<10)
         #expect(index.blocks.reduce(0) { $0 + $1.lines } == self.lines(text).count)
     }
 
@@ -165,7 +165,7 @@ struct MapTests {
             }
             _ = try folder.write(String(buffer: text), to: names.name(segment))
         }
-        #expect(SegmentCare(names).pack() == [])
+        #expect(SegmentUpkeep(names).pack() == [])
         _ = try folder.write(try folder.read("a.jsonl.zst"), to: "other.jsonl")
         func text(_ line: RecordedLine?) -> String? {
             guard case .frame(let bytes, _, _)? = line?.content else { return nil }

@@ -48,7 +48,7 @@ struct PackingNamesTests {
         defer { folder.remove() }
         let path = try folder.write(String(buffer: MarketText.make(frames: 40)), to: "a.jsonl")
         let disk = Refusing(renames: renames, links: renames == 0 ? EPERM : 0)
-        #expect(SegmentCare(SegmentNames(first: path), disk: disk).pack() == [])
+        #expect(SegmentUpkeep(SegmentNames(first: path), disk: disk).pack() == [])
         #expect(self.names(folder) == ["a.jsonl.zst"])
         #expect(try RecordingCheck.check("\(path).zst").isIntact)
     }
@@ -59,7 +59,7 @@ struct PackingNamesTests {
         defer { folder.remove() }
         let path = try folder.write(String(buffer: MarketText.make(frames: 40)), to: "a.jsonl")
         let disk = Refusing(renames: EINVAL, links: EPERM)
-        #expect(SegmentCare(SegmentNames(first: path), disk: disk).pack().count == 1)
+        #expect(SegmentUpkeep(SegmentNames(first: path), disk: disk).pack().count == 1)
         #expect(self.names(folder) == ["a.jsonl"])
     }
 
@@ -69,7 +69,7 @@ struct PackingNamesTests {
         defer { folder.remove() }
         let path = try folder.write(String(buffer: MarketText.make(frames: 40)), to: "a.jsonl")
         let disk = Refusing(renames: renames) { _ = try? folder.write("somebody's", to: "a.jsonl.zst") }
-        #expect(SegmentCare(SegmentNames(first: path), disk: disk).pack().count == 1)
+        #expect(SegmentUpkeep(SegmentNames(first: path), disk: disk).pack().count == 1)
         #expect(self.names(folder) == ["a.jsonl", "a.jsonl.zst"])
         #expect(try folder.read("a.jsonl.zst") == "somebody's")
     }

@@ -25,7 +25,7 @@ struct PackingPowerCutTests {
         }
         // Where it renames it needs no links.
         let disk = ForgetfulDisk(folder: folder.path, renames: renames, links: !renames)
-        #expect(SegmentCare(names, disk: disk).pack() == [])
+        #expect(SegmentUpkeep(names, disk: disk).pack() == [])
         disk.end()
         return disk.states
     }
@@ -56,7 +56,7 @@ struct PackingPowerCutTests {
             let found = names.all()
             try #require(found.map(\.place) == [1, 2], "cut \(number): \(survivors.keys.sorted())")
             for (segment, text) in zip(found, texts) { #expect(try self.text(segment.path) == text, "cut \(number)") }
-            #expect(SegmentCare(names).pack() == [], "cut \(number)")
+            #expect(SegmentUpkeep(names).pack() == [], "cut \(number)")
             let left = SegmentNames.names(in: folder.path).filter { !$0.hasPrefix(".") }.sorted()
             #expect(left == ["a-0002.jsonl.zst", "a.jsonl.zst"], "cut \(number)")
             for (segment, text) in zip(names.all(), texts) { #expect(try self.text(segment.path) == text) }
@@ -84,7 +84,7 @@ struct PackingPowerCutTests {
         defer { folder.remove() }
         let path = try folder.write(String(buffer: MarketText.make(frames: 300)), to: "a.jsonl")
         let disk = ForgetfulDisk(folder: folder.path)
-        #expect(SegmentCare(SegmentNames(first: path), disk: Careless(disk)).pack() == [])
+        #expect(SegmentUpkeep(SegmentNames(first: path), disk: Careless(disk)).pack() == [])
         disk.end()
         let whole = ForgetfulDisk.content(of: "\(path).zst")
         var chance = SeededGenerator(seed: 1)

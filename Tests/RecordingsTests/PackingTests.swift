@@ -18,7 +18,7 @@ struct PackingTests {
 
     private func packed(_ folder: TemporaryFolder, _ text: ByteBuffer) throws -> String {
         let path = try folder.write(String(buffer: text), to: "a.jsonl")
-        #expect(SegmentCare(SegmentNames(first: path)).pack() == [])
+        #expect(SegmentUpkeep(SegmentNames(first: path)).pack() == [])
         #expect(access(path, F_OK) != 0)
         return path + ".zst"
     }
@@ -43,7 +43,7 @@ struct PackingTests {
         let mine = try folder.write(market, to: names[6])
         _ = try folder.write("", to: names[7])
         #expect(symlink(mine, "\(folder.path)/a-0009.jsonl") == 0)
-        let care = SegmentCare(SegmentNames(first: "\(folder.path)/a.jsonl"), source: "live")
+        let care = SegmentUpkeep(SegmentNames(first: "\(folder.path)/a.jsonl"), source: "live")
         #expect(care.pack() == [])
         let before = SegmentNames.names(in: folder.path).filter { $0.hasPrefix("a") }.sorted()
         #expect(before == (names.prefix(6) + ["a-0007.jsonl.zst", names[7], "a-0009.jsonl"]).sorted())
@@ -78,7 +78,7 @@ struct PackingTests {
         defer { folder.remove() }
         let path = try folder.write(String(buffer: MarketText.make(frames: 100)), to: "a.jsonl")
         _ = try folder.write("something else", to: "a.jsonl.zst")
-        let problems = SegmentCare(SegmentNames(first: path)).pack()
+        let problems = SegmentUpkeep(SegmentNames(first: path)).pack()
         #expect(problems.count == 1 && problems.allSatisfy { $0.contains("both are kept") })
         #expect(access(path, F_OK) == 0)
         #expect(try folder.read("a.jsonl.zst") == "something else")
@@ -92,7 +92,7 @@ struct PackingTests {
         let path = try self.packed(folder, text)
         _ = try folder.write(String(buffer: text), to: "a.jsonl")
         _ = try folder.write("half of", to: "a.jsonl.zst.part")
-        #expect(SegmentCare(SegmentNames(first: path)).pack() == [])
+        #expect(SegmentUpkeep(SegmentNames(first: path)).pack() == [])
         #expect(SegmentNames.names(in: folder.path).filter { $0.hasPrefix("a") } == ["a.jsonl.zst"])
         #expect(try self.text(path).text == text)
     }
@@ -105,7 +105,7 @@ struct PackingTests {
         let descriptor = open(path, O_RDONLY)
         defer { close(descriptor) }
         #expect(flock(descriptor, LOCK_EX) == 0)
-        #expect(SegmentCare(SegmentNames(first: path)).pack() == [])
+        #expect(SegmentUpkeep(SegmentNames(first: path)).pack() == [])
         #expect(access(path, F_OK) == 0 && access("\(path).zst", F_OK) != 0)
     }
 
@@ -219,7 +219,7 @@ struct PackingTests {
         }
         _ = try folder.write("other", to: "ab.jsonl")
         _ = try folder.write("other", to: "a-2.jsonl")
-        let care = SegmentCare(names)
+        let care = SegmentUpkeep(names)
         let wall = Int64(now.tv_sec) * 1_000_000_000
         func left() -> [Int] { names.all().map(\.place) }
         #expect(care.removeOld(now: wall, age: nil, bytes: nil, newest: "") == [] && left() == [1, 2, 3, 4, 5])

@@ -89,7 +89,7 @@ struct StopIndexTests {
         // Twice made they are not there twice.
         #expect(ForgetfulDisk.content(of: from) == ForgetfulDisk.content(of: "\(folder.path)/b.jsonl"))
         let stream = try RecordingStream(path: from)
-        var marks: [RecordedStops] = []
+        var marks: [GapMarkers] = []
         var stops: UInt64 = 0
         var isOpen = false
         while let line = try stream.next() {
@@ -119,10 +119,10 @@ struct StopIndexTests {
         var lines = try folder.read("b.jsonl").split(separator: "\n")
         lines.remove(at: 3)
         let less = try folder.write(lines.joined(separator: "\n") + "\n", to: "c.jsonl")
-        for (path, isBelieved) in [(whole, true), (less, false)] {
+        for (path, isTrusted) in [(whole, true), (less, false)] {
             let search = StopSearch(try RecordingStream(path: path).segments)
             let way = try #require(try search.clear(from: 1_000_000_000, lastTrade: 1_000_000_000))
-            #expect((way.at > 10_000_000_000) == isBelieved && (way.at == 1_000_000_000) == !isBelieved)
+            #expect((way.at > 10_000_000_000) == isTrusted && (way.at == 1_000_000_000) == !isTrusted)
         }
     }
 }

@@ -34,7 +34,7 @@ struct UnreadablePartTests {
         "says which, and that those behind it are left out",
         arguments: [("first line", broken, true), ("another run", part(2, epoch: 7), false), ("empty", "", false)]
     )
-    func told(kind: String, second: String, isTold: Bool) throws {
+    func reported(kind: String, second: String, isReported: Bool) throws {
         let folder = try TemporaryFolder()
         defer { folder.remove() }
         let path = try folder.write(Self.part(1), to: "a.jsonl")
@@ -42,7 +42,7 @@ struct UnreadablePartTests {
         _ = try folder.write(Self.part(3), to: "a-0003.jsonl")
         let stream = try RecordingStream(path: path)
         #expect(stream.segments.map(\.path) == [path])
-        let expected = isTold ? "\(next): its first line cannot be read" : nil
+        let expected = isReported ? "\(next): its first line cannot be read" : nil
         #expect(stream.unreadable == expected, "\(kind)")
         let cut = try RecordingEdits.cut(path, RecordingEdits.Cut(), to: "\(folder.path)/cut.jsonl", form: .current)
         #expect(cut.unreadable == expected && cut.frames == 1)

@@ -8,7 +8,7 @@ import Wire
 @Suite("What is missing in front of a line without a time")
 struct UntimedLossTests {
     @Test("is told by cut as it is by repair, before the next line that has one")
-    func told() throws {
+    func reported() throws {
         let folder = try TemporaryFolder()
         defer { folder.remove() }
         let path = try folder.write(
@@ -37,7 +37,7 @@ struct UntimedLossTests {
         #expect(try repaired.losses == 1 && gaps("\(path)-r").map(\.dropped) == [1])
         // From the start, from within what is missing, and up to within it; from behind it nothing is missing.
         let second: Int64 = 1_000_000_000
-        let ranges: [(from: Int64?, to: Int64?, isTold: Bool)] = [
+        let ranges: [(from: Int64?, to: Int64?, isReported: Bool)] = [
             (nil, nil, true), (start, nil, true), (start + second, nil, true), (nil, start + second, true),
             (start + 3 * second, nil, false),
         ]
@@ -45,10 +45,13 @@ struct UntimedLossTests {
             var cut = RecordingEdits.Cut()
             (cut.from, cut.to) = (range.from, range.to)
             let result = try RecordingEdits.cut(path, cut, to: "\(path)-\(place)", form: .current)
-            let told = try gaps("\(path)-\(place)")
-            #expect(result.losses == told.count && told.map(\.dropped) == (range.isTold ? [1] : []), "\(range)")
-            guard range.isTold else { continue }
-            #expect(told[0].gap.from == start && told[0].gap.to == start + 2 * second, "\(range): \(told)")
+            let reported = try gaps("\(path)-\(place)")
+            #expect(
+                result.losses == reported.count && reported.map(\.dropped) == (range.isReported ? [1] : []),
+                "\(range)"
+            )
+            guard range.isReported else { continue }
+            #expect(reported[0].gap.from == start && reported[0].gap.to == start + 2 * second, "\(range): \(reported)")
         }
     }
 

@@ -86,8 +86,8 @@ package struct InstantDisk: DiskWorker {
 
 extension KeyHolding {
     /// Creates one on a disk that finishes every operation within the call.
-    package init(ownership: (any KeyOwnership)? = nil, ledger: (any AttemptLedger)? = nil) {
+    package init(ownership: (any KeyOwnership)? = nil, attemptStore: (any AttemptStore)? = nil) {
         let disk = InstantDisk()
-        self.init(ownership: ownership, ledger: ledger, lockDisk: disk, ledgerDisk: disk, warn: { _ in })
+        self.init(ownership: ownership, attemptStore: attemptStore, lockDisk: disk, attemptsDisk: disk, warn: { _ in })
     }
 }

@@ -130,7 +130,7 @@ package final class RunningProgram: Sendable {
         let open = NIOLockedValueBox((pipes: 2, ending: Ending?.none))
         // The exit is reported after both pipes have been read to their ends, so that the last output is not missed.
         let closed: @Sendable (Ending?) -> Void = { [weak self] ending in
-            let told = open.withLockedValue { open -> Ending? in
+            let reported = open.withLockedValue { open -> Ending? in
                 if let ending {
                     guard open.ending == nil else { return nil }
                     open.ending = ending
@@ -139,7 +139,7 @@ package final class RunningProgram: Sendable {
                 }
                 return open.pipes == 0 ? open.ending : nil
             }
-            if let told { self?.change { $0.ending = told } }
+            if let reported { self?.change { $0.ending = reported } }
         }
         process.terminationHandler = { process in
             let status = process.terminationStatus
@@ -221,7 +221,7 @@ package final class RunningProgram: Sendable {
     }
 
     /// Waits until standard error contains `text`, or the program has exited; returns whether it contains it.
-    package func complains(of text: String, atMost limit: Duration = .seconds(60)) async -> Bool {
+    package func printsError(of text: String, atMost limit: Duration = .seconds(60)) async -> Bool {
         await self.waits(for: .complaint(Array(text.utf8), from: 0), atMost: limit)
     }
 

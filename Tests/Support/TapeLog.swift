@@ -16,7 +16,7 @@ package final class TapeLog: TapeReader {
         package var gaps: [Gap] = []
         package var events: [ConnectionEvent] = []
         package var symbolStates: [SymbolStatus] = []
-        package var unwished: [String] = []
+        package var unsubscribed: [String] = []
         /// `gap` and `read N` (N trades), in order.
         package var order: [String] = []
         package var symbols = SymbolTable()
@@ -99,7 +99,7 @@ package final class TapeLog: TapeReader {
 
     package func symbolChanged(_ status: SymbolStatus) { self.change { $0.symbolStates.append(status) } }
 
-    package func symbolUnwished(_ symbol: String) { self.change { $0.unwished.append(symbol) } }
+    package func symbolUnsubscribed(_ symbol: String) { self.change { $0.unsubscribed.append(symbol) } }
 
     private func change(_ change: (inout Contents) -> Void) {
         self.state.withLockedValue { state in

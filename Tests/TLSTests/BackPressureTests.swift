@@ -76,13 +76,13 @@ struct BackPressureTests {
         typealias OutboundOut = ByteBuffer
 
         let written: EventLoopPromise<Void>
-        let mostWaiting: NIOLockedValueBox<Int>
+        let maximumWaiting: NIOLockedValueBox<Int>
         private let pieces: [ByteBuffer]
 
         init(pieces: [ByteBuffer], written: EventLoopPromise<Void>) {
             self.pieces = pieces
             self.written = written
-            self.mostWaiting = NIOLockedValueBox(0)
+            self.maximumWaiting = NIOLockedValueBox(0)
         }
 
         func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
@@ -96,7 +96,7 @@ struct BackPressureTests {
 
         private func watch(_ context: ChannelHandlerContext) {
             let waiting = (try? context.channel.syncOptions?.getOption(.bufferedWritableBytes)) ?? .max
-            self.mostWaiting.withLockedValue { $0 = max($0, waiting) }
+            self.maximumWaiting.withLockedValue { $0 = max($0, waiting) }
         }
 
         func errorCaught(context: ChannelHandlerContext, error: any Error) { self.written.fail(error) }
@@ -117,14 +117,14 @@ struct BackPressureTests {
             pieces.append(Self.bytes(at: start, count: count))
         }
         let written = group.any().makePromise(of: Void.self)
-        let mostWaiting = group.any().makePromise(of: Int.self)
+        let maximumWaiting = group.any().makePromise(of: Int.self)
         let context = try TLSContext(server: Certificates.server())
         let server = try ServerBootstrap(group: group)
             .childChannelInitializer { [pieces] channel in
                 channel.eventLoop.makeCompletedFuture {
                     let writer = Writer(pieces: pieces, written: written)
                     written.futureResult.hop(to: channel.eventLoop).assumeIsolated().whenComplete { _ in
-                        mostWaiting.succeed(writer.mostWaiting.withLockedValue { $0 })
+                        maximumWaiting.succeed(writer.maximumWaiting.withLockedValue { $0 })
                     }
                     try channel.pipeline.syncOperations.addHandlers([TLSHandler(context: context, peer: nil), writer])
                 }
@@ -152,7 +152,7 @@ struct BackPressureTests {
         late.cancel()
         try written.futureResult.wait()
         // The high watermark plus one chunk.
-        #expect(try mostWaiting.futureResult.wait() <= 128 << 10)
+        #expect(try maximumWaiting.futureResult.wait() <= 128 << 10)
         client.close(promise: nil)
     }
 

@@ -13,7 +13,7 @@ struct ChainRefusalTests {
         speaking version: TLSVersion,
         trusting authority: CertificateAuthority = Certificates.authority
     ) throws -> [String] {
-        try Meeting.refused(
+        try HandshakeResult.refused(
             client: Certificates.client(trusting: authority).speaking(version),
             server: Certificates.server(credentials)
         ).words
@@ -71,7 +71,7 @@ struct ChainRefusalTests {
 
     @Test("an authority that may not sign certificates", arguments: TLSVersion.allCases)
     func mayNotSign(version: TLSVersion) throws {
-        var draft = CertificateDraft.authority("Signs lists only")
+        var draft = CertificateTemplate.authority("Signs lists only")
         draft.extensions["keyUsage"] = "critical,cRLSign"
         let between = try self.root.subordinate(draft)
         let words = try self.words(of: between.issue(names: ["localhost"]), speaking: version)
@@ -80,10 +80,10 @@ struct ChainRefusalTests {
 
     @Test("an authority below one that allows none below it", arguments: TLSVersion.allCases)
     func tooDeep(version: TLSVersion) throws {
-        var draft = CertificateDraft.authority("Last")
+        var draft = CertificateTemplate.authority("Last")
         draft.extensions["basicConstraints"] = "critical,CA:TRUE,pathlen:0"
         let last = try self.root.subordinate(draft)
-        try Meeting.accepted(server: Certificates.server(last.issue(names: ["localhost"])))
+        try HandshakeResult.accepted(server: Certificates.server(last.issue(names: ["localhost"])))
         let below = try last.subordinate(name: "Below the last")
         let words = try self.words(of: below.issue(names: ["localhost"]), speaking: version)
         #expect(words == ["certificate refused: more authorities in its chain than the chain allows"])
@@ -95,7 +95,7 @@ struct ChainRefusalTests {
         ["critical,permitted;DNS:example.com", "critical,excluded;DNS:localhost"]
     )
     func nameConstraints(version: TLSVersion, constraint: String) throws {
-        var draft = CertificateDraft.authority("Constrained")
+        var draft = CertificateTemplate.authority("Constrained")
         draft.extensions["nameConstraints"] = constraint
         let between = try self.root.subordinate(draft)
         let words = try self.words(of: between.issue(names: ["localhost"]), speaking: version)
@@ -104,25 +104,25 @@ struct ChainRefusalTests {
 
     @Test("an address that its authority may not vouch for")
     func addressConstraints() throws {
-        var draft = CertificateDraft.authority("Constrained")
+        var draft = CertificateTemplate.authority("Constrained")
         draft.extensions["nameConstraints"] = "critical,permitted;IP:10.0.0.0/255.0.0.0"
         let between = try self.root.subordinate(draft)
         let credentials = try between.issue(names: [], addresses: ["127.0.0.1"])
-        let seen = try Meeting.refused(server: Certificates.server(credentials), peer: .address("127.0.0.1"))
+        let seen = try HandshakeResult.refused(server: Certificates.server(credentials), peer: .address("127.0.0.1"))
         #expect(seen.words == ["certificate refused: its authority may not vouch for this name (name constraints)"])
     }
 
     @Test("a name that its authority may vouch for is accepted")
     func permittedName() throws {
-        var draft = CertificateDraft.authority("Constrained")
+        var draft = CertificateTemplate.authority("Constrained")
         draft.extensions["nameConstraints"] = "critical,permitted;DNS:localhost"
         let between = try self.root.subordinate(draft)
-        try Meeting.accepted(server: Certificates.server(between.issue(names: ["localhost"])))
+        try HandshakeResult.accepted(server: Certificates.server(between.issue(names: ["localhost"])))
     }
 
     @Test("a certificate for clients", arguments: TLSVersion.allCases)
     func wrongPurpose(version: TLSVersion) throws {
-        var draft = CertificateDraft.localhost()
+        var draft = CertificateTemplate.localhost()
         draft.extensions["extendedKeyUsage"] = "clientAuth"
         let words = try self.words(of: self.root.issue(draft), speaking: version)
         #expect(words == ["certificate refused: it is not meant for a server"])
@@ -130,7 +130,7 @@ struct ChainRefusalTests {
 
     @Test("an extension that must be understood and is not")
     func unknownExtension() throws {
-        var draft = CertificateDraft.localhost()
+        var draft = CertificateTemplate.localhost()
         draft.extensions["1.3.6.1.4.1.55555.1"] = "critical,DER:05:00"
         let words = try self.words(of: self.root.issue(draft), speaking: .tls13)
         #expect(words == ["certificate refused: unhandled critical extension"])
@@ -138,7 +138,7 @@ struct ChainRefusalTests {
 
     @Test("an authority's weak key", arguments: TLSVersion.allCases)
     func weakAuthority(version: TLSVersion) throws {
-        var draft = CertificateDraft.authority("Weak")
+        var draft = CertificateTemplate.authority("Weak")
         draft.key = .rsa(bits: 1_024)
         let weak = try self.root.subordinate(draft)
         try self.withOpenServer(weak.issue(names: ["localhost"]), version) { words in
@@ -148,7 +148,7 @@ struct ChainRefusalTests {
 
     @Test("a server's weak key", arguments: TLSVersion.allCases)
     func weakKey(version: TLSVersion) throws {
-        var draft = CertificateDraft.localhost()
+        var draft = CertificateTemplate.localhost()
         draft.key = .rsa(bits: 1_024)
         try self.withOpenServer(self.root.issue(draft), version) { words in
             #expect(words == ["certificate refused: its key is too weak"])
@@ -157,10 +157,10 @@ struct ChainRefusalTests {
 
     @Test("a weak signature", arguments: TLSVersion.allCases, ["SHA-1", "MD5"])
     func weakSignature(version: TLSVersion, digest: String) throws {
-        var draft = CertificateDraft.localhost()
+        var draft = CertificateTemplate.localhost()
         draft.digest = digest == "MD5" ? .md5 : .sha1
         // ECDSA has no signatures with MD5.
-        var authority = CertificateDraft.authority("RSA")
+        var authority = CertificateTemplate.authority("RSA")
         authority.key = .rsa(bits: 2_048)
         try self.withOpenServer(self.root.subordinate(authority).issue(draft), version) { words in
             #expect(words == ["certificate refused: a signature in its chain is made with a weak digest"])
@@ -175,7 +175,7 @@ struct ChainRefusalTests {
         _ = try OpenSSLCommand.run(
             ["genpkey", "-genparam", "-algorithm", "DH", "-pkeyopt", "group:modp_1536", "-out", group]
         )
-        var draft = CertificateDraft.localhost()
+        var draft = CertificateTemplate.localhost()
         draft.key = .rsa(bits: 2_048)
         var client = Certificates.client().speaking(.tls12)
         // Without this the client does not even offer the exchange.
@@ -198,7 +198,7 @@ struct ChainRefusalTests {
 
     @Test("our own server does not present a weak key either")
     func ownWeakKey() throws {
-        var draft = CertificateDraft.localhost()
+        var draft = CertificateTemplate.localhost()
         draft.key = .rsa(bits: 1_024)
         let credentials = try self.root.issue(draft)
         #expect(throws: TLSError(kind: .configuration, reason: "the certificate: ee key too small")) {

@@ -23,7 +23,7 @@ struct CipherTests {
     private static let rsa = Result { try Self.certificate(bits: 2_048) }
 
     private static func certificate(bits: UInt32) throws -> TLSCredentials {
-        var draft = CertificateDraft.localhost()
+        var draft = CertificateTemplate.localhost()
         draft.key = .rsa(bits: bits)
         return try Certificates.authority.issue(draft)
     }
@@ -31,16 +31,16 @@ struct CipherTests {
     @Test("a client sends nothing to a server without forward secrecy or AEAD", arguments: Self.weak)
     func refusesServers(cipher: String) throws {
         let list = try #require(TLSCipherList(cipher))
-        let meeting = try Meeting.refused(client: self.client(), server: try self.server(list))
+        let meeting = try HandshakeResult.refused(client: self.client(), server: try self.server(list))
         #expect(meeting.words == ["refused by the peer: alert handshake failure"])
         // A client that explicitly allows the suite gets it.
-        try Meeting.accepted(client: self.client(list), server: try self.server(list))
+        try HandshakeResult.accepted(client: self.client(list), server: try self.server(list))
     }
 
     @Test("a server takes no client without forward secrecy or AEAD", arguments: Self.weak)
     func refusesClients(cipher: String) throws {
         let list = try #require(TLSCipherList(cipher))
-        let meeting = try Meeting.refused(client: self.client(list), server: try self.server())
+        let meeting = try HandshakeResult.refused(client: self.client(list), server: try self.server())
         #expect(
             meeting.server.contains(.error(TLSError(kind: .noCommonCipher, reason: "no shared cipher"))),
             "\(meeting.server)"

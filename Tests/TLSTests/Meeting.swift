@@ -5,7 +5,7 @@ import TickertapeTesting
 @testable import TLS
 
 /// The events that each of two ends received when they connected.
-struct Meeting {
+struct HandshakeResult {
     var client: [Seen]
     var server: [Seen]
 
@@ -14,7 +14,7 @@ struct Meeting {
         client: TLSClientConfiguration = Certificates.client(),
         server: TLSServerConfiguration = Certificates.server(),
         peer: TLSPeerName = .host("localhost")
-    ) throws -> Meeting {
+    ) throws -> HandshakeResult {
         let pair = try MemoryPair(client: client, server: server, peer: peer)
         let write = pair.client.send("secret")
         try pair.start()
@@ -22,7 +22,7 @@ struct Meeting {
         #expect(!pair.client.channel.isActive)
         #expect(!pair.server.channel.isActive)
         #expect(pair.server.application.received.isEmpty)
-        return Meeting(client: pair.client.application.seen, server: pair.server.application.seen)
+        return HandshakeResult(client: pair.client.application.seen, server: pair.server.application.seen)
     }
 
     /// Connects a client to a server that it must accept.
@@ -68,17 +68,21 @@ extension TLSServerConfiguration {
     }
 }
 
-extension CertificateDraft {
+extension CertificateTemplate {
     /// A certificate for `localhost`.
-    static func localhost() -> CertificateDraft {
-        var draft = CertificateDraft(commonName: "localhost", notBefore: .seconds(-3_600), notAfter: .seconds(86_400))
+    static func localhost() -> CertificateTemplate {
+        var draft = CertificateTemplate(
+            commonName: "localhost",
+            notBefore: .seconds(-3_600),
+            notAfter: .seconds(86_400)
+        )
         draft.names = ["localhost"]
         return draft
     }
 
     /// A certificate that may sign others.
-    static func authority(_ name: String) -> CertificateDraft {
-        var draft = CertificateDraft(commonName: name, notBefore: .seconds(-3_600), notAfter: .seconds(86_400))
+    static func authority(_ name: String) -> CertificateTemplate {
+        var draft = CertificateTemplate(commonName: name, notBefore: .seconds(-3_600), notAfter: .seconds(86_400))
         draft.isAuthority = true
         return draft
     }

@@ -47,7 +47,7 @@ struct OwedAnswersTests {
         #expect(flood.readableBytes > 40_000, "the rest is the socket's, which is not read")
         #expect(pair.server.handler.owedBytes == pair.server.wire.waitingBytes)
         // One read may exceed the limit.
-        #expect(pair.server.wire.waitingBytes <= TLSHandler.mostOwedBytes + 512)
+        #expect(pair.server.wire.waitingBytes <= TLSHandler.maximumOwedBytes + 512)
         #expect(pair.server.application.received.isEmpty)
         let reads = pair.server.wire.reads
         pair.server.wire.drain()

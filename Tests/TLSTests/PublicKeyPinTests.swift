@@ -24,7 +24,7 @@ struct PublicKeyPinTests {
             try self.pin(credentials), try PublicKeyPin(certificatePEM: between.certificatePEM),
             try PublicKeyPin(certificatePEM: Certificates.authority.certificatePEM),
         ] {
-            try Meeting.accepted(
+            try HandshakeResult.accepted(
                 client: self.client([other, pinned], version),
                 server: Certificates.server(credentials)
             )
@@ -34,7 +34,7 @@ struct PublicKeyPinTests {
     @Test("a good certificate with another key is refused, and its key is named", arguments: TLSVersion.allCases)
     func refused(version: TLSVersion) throws {
         let other = try Certificates.authority.issue(names: ["localhost"])
-        let seen = try Meeting.refused(client: self.client([self.pin(other)], version))
+        let seen = try HandshakeResult.refused(client: self.client([self.pin(other)], version))
         let own = try self.pin(Certificates.localhost)
         #expect(seen.words == ["certificate refused: its public key is not one of those pinned, but \(own)"])
         #expect(seen.alert == "alert bad certificate")
@@ -53,7 +53,10 @@ struct PublicKeyPinTests {
     @Test("a pinned key does not make up for a bad chain")
     func chainFirst() throws {
         let itself = try CertificateAuthority.selfSigned(names: ["localhost"])
-        let seen = try Meeting.refused(client: self.client([self.pin(itself)]), server: Certificates.server(itself))
+        let seen = try HandshakeResult.refused(
+            client: self.client([self.pin(itself)]),
+            server: Certificates.server(itself)
+        )
         #expect(seen.words == ["certificate refused: self-signed certificate (unknown CA)"])
     }
 
@@ -63,7 +66,7 @@ struct PublicKeyPinTests {
         var credentials = Certificates.localhost
         credentials.certificateChainPEM += pinned.certificatePEM
         let pin = try PublicKeyPin(certificatePEM: pinned.certificatePEM)
-        let seen = try Meeting.refused(client: self.client([pin]), server: Certificates.server(credentials))
+        let seen = try HandshakeResult.refused(client: self.client([pin]), server: Certificates.server(credentials))
         #expect(seen.words.first?.hasPrefix("certificate refused: its public key is not one of those pinned") == true)
     }
 
@@ -72,12 +75,12 @@ struct PublicKeyPinTests {
         let itself = try CertificateAuthority.selfSigned(names: ["other"], notAfter: .seconds(-60))
         var client = self.client([try self.pin(itself)], version)
         client.verification = .disabled
-        try Meeting.accepted(client: client, server: Certificates.server(itself))
+        try HandshakeResult.accepted(client: client, server: Certificates.server(itself))
         // Any server can send the pinned certificate along, but only the owner of its key can present it as its own.
         let stranger = try CertificateAuthority(name: "Stranger").issue(names: ["localhost"])
         var credentials = stranger
         credentials.certificateChainPEM += itself.certificateChainPEM
-        let seen = try Meeting.refused(client: client, server: Certificates.server(credentials))
+        let seen = try HandshakeResult.refused(client: client, server: Certificates.server(credentials))
         let own = try self.pin(stranger)
         #expect(seen.words == ["certificate refused: its public key is not one of those pinned, but \(own)"])
     }

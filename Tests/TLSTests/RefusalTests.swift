@@ -23,7 +23,7 @@ struct RefusalTests {
         )
         var client = Certificates.client()
         client.versions = version...version
-        let seen = try Meeting.refused(client: client, server: Certificates.server(credentials))
+        let seen = try HandshakeResult.refused(client: client, server: Certificates.server(credentials))
         #expect(try seen.client == self.refused("certificate has expired"))
         #expect(seen.server.contains(.error(self.alert("certificate expired"))))
     }
@@ -31,7 +31,7 @@ struct RefusalTests {
     @Test("a certificate that is not valid yet")
     func notYetValid() throws {
         let credentials = try Certificates.authority.issue(names: ["localhost"], notBefore: .seconds(3_600))
-        let seen = try Meeting.refused(server: Certificates.server(credentials))
+        let seen = try HandshakeResult.refused(server: Certificates.server(credentials))
         #expect(try seen.client == self.refused("certificate is not yet valid"))
         #expect(seen.server.contains(.error(self.alert("bad certificate"))))
     }
@@ -39,7 +39,7 @@ struct RefusalTests {
     @Test("a self-signed certificate")
     func selfSigned() throws {
         let credentials = try CertificateAuthority.selfSigned(names: ["localhost"])
-        let seen = try Meeting.refused(server: Certificates.server(credentials))
+        let seen = try HandshakeResult.refused(server: Certificates.server(credentials))
         #expect(try seen.client == self.refused("self-signed certificate (unknown CA)"))
         #expect(seen.server.contains(.error(self.alert("unknown CA"))))
     }
@@ -47,7 +47,7 @@ struct RefusalTests {
     @Test("a certificate of an authority that is not trusted")
     func untrusted() throws {
         let stranger = try CertificateAuthority(name: "Stranger")
-        let seen = try Meeting.refused(server: Certificates.server(stranger.issue(names: ["localhost"])))
+        let seen = try HandshakeResult.refused(server: Certificates.server(stranger.issue(names: ["localhost"])))
         #expect(try seen.client == self.refused("unable to get local issuer certificate (unknown CA)"))
         #expect(seen.server.contains(.error(self.alert("unknown CA"))))
     }
@@ -55,27 +55,27 @@ struct RefusalTests {
     @Test("a certificate of an authority that has a trusted one's name but not its key")
     func impostor() throws {
         let stranger = try CertificateAuthority(name: "Tickertape Test Authority")
-        let seen = try Meeting.refused(server: Certificates.server(stranger.issue(names: ["localhost"])))
+        let seen = try HandshakeResult.refused(server: Certificates.server(stranger.issue(names: ["localhost"])))
         #expect(try seen.client == self.refused("unable to get local issuer certificate (unknown CA)"))
     }
 
     @Test("a certificate for another name", arguments: ["example.com", "localhost.example.com", "ocalhost"])
     func wrongHost(host: String) throws {
-        let seen = try Meeting.refused(peer: .host(host))
+        let seen = try HandshakeResult.refused(peer: .host(host))
         #expect(try seen.client == self.refused("hostname mismatch"))
         #expect(seen.server.contains(.error(self.alert("bad certificate"))))
     }
 
     @Test("a certificate for another address", arguments: ["127.0.0.2", "::2"])
     func wrongAddress(address: String) throws {
-        let seen = try Meeting.refused(peer: .address(address))
+        let seen = try HandshakeResult.refused(peer: .address(address))
         #expect(try seen.client == self.refused("IP address mismatch"))
     }
 
     @Test("a name that stands only in the subject")
     func onlyInCommonName() throws {
         let credentials = try Certificates.authority.issue(names: [], commonName: "localhost")
-        let seen = try Meeting.refused(server: Certificates.server(credentials))
+        let seen = try HandshakeResult.refused(server: Certificates.server(credentials))
         #expect(try seen.client == self.refused("hostname mismatch"))
     }
 
@@ -84,7 +84,7 @@ struct RefusalTests {
         var client = Certificates.client()
         client.applicationProtocols = ["h2"]
         client.versions = version...version
-        let seen = try Meeting.refused(client: client)
+        let seen = try HandshakeResult.refused(client: client)
         let clientError = TLSError(kind: .noApplicationProtocol, reason: "alert no application protocol")
         let serverError = TLSError(kind: .noApplicationProtocol, reason: "no application protocol")
         #expect(seen.client == [.error(clientError), .inactive])
@@ -97,7 +97,7 @@ struct RefusalTests {
         client.versions = .tls13 ... .tls13
         var server = Certificates.server()
         server.versions = .tls12 ... .tls12
-        let seen = try Meeting.refused(client: client, server: server)
+        let seen = try HandshakeResult.refused(client: client, server: server)
         #expect(seen.words == ["no common TLS version: alert protocol version"])
         #expect(seen.server == [.error(TLSError(kind: .versionRefused, reason: "unsupported protocol")), .inactive])
     }

@@ -98,7 +98,7 @@ struct ResumptionTests {
     @Test("a session is not kept beyond the OCSP answer that vouched for it", arguments: TLSVersion.allCases)
     func answerEnds(version: TLSVersion) throws {
         // Expired for a minute, which a full handshake tolerates. The next handshake must be full and check again.
-        var draft = StatusAnswerDraft(.good)
+        var draft = OCSPResponseTemplate(.good)
         draft.nextUpdate = .seconds(-60)
         let client = try self.context(version)
         let old = try draft.sign(about: Certificates.localhost, by: Certificates.authority)
@@ -118,13 +118,13 @@ struct ResumptionTests {
     func listEnds() throws {
         let folder = try TemporaryFolder()
         defer { folder.remove() }
-        func client(_ draft: RevocationListDraft, _ version: TLSVersion) throws -> TLSContext {
+        func client(_ draft: RevocationListTemplate, _ version: TLSVersion) throws -> TLSContext {
             var client = Certificates.client().speaking(version)
             client.revocationListFile = try folder.write(draft.sign(by: Certificates.authority), to: "crl.pem")
             return try TLSContext(client: client)
         }
         let server = try TLSContext(server: Certificates.server())
-        var draft = RevocationListDraft()
+        var draft = RevocationListTemplate()
         draft.nextUpdate = Self.moment
         let first = try TLSVersion.allCases.map { try client(draft, $0) }
         for client in first { #expect(try self.visit(client, server) == false) }
@@ -133,10 +133,10 @@ struct ResumptionTests {
         #expect(refusals == first.map { _ in "certificate refused: the CRL of its authority is out of date" })
         for version in TLSVersion.allCases {
             // A new list needs a new context, which has no sessions of the old one.
-            let second = try client(RevocationListDraft(), version)
+            let second = try client(RevocationListTemplate(), version)
             #expect(try self.visit(second, server) == false)
             #expect(try self.visit(second, server) == true)
-            let revoking = RevocationListDraft(revoking: [Certificates.localhost.certificateChainPEM])
+            let revoking = RevocationListTemplate(revoking: [Certificates.localhost.certificateChainPEM])
             let pair = try MemoryPair(client: client(revoking, version), server: server)
             try pair.start()
             #expect(

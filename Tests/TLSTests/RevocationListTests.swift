@@ -26,27 +26,27 @@ struct RevocationListTests {
         _ lists: [String],
         speaking version: TLSVersion,
         presenting credentials: TLSCredentials? = nil
-    ) throws -> Meeting {
+    ) throws -> HandshakeResult {
         try self.withClient(lists, speaking: version) { client in
-            try Meeting.refused(client: client, server: Certificates.server(credentials ?? self.credentials))
+            try HandshakeResult.refused(client: client, server: Certificates.server(credentials ?? self.credentials))
         }
     }
 
     /// Returns a list that revokes another certificate of the authority.
-    private func others() throws -> RevocationListDraft {
-        RevocationListDraft(revoking: [try self.root.issue(names: ["localhost"]).certificateChainPEM])
+    private func others() throws -> RevocationListTemplate {
+        RevocationListTemplate(revoking: [try self.root.issue(names: ["localhost"]).certificateChainPEM])
     }
 
     @Test("a certificate that stands in no list is accepted", arguments: TLSVersion.allCases)
     func good(version: TLSVersion) throws {
         try self.withClient([self.others().sign(by: self.root)], speaking: version) { client in
-            try Meeting.accepted(client: client)
+            try HandshakeResult.accepted(client: client)
         }
     }
 
     @Test("a revoked certificate is refused", arguments: TLSVersion.allCases)
     func revoked(version: TLSVersion) throws {
-        let list = RevocationListDraft(revoking: [self.credentials.certificateChainPEM])
+        let list = RevocationListTemplate(revoking: [self.credentials.certificateChainPEM])
         let seen = try self.refused([list.sign(by: self.root)], speaking: version)
         #expect(seen.words == ["certificate refused: it was revoked, says the CRL"])
         #expect(seen.alert == "alert certificate revoked")
@@ -54,7 +54,7 @@ struct RevocationListTests {
 
     @Test("without the setting nothing is looked up")
     func noLists() throws {
-        try Meeting.accepted()
+        try HandshakeResult.accepted()
     }
 
     @Test("a list that is out of date vouches for nothing", arguments: TLSVersion.allCases)
@@ -71,12 +71,12 @@ struct RevocationListTests {
         var old = try self.others()
         old.thisUpdate = .seconds(-7_200)
         old.nextUpdate = .seconds(-3_600)
-        let new = RevocationListDraft(revoking: [self.credentials.certificateChainPEM])
+        let new = RevocationListTemplate(revoking: [self.credentials.certificateChainPEM])
         let lists = [try old.sign(by: self.root), try new.sign(by: self.root)]
         let seen = try self.refused(lists, speaking: .tls13)
         #expect(seen.words == ["certificate refused: it was revoked, says the CRL"])
         let good = try self.others().sign(by: self.root)
-        try self.withClient([old.sign(by: self.root), good]) { try Meeting.accepted(client: $0) }
+        try self.withClient([old.sign(by: self.root), good]) { try HandshakeResult.accepted(client: $0) }
     }
 
     @Test("a list of tomorrow", arguments: TLSVersion.allCases)
@@ -90,7 +90,7 @@ struct RevocationListTests {
     @Test("a list of another authority only", arguments: TLSVersion.allCases)
     func otherAuthority(version: TLSVersion) throws {
         let stranger = try CertificateAuthority(name: "Stranger")
-        let seen = try self.refused([RevocationListDraft().sign(by: stranger)], speaking: version)
+        let seen = try self.refused([RevocationListTemplate().sign(by: stranger)], speaking: version)
         #expect(seen.words == ["certificate refused: no CRL of its authority is at hand"])
     }
 
@@ -98,7 +98,7 @@ struct RevocationListTests {
     func forged(version: TLSVersion) throws {
         let impostor = try CertificateAuthority(name: "Tickertape Test Authority")
         // A list that names its signing key does not match the authority ...
-        var list = RevocationListDraft()
+        var list = RevocationListTemplate()
         let seen = try self.refused([list.sign(by: impostor)], speaking: version)
         #expect(seen.words == ["certificate refused: no CRL of its authority is at hand"])
         // ... and without the name, the signature shows the forgery.
@@ -109,10 +109,10 @@ struct RevocationListTests {
 
     @Test("an authority that may sign certificates but no lists")
     func mayNotSign() throws {
-        var draft = CertificateDraft.authority("Signs no lists")
+        var draft = CertificateTemplate.authority("Signs no lists")
         draft.extensions["keyUsage"] = "critical,keyCertSign"
         let between = try self.root.subordinate(draft)
-        let list = try RevocationListDraft().sign(by: between)
+        let list = try RevocationListTemplate().sign(by: between)
         let seen = try self.refused([list], speaking: .tls13, presenting: between.issue(names: ["localhost"]))
         #expect(
             seen.words == [
@@ -129,17 +129,19 @@ struct RevocationListTests {
         let between = try self.root.subordinate(name: "Between")
         let credentials = try between.issue(names: ["localhost"])
         let server = Certificates.server(credentials)
-        let lower = try RevocationListDraft().sign(by: between)
-        let upper = try RevocationListDraft().sign(by: self.root)
-        try self.withClient([lower], speaking: version) { try Meeting.accepted(client: $0, server: server) }
-        try self.withClient([lower, upper], speaking: version) { try Meeting.accepted(client: $0, server: server) }
+        let lower = try RevocationListTemplate().sign(by: between)
+        let upper = try RevocationListTemplate().sign(by: self.root)
+        try self.withClient([lower], speaking: version) { try HandshakeResult.accepted(client: $0, server: server) }
+        try self.withClient([lower, upper], speaking: version) {
+            try HandshakeResult.accepted(client: $0, server: server)
+        }
 
         let without = try self.refused([upper], speaking: version, presenting: credentials)
         #expect(without.words == ["certificate refused: no CRL of its authority is at hand"])
-        let revoking = try RevocationListDraft(revoking: [between.certificatePEM]).sign(by: self.root)
+        let revoking = try RevocationListTemplate(revoking: [between.certificatePEM]).sign(by: self.root)
         let revoked = try self.refused([lower, revoking], speaking: version, presenting: credentials)
         #expect(revoked.words == ["certificate refused: an authority in its chain was revoked, says the CRL"])
-        var expired = RevocationListDraft()
+        var expired = RevocationListTemplate()
         expired.nextUpdate = .seconds(-60)
         let old = try self.refused([lower, expired.sign(by: self.root)], speaking: version, presenting: credentials)
         #expect(old.words == ["certificate refused: the CRL of its authority is out of date"])
@@ -147,7 +149,7 @@ struct RevocationListTests {
 
     @Test("a list in DER is read as well, as authorities publish it")
     func der() throws {
-        let list = RevocationListDraft(revoking: [self.credentials.certificateChainPEM])
+        let list = RevocationListTemplate(revoking: [self.credentials.certificateChainPEM])
         let folder = try TemporaryFolder()
         defer { folder.remove() }
         let pem = try folder.write(list.sign(by: self.root), to: "crl.pem")
@@ -155,13 +157,13 @@ struct RevocationListTests {
         _ = try OpenSSLCommand.run(["crl", "-in", pem, "-outform", "DER", "-out", path])
         var client = Certificates.client()
         client.revocationListFile = path
-        let seen = try Meeting.refused(client: client)
+        let seen = try HandshakeResult.refused(client: client)
         #expect(seen.words == ["certificate refused: it was revoked, says the CRL"])
     }
 
     @Test("an openssl server with a certificate that openssl revoked is refused", arguments: TLSVersion.allCases)
     func openssl(version: TLSVersion) throws {
-        let list = RevocationListDraft(revoking: [self.credentials.certificateChainPEM])
+        let list = RevocationListTemplate(revoking: [self.credentials.certificateChainPEM])
         let folder = try TemporaryFolder()
         defer { folder.remove() }
         let path = try folder.write(list.sign(by: self.root), to: "crl.pem")
@@ -188,7 +190,7 @@ struct RevocationListTests {
         var client = Certificates.client()
         client.verification = .disabled
         client.revocationListFile = "/nowhere/crl.pem"
-        try Meeting.accepted(client: client)
+        try HandshakeResult.accepted(client: client)
     }
 
     @Test(
@@ -209,7 +211,7 @@ struct RevocationListTests {
             #expect(throws: TLSError.self) { try TLSContext(client: client) }
         }
         #expect(certificate?.reason.hasSuffix("crl.pem: no CRL in it") == true)
-        let list = try RevocationListDraft().sign(by: self.root)
+        let list = try RevocationListTemplate().sign(by: self.root)
         let spoilt = try self.withClient([list, String(list.dropLast(60))]) { client in
             #expect(throws: TLSError.self) { try TLSContext(client: client) }
         }
@@ -220,7 +222,7 @@ struct RevocationListTests {
     func changedFiles() throws {
         let folder = try TemporaryFolder()
         defer { folder.remove() }
-        let list = try RevocationListDraft().sign(by: self.root)
+        let list = try RevocationListTemplate().sign(by: self.root)
         var client = Certificates.client()
         client.revocationListFile = try folder.write(list, to: "crl.pem")
         client.trust = .file(try folder.write(self.root.certificatePEM, to: "authority.pem"))

@@ -41,7 +41,7 @@ struct ServerPairTests {
         let key = try self.write(good.privateKeyPEM, to: "key.pem")
         let other = try CertificateAuthority.selfSigned(names: ["localhost"])
         let otherKey = try self.write(other.privateKeyPEM, to: "other.pem")
-        var draft = CertificateDraft(commonName: "localhost", notBefore: .seconds(-9), notAfter: .seconds(900))
+        var draft = CertificateTemplate(commonName: "localhost", notBefore: .seconds(-9), notAfter: .seconds(900))
         draft.key = .rsa(bits: 2_048)
         let rsaKey = try self.write(draft.sign(issuer: nil).privateKeyPEM, to: "rsa.pem")
         let expired = try CertificateAuthority.selfSigned(

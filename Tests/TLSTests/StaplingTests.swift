@@ -21,10 +21,10 @@ struct StaplingTests {
         _ version: TLSVersion,
         _ stapling: TLSClientConfiguration.Stapling = .checked,
         presenting credentials: TLSCredentials? = nil
-    ) throws -> Meeting {
+    ) throws -> HandshakeResult {
         var server = Certificates.server(credentials ?? self.credentials)
         server.stapledAnswer = answer
-        return try Meeting.refused(client: self.client(stapling, version), server: server)
+        return try HandshakeResult.refused(client: self.client(stapling, version), server: server)
     }
 
     private func accepted(
@@ -35,10 +35,10 @@ struct StaplingTests {
     ) throws {
         var server = Certificates.server(credentials ?? self.credentials)
         server.stapledAnswer = answer
-        try Meeting.accepted(client: self.client(stapling, version), server: server)
+        try HandshakeResult.accepted(client: self.client(stapling, version), server: server)
     }
 
-    private func sign(_ draft: StatusAnswerDraft) throws -> [UInt8] {
+    private func sign(_ draft: OCSPResponseTemplate) throws -> [UInt8] {
         try draft.sign(about: self.credentials, by: self.root)
     }
 
@@ -48,7 +48,7 @@ struct StaplingTests {
         [TLSClientConfiguration.Stapling.checked, .required]
     )
     func good(version: TLSVersion, stapling: TLSClientConfiguration.Stapling) throws {
-        var draft = StatusAnswerDraft(.good)
+        var draft = OCSPResponseTemplate(.good)
         try self.accepted(self.sign(draft), version, stapling)
         draft.namesBySHA256 = true
         try self.accepted(self.sign(draft), version, stapling)
@@ -56,11 +56,11 @@ struct StaplingTests {
 
     @Test("an answer that says revoked", arguments: TLSVersion.allCases)
     func revoked(version: TLSVersion) throws {
-        let seen = try self.refused(self.sign(StatusAnswerDraft(.revoked)), version)
+        let seen = try self.refused(self.sign(OCSPResponseTemplate(.revoked)), version)
         #expect(seen.words == ["certificate refused: it was revoked, says the stapled OCSP answer"])
         #expect(seen.alert == "alert bad certificate status response")
         // An expired response still proves the revocation.
-        var old = StatusAnswerDraft(.revoked)
+        var old = OCSPResponseTemplate(.revoked)
         old.thisUpdate = .seconds(-864_000)
         old.nextUpdate = .seconds(-86_400)
         let later = try self.refused(self.sign(old), version)
@@ -69,13 +69,13 @@ struct StaplingTests {
 
     @Test("an answer that does not know the certificate", arguments: TLSVersion.allCases)
     func unknown(version: TLSVersion) throws {
-        let seen = try self.refused(self.sign(StatusAnswerDraft(.unknown)), version)
+        let seen = try self.refused(self.sign(OCSPResponseTemplate(.unknown)), version)
         #expect(seen.words == ["certificate refused: its authority does not know it, says the stapled OCSP answer"])
     }
 
     @Test("an answer that is out of date", arguments: TLSVersion.allCases)
     func expired(version: TLSVersion) throws {
-        var draft = StatusAnswerDraft(.good)
+        var draft = OCSPResponseTemplate(.good)
         draft.nextUpdate = .seconds(-600)
         let seen = try self.refused(self.sign(draft), version)
         #expect(seen.words == ["certificate refused: the stapled OCSP answer is out of date"])
@@ -92,7 +92,7 @@ struct StaplingTests {
 
     @Test("an answer of tomorrow", arguments: TLSVersion.allCases)
     func notYetValid(version: TLSVersion) throws {
-        var draft = StatusAnswerDraft(.good)
+        var draft = OCSPResponseTemplate(.good)
         draft.thisUpdate = .seconds(600)
         let seen = try self.refused(self.sign(draft), version)
         #expect(seen.words == ["certificate refused: the stapled OCSP answer is not yet valid"])
@@ -102,7 +102,7 @@ struct StaplingTests {
 
     @Test("an answer whose end is before its beginning")
     func inverted() throws {
-        var draft = StatusAnswerDraft(.good)
+        var draft = OCSPResponseTemplate(.good)
         draft.thisUpdate = .seconds(-60)
         draft.nextUpdate = .seconds(-120)
         let seen = try self.refused(self.sign(draft), .tls13)
@@ -112,7 +112,7 @@ struct StaplingTests {
     @Test("an answer about another certificate of the same authority", arguments: TLSVersion.allCases)
     func another(version: TLSVersion) throws {
         let other = try self.root.issue(names: ["localhost"])
-        let answer = try StatusAnswerDraft(.good).sign(about: other, by: self.root)
+        let answer = try OCSPResponseTemplate(.good).sign(about: other, by: self.root)
         let seen = try self.refused(answer, version)
         #expect(seen.words == ["certificate refused: the stapled OCSP answer is about another certificate"])
     }
@@ -120,7 +120,7 @@ struct StaplingTests {
     @Test("an answer signed by a stranger, or by an authority of the same name", arguments: TLSVersion.allCases)
     func stranger(version: TLSVersion) throws {
         for name in ["Stranger", "Tickertape Test Authority"] {
-            var draft = StatusAnswerDraft(.good)
+            var draft = OCSPResponseTemplate(.good)
             let stranger = try CertificateAuthority(name: name)
             draft.signer = stranger.issuer
             let seen = try self.refused(self.sign(draft), version)
@@ -132,7 +132,7 @@ struct StaplingTests {
     func tampered(version: TLSVersion) throws {
         // The attack would be a "revoked" changed to "good"; the test changes another bit, which must be detected as
         // well.
-        var answer = try self.sign(StatusAnswerDraft(.good))
+        var answer = try self.sign(OCSPResponseTemplate(.good))
         let time = try #require(answer.firstRange(of: Array("Z".utf8))).lowerBound
         answer[time - 1] ^= 1
         let seen = try self.refused(answer, version)
@@ -141,9 +141,13 @@ struct StaplingTests {
 
     @Test("somebody whom the authority appointed may answer, and nobody else whom it certified")
     func delegated() throws {
-        var responder = CertificateDraft(commonName: "Responder", notBefore: .seconds(-60), notAfter: .seconds(3_600))
+        var responder = CertificateTemplate(
+            commonName: "Responder",
+            notBefore: .seconds(-60),
+            notAfter: .seconds(3_600)
+        )
         responder.extensions["extendedKeyUsage"] = "OCSPSigning"
-        var draft = StatusAnswerDraft(.good)
+        var draft = OCSPResponseTemplate(.good)
         draft.signer = try self.root.issue(responder)
         try self.accepted(self.sign(draft), .tls13, .required)
         try self.accepted(self.sign(draft), .tls12, .required)
@@ -164,9 +168,9 @@ struct StaplingTests {
     func chain(version: TLSVersion) throws {
         let between = try self.root.subordinate(name: "Between")
         let credentials = try between.issue(names: ["localhost"])
-        let answer = try StatusAnswerDraft(.good).sign(about: credentials, by: between)
+        let answer = try OCSPResponseTemplate(.good).sign(about: credentials, by: between)
         try self.accepted(answer, version, .required, presenting: credentials)
-        let revoked = try StatusAnswerDraft(.revoked).sign(about: credentials, by: between)
+        let revoked = try OCSPResponseTemplate(.revoked).sign(about: credentials, by: between)
         let seen = try self.refused(revoked, version, presenting: credentials)
         #expect(seen.words == ["certificate refused: it was revoked, says the stapled OCSP answer"])
     }
@@ -183,7 +187,7 @@ struct StaplingTests {
 
     @Test("every cut of an answer, and one with something behind it")
     func cut() throws {
-        let answer = try self.sign(StatusAnswerDraft(.good))
+        let answer = try self.sign(OCSPResponseTemplate(.good))
         for count in stride(from: 1, to: answer.count, by: 37) {
             let seen = try self.refused(Array(answer.prefix(count)), .tls13)
             #expect(seen.words == ["certificate refused: the stapled OCSP answer cannot be read"])
@@ -207,7 +211,7 @@ struct StaplingTests {
         let seen = try self.refused(nil, version, .required)
         #expect(seen.words == ["certificate refused: no OCSP answer is stapled to it"])
 
-        var draft = CertificateDraft.localhost()
+        var draft = CertificateTemplate.localhost()
         draft.extensions["tlsfeature"] = "status_request"
         let demanding = try self.root.issue(draft)
         for stapling in [TLSClientConfiguration.Stapling.checked, .required] {
@@ -225,7 +229,7 @@ struct StaplingTests {
         draft.extensions["tlsfeature"] = "99"
         try self.accepted(nil, version, presenting: self.root.issue(draft))
 
-        let answer = try StatusAnswerDraft(.good).sign(about: demanding, by: self.root)
+        let answer = try OCSPResponseTemplate(.good).sign(about: demanding, by: self.root)
         try self.accepted(answer, version, presenting: demanding)
     }
 
@@ -240,21 +244,21 @@ struct StaplingTests {
 
     @Test("a client that does not ask gets none and checks none", arguments: TLSVersion.allCases)
     func ignored(version: TLSVersion) throws {
-        try self.accepted(self.sign(StatusAnswerDraft(.revoked)), version, .ignored)
+        try self.accepted(self.sign(OCSPResponseTemplate(.revoked)), version, .ignored)
     }
 
     @Test("without verification no answer is asked for")
     func unverified() throws {
         var client = self.client(.required, .tls13)
         client.verification = .disabled
-        let server = Certificates.server().stapling(try self.sign(StatusAnswerDraft(.revoked)))
-        try Meeting.accepted(client: client, server: server)
+        let server = Certificates.server().stapling(try self.sign(OCSPResponseTemplate(.revoked)))
+        try HandshakeResult.accepted(client: client, server: server)
     }
 
     @Test("a bad chain is told before a bad answer")
     func order() throws {
-        let server = Certificates.server().stapling(try self.sign(StatusAnswerDraft(.revoked)))
-        let seen = try Meeting.refused(
+        let server = Certificates.server().stapling(try self.sign(OCSPResponseTemplate(.revoked)))
+        let seen = try HandshakeResult.refused(
             client: self.client(.required, .tls13),
             server: server,
             peer: .host("example.com")
@@ -270,10 +274,10 @@ struct StaplingTests {
         let leaf = try folder.write(self.credentials.certificateChainPEM, to: "leaf.pem")
         let path = "\(folder.path)/answer.der"
         for (status, word, errors) in [
-            (StatusAnswerDraft.Status.good, "leaf.pem: good", []),
+            (OCSPResponseTemplate.Status.good, "leaf.pem: good", []),
             (.revoked, "leaf.pem: revoked", ["certificate refused: it was revoked, says the stapled OCSP answer"]),
         ] {
-            try Data(self.sign(StatusAnswerDraft(status))).write(to: URL(fileURLWithPath: path))
+            try Data(self.sign(OCSPResponseTemplate(status))).write(to: URL(fileURLWithPath: path))
             let verdict = try OpenSSLCommand.run(
                 ["ocsp", "-respin", path, "-CAfile", authority, "-issuer", authority, "-cert", leaf]
             )

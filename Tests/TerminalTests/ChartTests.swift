@@ -63,15 +63,15 @@ struct ChartTests {
     @Test("The scale begins and ends at even prices and names those between, with no digit too many")
     func scale() throws {
         let samples: [ChartSample] = [.held(61_825.5), .held(61_837.63)]
-        let scale = try #require(ChartScale(samples, mostTicks: 3, fractionDigits: 2))
+        let scale = try #require(ChartScale(samples, maximumTicks: 3, fractionDigits: 2))
         #expect(scale.bottom <= 61_825.5 && scale.top >= 61_837.63)
         #expect(scale.ticks.map { "\($0.price)" } == ["61825", "61830", "61835"])
         #expect(scale.height(scale.bottom) == 0 && scale.height(scale.top) == 1)
-        let still = try #require(ChartScale([.held(0.5)], mostTicks: 3, fractionDigits: 4))
+        let still = try #require(ChartScale([.held(0.5)], maximumTicks: 3, fractionDigits: 4))
         #expect(still.bottom < 0.5 && still.top > 0.5 && still.top < 0.51)
-        #expect(ChartScale([.unknown], mostTicks: 3, fractionDigits: 2) == nil)
+        #expect(ChartScale([.unknown], maximumTicks: 3, fractionDigits: 2) == nil)
         for (low, high) in [(1e-300, 1e300), (-5, 5), (1e18, 1e18 + 256), (0, 0), (-1e17, 123_456_789_012_345_680)] {
-            let scale = ChartScale([.held(low), .held(high)], mostTicks: 8, fractionDigits: 18)
+            let scale = ChartScale([.held(low), .held(high)], maximumTicks: 8, fractionDigits: 18)
             #expect(scale.map { $0.ticks.count <= 9 && $0.top >= $0.bottom } ?? true)
         }
     }
@@ -79,7 +79,7 @@ struct ChartTests {
     @Test("A rise from corner to corner, in Braille and in ASCII")
     func plot() throws {
         let rise = (0..<8).map { ChartSample.traded(low: Double($0), high: Double($0), close: Double($0)) }
-        let scale = try #require(ChartScale(rise, mostTicks: 1, fractionDigits: 0))
+        let scale = try #require(ChartScale(rise, maximumTicks: 1, fractionDigits: 0))
         let dots = ChartPlot(rise, scale: scale, rows: 2, glyphs: .unicode).lines.map { $0.joined() }
         #expect(dots.count == 2 && dots.allSatisfy { $0.count == 4 })
         #expect(dots[0].hasPrefix("  ") && dots[1].hasSuffix(" ") && !dots[0].hasSuffix(" "))

@@ -90,11 +90,11 @@ struct DisplayTextTests {
     func fitter() {
         let fitter = LineFitter(gap: 1)
         let widths = [[10, 4], [6], [0]]
-        let wishes: [LineFitter.Wish] = [(0, 1), (1, 0), (2, 0), (0, 0)]
-        #expect(fitter.choose(widths: widths, wishes: wishes, columns: 17) == [0, 0, nil])
-        #expect(fitter.choose(widths: widths, wishes: wishes, columns: 16) == [1, 0, nil])
-        #expect(fitter.choose(widths: widths, wishes: wishes, columns: 10) == [0, nil, nil])
-        #expect(fitter.choose(widths: widths, wishes: wishes, columns: 3) == [nil, nil, nil])
+        let candidates: [LineFitter.Candidate] = [(0, 1), (1, 0), (2, 0), (0, 0)]
+        #expect(fitter.choose(widths: widths, candidates: candidates, columns: 17) == [0, 0, nil])
+        #expect(fitter.choose(widths: widths, candidates: candidates, columns: 16) == [1, 0, nil])
+        #expect(fitter.choose(widths: widths, candidates: candidates, columns: 10) == [0, nil, nil])
+        #expect(fitter.choose(widths: widths, candidates: candidates, columns: 3) == [nil, nil, nil])
     }
 
     @Test("Lines take the place of the screen where there is none")

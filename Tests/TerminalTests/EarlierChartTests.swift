@@ -31,7 +31,7 @@ struct EarlierChartTests {
     }
 
     /// A screen that a relay has told the price of `B`, of so long ago.
-    private func told(age: Int64 = 0) -> DisplayModel {
+    private func reported(age: Int64 = 0) -> DisplayModel {
         var model = self.model()
         var summary = sampleSummary("B", price: "200")
         summary.received -= age
@@ -75,7 +75,7 @@ struct EarlierChartTests {
 
     @Test("They go in front of a session that has begun already")
     func late() throws {
-        var model = self.told()
+        var model = self.reported()
         model.begin(with: [self.bars("B", endingAt: sampleNoon.wall)], wall: sampleNoon.wall)
         let history = try #require(model.state.rows.first).history
         #expect(
@@ -86,7 +86,7 @@ struct EarlierChartTests {
     @Test("Between bars that reach into the session and the session is no hole, else there is one")
     func seam() throws {
         for (gap, isHole) in [(-5 * oneSecond, false), (0, false), (60 * oneSecond, true)] {
-            var model = self.told()
+            var model = self.reported()
             let began = try #require(model.state.rows.first?.history.start)
             // The last of the ten bars ends twenty seconds before that.
             let bars = self.bars("B", endingAt: BarWidth.second.start(of: began) + 21 * oneSecond - gap)
@@ -104,7 +104,7 @@ struct EarlierChartTests {
         incomplete: Set<Int64> = [],
         incompleteMinute: Bool = false
     ) throws -> (holes: Int, count: Int) {
-        var model = self.told()
+        var model = self.reported()
         let began = try #require(model.state.rows.first?.history.start)
         let second = BarWidth.second.start(of: began)
         var all = self.bars("B", endingAt: sampleNoon.wall)
@@ -205,7 +205,7 @@ struct EarlierChartTests {
 
     @Test("A price of long before begins no chart, which it would stretch: the next price does, or bars of its time")
     func stretch() throws {
-        var model = self.told(age: 1_800 * oneSecond)
+        var model = self.reported(age: 1_800 * oneSecond)
         #expect(model.state.rows[0].history.start == nil)
         let text = (0..<24).map(
             DisplayView.frame(of: model.state, size: .init(columns: 80, rows: 24), now: sampleNoon).grid.line
@@ -233,12 +233,12 @@ struct EarlierChartTests {
             "all bars are of later, and it is not known what they have of it"
         )
         // One of just now begins it, as a trade does.
-        #expect(self.told(age: 10 * oneSecond).state.rows[0].history.start != nil)
+        #expect(self.reported(age: 10 * oneSecond).state.rows[0].history.start != nil)
     }
 
     @Test("What was traded in the second in which the session begins is in the chart, and so is a first price alone")
     func sharedSecond() throws {
-        var model = self.told(age: 10 * oneSecond)
+        var model = self.reported(age: 10 * oneSecond)
         let began = try #require(model.state.rows[0].history.start)
         var bars = self.bars("B", endingAt: sampleNoon.wall)
         var shared = bars.bars[0]
@@ -255,7 +255,7 @@ struct EarlierChartTests {
         #expect(series.count == 2 && series[1].low == 190 && series[1].high == 260)
         #expect(series[1].close == sampleDecimal("200") && !series[1].followsGap)
         // A gap behind the first price, which came in the middle of its second.
-        let points = PriceHistory(seconds: [first], minutes: []).followed(by: self.told().state.rows[0].history)
+        let points = PriceHistory(seconds: [first], minutes: []).followed(by: self.reported().state.rows[0].history)
         let samples = ChartSample.samples(
             of: points.series(span: nil),
             from: first.start + oneSecond / 2,

@@ -10,7 +10,7 @@ struct NewEpochDisplayTests {
     func display() {
         let status = FeedStatus(source: .live, phase: .live, since: 1)
         var model = DisplayModel(symbols: ["OWN"], status: status)
-        var feed = HandFeed()
+        var feed = BatchSource()
         func take(_ symbol: String) {
             var board = Board()
             let batch = feed.batch([Frames.trade(symbol, "1")])

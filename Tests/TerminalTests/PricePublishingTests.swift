@@ -65,7 +65,7 @@ struct PricePublishingTests {
         }
         func symbols() -> [String]? { it.given()?.rows.map(\.summary.symbol) }
         it.prices.show(update(1))
-        it.prices.symbolUnwished("C", since: 0)
+        it.prices.symbolUnsubscribed("C", since: 0)
         it.loop.run()
         #expect(symbols() == [])
         it.prices.show(update(2))
@@ -75,7 +75,7 @@ struct PricePublishingTests {
         it.loop.run()
         #expect(symbols() == ["C"])
         // One that is nobody's all the same is told to be so behind it.
-        it.prices.symbolUnwished("C", since: 0)
+        it.prices.symbolUnsubscribed("C", since: 0)
         it.loop.run()
         #expect(symbols() == [])
     }
@@ -83,7 +83,7 @@ struct PricePublishingTests {
     @Test("Where a replay was moved, a price from before the newest is the newest of there")
     func movedBack() throws {
         let it = try Resting()
-        var feed = HandFeed()
+        var feed = BatchSource()
         func play(_ price: String, at milliseconds: Int) throws -> ExactDecimal? {
             it.prices.read(feed.batch([Frames.trade("A:B", price, time: milliseconds)]))
             it.prices.showHeldBack()
@@ -114,7 +114,7 @@ struct PricePublishingTests {
             )
         )
         it.advance(to: 12 * oneSecond)
-        it.prices.symbolUnwished("C")
+        it.prices.symbolUnsubscribed("C")
         it.loop.run()
         #expect(it.given()?.rows.isEmpty == true)
         it.prices.symbolChanged(SymbolStatus(symbol: "C", state: .asked, since: sampleNoon.wall))
@@ -143,7 +143,7 @@ struct PricePublishingTests {
     @Test("A symbol that is removed and added again has at once the price that the feed knows of it, as old as that is")
     func addedAgain() throws {
         let it = try Resting()
-        var feed = HandFeed()
+        var feed = BatchSource()
         var batch = feed.batch([Frames.trade("A:B", "1"), Frames.trade("A:B", "2")], received: 70 * oneSecond)
         batch.receivedMonotonic = 10 * oneSecond
         it.prices.read(batch)

@@ -9,9 +9,9 @@ struct Reading {
     /// Reads until `isEnough`, the end, or `seconds` (of a patient machine) have passed; between two looks other tasks have their turn.
     func until(_ seconds: Int64 = 10, _ isEnough: (String) -> Bool) async -> String {
         var bytes: [UInt8] = []
-        let limit = DisplayClock.monotonic() + seconds * 1_000_000_000 * Int64(Patience.factor)
+        let limit = SystemClock.monotonic() + seconds * 1_000_000_000 * Int64(Patience.factor)
         while !isEnough(String(decoding: bytes, as: UTF8.self)) {
-            guard DisplayClock.monotonic() < limit else { break }
+            guard SystemClock.monotonic() < limit else { break }
             var polled = pollfd(fd: self.descriptor, events: Int16(POLLIN), revents: 0)
             guard poll(&polled, 1, 5) > 0 else {
                 await Task.yield()

@@ -13,12 +13,12 @@ struct ScreenNewsTests {
     }
 
     /// After its first frame, which has used up a second's bytes.
-    private func film(_ state: DisplayState, look: DisplayLook = DisplayLook()) -> ScreenFilm {
-        var film = ScreenFilm(DisplaySettings(depth: .none, look: look, bytesPerSecond: 1))
-        film.published(state)
-        #expect(film.next(now: Self.start) == .draw)
-        _ = film.draw(state, size: .init(columns: 80, rows: 24), now: Self.time(0))
-        return film
+    private func renderer(_ state: DisplayState, look: DisplayLook = DisplayLook()) -> ScreenRenderer {
+        var renderer = ScreenRenderer(DisplaySettings(depth: .none, look: look, bytesPerSecond: 1))
+        renderer.published(state)
+        #expect(renderer.next(now: Self.start) == .draw)
+        _ = renderer.draw(state, size: .init(columns: 80, rows: 24), now: Self.time(0))
+        return renderer
     }
 
     private var state: DisplayState {
@@ -30,12 +30,12 @@ struct ScreenNewsTests {
 
     @Test("Prices wait for the budget, what a person must see at once does not")
     func news() {
-        var film = self.film(self.state)
+        var renderer = self.renderer(self.state)
         var prices = self.state
         prices.rows[0].summary.price = sampleDecimal("1")
-        film.published(prices)
-        #expect(film.next(now: Self.start + 1) == .sleep(until: Self.start + oneSecond))
-        #expect(film.allowed(now: Self.start + 1) == Self.start + oneSecond)
+        renderer.published(prices)
+        #expect(renderer.next(now: Self.start + 1) == .sleep(until: Self.start + oneSecond))
+        #expect(renderer.allowed(now: Self.start + 1) == Self.start + oneSecond)
         let changes: [(inout DisplayState) -> Void] = [
             { $0.status = sampleStatus(.reconnecting(attempt: 1, retryAt: 0)) },
             { $0.gaps += 1 },
@@ -47,15 +47,15 @@ struct ScreenNewsTests {
             { $0.symbolStates["A:B"]?.state = .quiet },
         ]
         for (number, change) in changes.enumerated() {
-            var film = self.film(self.state)
-            film.published(prices)
+            var renderer = self.renderer(self.state)
+            renderer.published(prices)
             var news = prices
             change(&news)
-            film.published(news)
-            #expect(film.next(now: Self.start + 1) == .sleep(until: Self.start + oneSecond / 10), "\(number)")
+            renderer.published(news)
+            #expect(renderer.next(now: Self.start + 1) == .sleep(until: Self.start + oneSecond / 10), "\(number)")
         }
-        film.forgetScreen()
-        #expect(film.next(now: Self.start + 1) == .sleep(until: Self.start + oneSecond / 10))
+        renderer.forgetScreen()
+        #expect(renderer.next(now: Self.start + 1) == .sleep(until: Self.start + oneSecond / 10))
     }
 
     @Test("A price that becomes late by the clock is seen to be so at once, however little has been earned")
@@ -63,32 +63,32 @@ struct ScreenNewsTests {
         var state = self.state
         let left: Int64 = 400_000_000
         state.rows[0].arrived = Self.start - state.limits.lateAfter + left
-        var film = self.film(state)
-        #expect(film.next(now: Self.start + 1) == .sleep(until: Self.start + left))
-        film.published(state)
-        #expect(film.next(now: Self.start + 1) == .sleep(until: Self.start + left))
+        var renderer = self.renderer(state)
+        #expect(renderer.next(now: Self.start + 1) == .sleep(until: Self.start + left))
+        renderer.published(state)
+        #expect(renderer.next(now: Self.start + 1) == .sleep(until: Self.start + left))
         // Prices that are published for the frame before would come too late, and the price that is not late seem so.
-        #expect(film.allowed(now: Self.start + 1) == Self.start + left)
-        #expect(film.next(now: Self.start + left) == .draw)
-        _ = film.draw(state, size: .init(columns: 80, rows: 24), now: Self.time(left))
+        #expect(renderer.allowed(now: Self.start + 1) == Self.start + left)
+        #expect(renderer.next(now: Self.start + left) == .draw)
+        _ = renderer.draw(state, size: .init(columns: 80, rows: 24), now: Self.time(left))
         // Once it is said, it is said.
-        film.published(state)
-        #expect(film.next(now: Self.start + left) == .sleep(until: Self.start + left + oneSecond))
+        renderer.published(state)
+        #expect(renderer.next(now: Self.start + left) == .sleep(until: Self.start + left + oneSecond))
     }
 
     @Test("A change is seen to be one in a frame, however late its state and the frame come, and in no other")
     func flash() {
         var state = self.state
         state.publishedAt = Self.start - 100_000_000
-        var film = self.film(state)
+        var renderer = self.renderer(state)
         // It changed when the state above had been published and was not drawn yet.
         state.rows[0].changed = (Self.start - 50_000_000, sampleDecimal("61837.51"))
         state.publishedAt = Self.start + 900_000_000
-        film.forgetScreen()
+        renderer.forgetScreen()
         func isFlashing(at time: Int64) -> Bool {
-            film.forgetScreen()
+            renderer.forgetScreen()
             var terminal = TerminalEmulator(size: .init(columns: 80, rows: 24))
-            terminal.feed(film.draw(state, size: .init(columns: 80, rows: 24), now: Self.time(time)))
+            terminal.feed(renderer.draw(state, size: .init(columns: 80, rows: 24), now: Self.time(time)))
             #expect(terminal.text.contains { $0.contains("BTCUSDT") } && terminal.strange == [])
             return terminal.styles.joined().contains { $0.attributes.contains(7) }
         }
@@ -101,17 +101,17 @@ struct ScreenNewsTests {
         var state = self.state
         state.waiting = []
         let look = DisplayLook(setsTitle: true)
-        var film = self.film(state, look: look)
+        var renderer = self.renderer(state, look: look)
         func title(_ price: String, at time: Int64) -> Bool {
             state.rows[0].summary.price = sampleDecimal(price)
-            film.published(state)
-            film.touched()
-            let bytes = film.draw(state, size: .init(columns: 80, rows: 24), now: Self.time(time))
+            renderer.published(state)
+            renderer.touched()
+            let bytes = renderer.draw(state, size: .init(columns: 80, rows: 24), now: Self.time(time))
             return String(decoding: bytes, as: UTF8.self).contains("\u{1B}]2;")
         }
         #expect(!title("61838.00", at: 100_000_000))
         #expect(!title("61839.00", at: 900_000_000))
-        guard case .sleep(let until?) = film.next(now: Self.start + 900_000_001) else {
+        guard case .sleep(let until?) = renderer.next(now: Self.start + 900_000_001) else {
             Issue.record("nothing is to come")
             return
         }

@@ -10,7 +10,7 @@ private let leave = "\u{1B}[?25h\u{1B}[?1049l"
 /// A state whose price has just arrived; the shell reads the real clock.
 private var state: DisplayState {
     var fresh = sampleRow(sampleSummary())
-    fresh.arrived = DisplayClock.monotonic()
+    fresh.arrived = SystemClock.monotonic()
     return DisplayState(rows: [fresh], status: sampleStatus())
 }
 
@@ -78,8 +78,8 @@ struct TerminalShellTests {
         async let cause = display.run()
         #expect(await terminal.screen.until { $0.contains("\u{1B}[?1049h") }.contains("\u{1B}[?1049h"))
         // Half a second in which nothing is to come: by its end the drawing thread sleeps.
-        let silence = DisplayClock.monotonic() + oneSecond / 2
-        #expect(await terminal.screen.until { _ in DisplayClock.monotonic() > silence } == "")
+        let silence = SystemClock.monotonic() + oneSecond / 2
+        #expect(await terminal.screen.until { _ in SystemClock.monotonic() > silence } == "")
         display.publish(state)
         #expect(await terminal.screen.until { $0.contains("61837.63") }.contains("61837.63"))
         display.stop()
@@ -91,11 +91,11 @@ struct TerminalShellTests {
         let terminal = try PseudoTerminal(columns: 40, rows: 10)
         let display = try TerminalDisplay(output: terminal.terminal, settings: DisplaySettings(bytesPerSecond: nil))
         async let cause = display.run()
-        let start = DisplayClock.monotonic()
+        let start = SystemClock.monotonic()
         var published = state
         for cents in 0..<50_000 {
             published.rows[0].summary.price = ExactDecimal(significand: Int64(6_000_000 + cents), exponent: -2) ?? .zero
-            published.rows[0].arrived = DisplayClock.monotonic()
+            published.rows[0].arrived = SystemClock.monotonic()
             display.publish(published)
         }
         published.rows[0].summary.price = sampleDecimal("77777.77")
@@ -103,7 +103,7 @@ struct TerminalShellTests {
         let drawn = await terminal.screen.until { $0.contains("77777.77") || $0.contains("7777.77") }
         #expect(drawn.contains("7777.77"))
         let frames = drawn.split(separator: "\u{1B}[?2026h").count
-        #expect(frames <= Int((DisplayClock.monotonic() - start) / 100_000_000) + 2)
+        #expect(frames <= Int((SystemClock.monotonic() - start) / 100_000_000) + 2)
         display.stop()
         #expect(await cause == .stopped)
     }
@@ -117,14 +117,14 @@ struct TerminalShellTests {
         display.publish(state)
         #expect(await terminal.screen.until { $0.contains("61837.63") }.contains("61837.63"))
         var isHeard = false
-        let limit = DisplayClock.monotonic() + 30 * oneSecond
+        let limit = SystemClock.monotonic() + 30 * oneSecond
         // A busy machine may let the rest pass before this thread has its turn.
         for cents in Int64(0)..<20 where !isHeard {
             var prices = state
             prices.rows[0].summary.price = ExactDecimal(significand: 6_000_000 + cents, exponent: -2) ?? .zero
             let rest = display.rest.until
             display.publish(prices)
-            while !isHeard, display.rest.until == rest, DisplayClock.monotonic() < limit {
+            while !isHeard, display.rest.until == rest, SystemClock.monotonic() < limit {
                 // It has these prices and has drawn no frame since, and waits to be called.
                 let isWaiting = display.mailbox.withContent { $0.newest == nil } && display.mailbox.sleeps
                 isHeard = isWaiting && display.rest.until == rest
@@ -166,13 +166,13 @@ struct TerminalShellTests {
         // Nobody reads; a pseudo-terminal holds some kilobytes, and the first frame has more.
         var full = state
         full.rows = (0..<390).map { sampleRow(sampleSummary("VENUE:SYMBOL\($0)")) }
-        let start = DisplayClock.monotonic()
+        let start = SystemClock.monotonic()
         for _ in 0..<10_000 { display.publish(full) }
-        #expect(DisplayClock.monotonic() - start < 20 * oneSecond * Int64(Patience.factor))
-        let asked = DisplayClock.monotonic()
+        #expect(SystemClock.monotonic() - start < 20 * oneSecond * Int64(Patience.factor))
+        let asked = SystemClock.monotonic()
         display.stop()
         #expect(await cause == .stopped)
-        #expect(DisplayClock.monotonic() - asked < 10 * oneSecond * Int64(Patience.factor))
+        #expect(SystemClock.monotonic() - asked < 10 * oneSecond * Int64(Patience.factor))
         #expect(terminal.modes == before)
     }
 
@@ -189,20 +189,20 @@ struct TerminalShellTests {
         display.publish(full)
         // It begins to write, and nobody reads on.
         #expect(await terminal.screen.until { !$0.isEmpty } != "")
-        let limit = DisplayClock.monotonic() + 2 * oneSecond
+        let limit = SystemClock.monotonic() + 2 * oneSecond
         for _ in 0..<40 {
             display.call([UInt8](repeating: 7, count: 2_048))
             // The loop has its turn with each, where it would take them.
-            let next = DisplayClock.monotonic() + 20_000_000
-            while DisplayClock.monotonic() < min(next, limit), !display.mailbox.withContent({ $0.calls.isEmpty }) {
+            let next = SystemClock.monotonic() + 20_000_000
+            while SystemClock.monotonic() < min(next, limit), !display.mailbox.withContent({ $0.calls.isEmpty }) {
                 await Task.yield()
             }
         }
         let waiting = display.mailbox.withContent { $0.calls.count }
-        #expect(waiting == TerminalDisplay.mostCallBytes)
+        #expect(waiting == TerminalDisplay.maximumCallBytes)
         // What waited comes when the terminal reads again.
         let rest = await terminal.screen.until { $0.contains("\u{7}") }
-        #expect(rest.utf8.count { $0 == 7 } <= TerminalDisplay.mostCallBytes)
+        #expect(rest.utf8.count { $0 == 7 } <= TerminalDisplay.maximumCallBytes)
         async let drained = terminal.screen.until { $0.contains(leave) }
         display.stop()
         _ = await drained

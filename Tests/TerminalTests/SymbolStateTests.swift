@@ -27,12 +27,12 @@ struct SymbolStateTests {
         for words in ["quiet 2m05s", "no such symbol", "not permitted on this plan", "no price yet"] {
             #expect(shown.contains(words), "\(words) in\n\(shown)")
         }
-        model.symbolUnwished("B")
+        model.symbolUnsubscribed("B")
         #expect(!self.lines(model).joined().contains("no such symbol"))
         // One that a client of the relay asked for, and wants no more.
         model.symbolChanged(self.status("E", .refused(.overLimit, retryAt: 0), since: since))
         #expect(self.lines(model).joined().contains("over the limit of symbols"))
-        model.symbolUnwished("E")
+        model.symbolUnsubscribed("E")
         #expect(!self.lines(model).joined().contains("over the limit of symbols"))
     }
 
@@ -57,7 +57,7 @@ struct SymbolStateTests {
             model.symbolChanged(self.status(symbol, .live, since: 0))
             model.take(update(symbol), now: now)
         }
-        model.symbolUnwished("B")
+        model.symbolUnsubscribed("B")
         #expect(model.state.rows.map(\.summary.symbol) == ["A", "C"])
         // A price that was held back till now, and what the board says, bring nothing back.
         model.take(update("B"), now: now)
@@ -66,12 +66,12 @@ struct SymbolStateTests {
         model.take(update("C"), now: now + 1)
         #expect(model.state.rows[1].arrived == now)
         // One of the watchlist stays, whoever gives it up.
-        model.symbolUnwished("A")
+        model.symbolUnsubscribed("A")
         #expect(model.state.rows.map(\.summary.symbol) == ["A", "C"])
         model.symbolChanged(self.status("B", .asked, since: 0))
         model.take(update("B"), now: now)
         #expect(model.state.rows.map(\.summary.symbol) == ["A", "C", "B"])
-        model.symbolUnwished("C")
+        model.symbolUnsubscribed("C")
         model.symbolAdded("C")
         model.take(update("C"), now: now)
         #expect(model.state.rows.map(\.summary.symbol) == ["A", "C", "B"])

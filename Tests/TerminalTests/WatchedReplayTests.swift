@@ -10,9 +10,9 @@ struct WatchedReplayTests {
         ReplayPosition(start: 0, end: 1_000 * Self.second, at: at * Self.second, speed: speed, isPaused: isPaused)
     }
 
-    private func told(_ position: ReplayPosition) -> WatchedReplay {
+    private func reported(_ position: ReplayPosition) -> WatchedReplay {
         var replay = WatchedReplay()
-        replay.told(position, now: 7 * Self.second)
+        replay.reported(position, now: 7 * Self.second)
         return replay
     }
 
@@ -24,20 +24,20 @@ struct WatchedReplayTests {
     @Test("is not known before the relay tells, and goes on by its pace to its end")
     func pace() {
         #expect(WatchedReplay().position(now: 5) == nil)
-        let replay = self.told(self.position(100))
+        let replay = self.reported(self.position(100))
         #expect([0, 1, 60, 90, 91, 1_000_000].map { self.at(replay, $0) } == [100, 110, 700, 1_000, 1_000, 1_000])
         #expect(replay.position(now: 8 * Self.second) == self.position(110))
         var live = replay
-        live.told(nil, now: 0)
+        live.reported(nil, now: 0)
         #expect(live.position(now: 5) == nil)
         var endless = self.position(100)
         endless.end = .max
-        #expect(self.told(endless).position(now: .max)?.at ?? 0 > 0)
+        #expect(self.reported(endless).position(now: .max)?.at ?? 0 > 0)
     }
 
     @Test("stands still while it is paused")
     func paused() {
-        let replay = self.told(self.position(100, isPaused: true))
+        let replay = self.reported(self.position(100, isPaused: true))
         #expect(replay.position(now: 3_600 * Self.second) == self.position(100, isPaused: true))
     }
 
@@ -45,7 +45,7 @@ struct WatchedReplayTests {
         "is no earlier than the newest trade: one without a pace, or one that leaves silences out, is ahead of its clock"
     )
     func trades() {
-        var replay = self.told(self.position(100, speed: nil))
+        var replay = self.reported(self.position(100, speed: nil))
         #expect(self.at(replay, 60) == 100)
         replay.traded(at: 400 * Self.second, sequence: 1)
         replay.traded(at: 390 * Self.second, sequence: 2)
@@ -63,7 +63,7 @@ struct WatchedReplayTests {
 
     @Test("is where it was moved to, whatever of the place before is told behind the move")
     func moved() {
-        var replay = self.told(self.position(50))
+        var replay = self.reported(self.position(50))
         // What was on its way then, in front of the move and, held back by the relay, behind it.
         replay.traded(at: 900 * Self.second, sequence: 20)
         #expect(self.at(replay, 1) == 900)
@@ -82,18 +82,18 @@ struct WatchedReplayTests {
         #expect(self.at(replay, 1) == 80)
         replay.took(self.gap(.seek, next: 22))
         replay.lost(now: 8 * Self.second)
-        replay.told(self.position(50), now: 7 * Self.second)
+        replay.reported(self.position(50), now: 7 * Self.second)
         replay.traded(at: 90 * Self.second, sequence: 3)
         #expect(self.at(replay, 1) == 90)
     }
 
     @Test("stays where it was when nothing more is heard of it, until the relay tells again")
     func lost() {
-        var replay = self.told(self.position(100))
+        var replay = self.reported(self.position(100))
         replay.lost(now: 9 * Self.second)
         replay.lost(now: 19 * Self.second)
         #expect(self.at(replay, 60) == 120)
-        replay.told(self.position(300), now: 67 * Self.second)
+        replay.reported(self.position(300), now: 67 * Self.second)
         #expect(self.at(replay, 61) == 310)
     }
 }

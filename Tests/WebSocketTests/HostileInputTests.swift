@@ -93,7 +93,7 @@ struct Seeded: RandomNumberGenerator {
         ]
     )
     func decodesNothingBehindEnd(end: [UInt8]) throws {
-        let decoder = JudgingFrameDecoder(peer: .server, maximumPayloadBytes: 100)
+        let decoder = ValidatingFrameDecoder(peer: .server, maximumPayloadBytes: 100)
         let channel = EmbeddedChannel(handler: ByteToMessageHandler(decoder))
         let text = Frame.text("x").bytes
         do { try channel.writeInbound(ByteBuffer(bytes: text + end + text)) } catch is WebSocketViolation {}

@@ -11,19 +11,22 @@ struct KernelBacklogTests {
         let connection = try Connection(.server)
         let kernel = Kernel()
         let pipeline = connection.channel.pipeline.syncOperations
-        try pipeline.handler(type: WebSocketHandler.self).below = { kernel.outflow }
+        try pipeline.handler(type: WebSocketHandler.self).below = { kernel.sendProgress }
         return (connection, kernel)
     }
 
     @Test("while the peer takes what waits in the kernel its pong may take longer than the limit")
     func waits() throws {
         let (connection, kernel) = try Self.connect()
-        kernel.outflow = OutflowBelow(waiting: 30_000, taken: 70_000)
+        kernel.sendProgress = TransportProgress(waiting: 30_000, taken: 70_000)
         connection.advance(.seconds(20))
         #expect(try connection.sentFrames().map(\.first) == [0x89])
         for _ in 0..<25 {
             connection.advance(.seconds(2))
-            kernel.outflow = OutflowBelow(waiting: kernel.outflow.waiting - 1_000, taken: 1_000 + kernel.taken)
+            kernel.sendProgress = TransportProgress(
+                waiting: kernel.sendProgress.waiting - 1_000,
+                taken: 1_000 + kernel.taken
+            )
         }
         #expect(connection.closure == nil, "fifty seconds behind the ping")
         try connection.receive(Frame.pong())
@@ -34,10 +37,10 @@ struct KernelBacklogTests {
     @Test("a peer that takes as much as comes for it is slow too, and is waited for")
     func waitsForSteady() throws {
         let (connection, kernel) = try Self.connect()
-        kernel.outflow = OutflowBelow(waiting: 30_000, taken: 0)
+        kernel.sendProgress = TransportProgress(waiting: 30_000, taken: 0)
         for _ in 0..<40 {
             connection.advance(.seconds(2))
-            kernel.outflow.taken = 1_000 + kernel.taken
+            kernel.sendProgress.taken = 1_000 + kernel.taken
         }
         #expect(connection.closure == nil)
     }
@@ -46,7 +49,7 @@ struct KernelBacklogTests {
     func endsHalfOpen() throws {
         for waiting in [0, 1, 30_000] {
             let (connection, kernel) = try Self.connect()
-            kernel.outflow = OutflowBelow(waiting: waiting, taken: 70_000)
+            kernel.sendProgress = TransportProgress(waiting: waiting, taken: 70_000)
             connection.advance(.seconds(29))
             #expect(connection.closure == nil)
             connection.advance(.seconds(1))
@@ -57,9 +60,9 @@ struct KernelBacklogTests {
     @Test("one that goes away while it takes something is ended within the interval, the pong's limit, and that again")
     func endsInterrupted() throws {
         let (connection, kernel) = try Self.connect()
-        kernel.outflow = OutflowBelow(waiting: 30_000, taken: 70_000)
+        kernel.sendProgress = TransportProgress(waiting: 30_000, taken: 70_000)
         connection.advance(.seconds(29))
-        kernel.outflow = OutflowBelow(waiting: 20_000, taken: 80_000)
+        kernel.sendProgress = TransportProgress(waiting: 20_000, taken: 80_000)
         connection.advance(.seconds(10))
         #expect(connection.closure == nil)
         connection.advance(.seconds(1))
@@ -71,7 +74,7 @@ struct KernelBacklogTests {
         let (connection, kernel) = try Self.connect()
         for _ in 0..<30 {
             connection.advance(.seconds(1))
-            kernel.outflow = OutflowBelow(waiting: 0, taken: 1_000 + kernel.taken)
+            kernel.sendProgress = TransportProgress(waiting: 0, taken: 1_000 + kernel.taken)
         }
         #expect(connection.closure?.cause == .pongTimeout)
     }
@@ -79,6 +82,6 @@ struct KernelBacklogTests {
 
 /// The report of a kernel.
 private final class Kernel {
-    var outflow = OutflowBelow(waiting: 0, taken: 0)
-    var taken: Int { self.outflow.taken ?? 0 }
+    var sendProgress = TransportProgress(waiting: 0, taken: 0)
+    var taken: Int { self.sendProgress.taken ?? 0 }
 }

@@ -32,38 +32,42 @@ import Testing
     @Test("The wait for a pong goes on while bytes leave to a peer that reads slowly, and ends with the first pause")
     func waitsForSlowReader() {
         var machine = KeepaliveMachine(interval: .seconds(20), timeout: .seconds(10), now: self.seconds(0))
-        #expect(machine.timeReached(self.seconds(20), outflow: Outflow(left: 100, waiting: 900)) == .sendPing)
+        #expect(machine.timeReached(self.seconds(20), sendProgress: SendProgress(left: 100, waiting: 900)) == .sendPing)
         for step in 1...9 {
-            let outflow = Outflow(left: 100 + step * 100, waiting: 900 - step * 100)
+            let sendProgress = SendProgress(left: 100 + step * 100, waiting: 900 - step * 100)
             #expect(machine.deadline == self.seconds(Int64(20 + step * 10)))
-            #expect(machine.timeReached(self.seconds(Int64(20 + step * 10)), outflow: outflow) == .wait)
+            #expect(machine.timeReached(self.seconds(Int64(20 + step * 10)), sendProgress: sendProgress) == .wait)
         }
         // All bytes have left by now, so the pong cannot be behind any.
-        #expect(machine.timeReached(self.seconds(120), outflow: Outflow(left: 1_000)) == .end)
+        #expect(machine.timeReached(self.seconds(120), sendProgress: SendProgress(left: 1_000)) == .end)
 
         machine = KeepaliveMachine(interval: .seconds(20), timeout: .seconds(10), now: self.seconds(0))
-        #expect(machine.timeReached(self.seconds(20), outflow: Outflow(left: 100, waiting: 900)) == .sendPing)
-        #expect(machine.timeReached(self.seconds(30), outflow: Outflow(left: 101, waiting: 5_000)) == .wait)
+        #expect(machine.timeReached(self.seconds(20), sendProgress: SendProgress(left: 100, waiting: 900)) == .sendPing)
+        #expect(machine.timeReached(self.seconds(30), sendProgress: SendProgress(left: 101, waiting: 5_000)) == .wait)
         machine.pongReceived()
-        #expect(machine.timeReached(self.seconds(40), outflow: Outflow(left: 101, waiting: 5_000)) == .sendPing)
-        #expect(machine.timeReached(self.seconds(50), outflow: Outflow(left: 101, waiting: 6_000)) == .end)
+        #expect(
+            machine.timeReached(self.seconds(40), sendProgress: SendProgress(left: 101, waiting: 5_000)) == .sendPing
+        )
+        #expect(machine.timeReached(self.seconds(50), sendProgress: SendProgress(left: 101, waiting: 6_000)) == .end)
     }
 
     @Test("A peer that keeps up and answers no ping is ended in time, and one that reads slowly after some megabytes")
     func endsReaderWithoutPong() {
         var machine = KeepaliveMachine(interval: .seconds(20), timeout: .seconds(10), now: self.seconds(0))
-        #expect(machine.timeReached(self.seconds(20), outflow: Outflow(left: 100)) == .sendPing)
-        #expect(machine.timeReached(self.seconds(30), outflow: Outflow(left: 9_000)) == .end)
+        #expect(machine.timeReached(self.seconds(20), sendProgress: SendProgress(left: 100)) == .sendPing)
+        #expect(machine.timeReached(self.seconds(30), sendProgress: SendProgress(left: 9_000)) == .end)
 
         machine = KeepaliveMachine(interval: .seconds(20), timeout: .seconds(10), now: self.seconds(0))
-        #expect(machine.timeReached(self.seconds(20), outflow: Outflow(left: 0, waiting: 1 << 20)) == .sendPing)
+        #expect(
+            machine.timeReached(self.seconds(20), sendProgress: SendProgress(left: 0, waiting: 1 << 20)) == .sendPing
+        )
         var now: Int64 = 20
         var left = 0
         var action = KeepaliveMachine.Action.wait
         while action == .wait, now < 1_000 {
             now += 10
             left += 1 << 20
-            action = machine.timeReached(self.seconds(now), outflow: Outflow(left: left, waiting: 1 << 20))
+            action = machine.timeReached(self.seconds(now), sendProgress: SendProgress(left: left, waiting: 1 << 20))
         }
         // The mebibyte before the ping, and four that both kernels may hold.
         #expect(action == .end && left == 5 << 20, "\(left)")
@@ -75,10 +79,10 @@ import Testing
     func awaitsStoppedPeer() {
         func stopped(isWatched: Bool, waiting: Int, until last: Int64) -> Int64? {
             var machine = KeepaliveMachine(interval: .seconds(20), timeout: .seconds(10), now: self.seconds(0))
-            let outflow = Outflow(left: 100, waiting: waiting, isWatched: isWatched)
-            _ = machine.timeReached(self.seconds(20), outflow: outflow)
+            let sendProgress = SendProgress(left: 100, waiting: waiting, isWatched: isWatched)
+            _ = machine.timeReached(self.seconds(20), sendProgress: sendProgress)
             return stride(from: Int64(30), through: last, by: 10).first { second in
-                machine.timeReached(self.seconds(second), outflow: outflow) == .end
+                machine.timeReached(self.seconds(second), sendProgress: sendProgress) == .end
             }
         }
         #expect(stopped(isWatched: false, waiting: 900, until: 10_000) == 30)
@@ -87,12 +91,12 @@ import Testing
 
         // The peer reads again, and the pings continue.
         var machine = KeepaliveMachine(interval: .seconds(20), timeout: .seconds(10), now: self.seconds(0))
-        let outflow = Outflow(left: 100, waiting: 900, isWatched: true)
-        #expect(machine.timeReached(self.seconds(20), outflow: outflow) == .sendPing)
-        #expect(machine.timeReached(self.seconds(30), outflow: outflow) == .wait)
+        let sendProgress = SendProgress(left: 100, waiting: 900, isWatched: true)
+        #expect(machine.timeReached(self.seconds(20), sendProgress: sendProgress) == .sendPing)
+        #expect(machine.timeReached(self.seconds(30), sendProgress: sendProgress) == .wait)
         machine.pongReceived()
-        #expect(machine.timeReached(self.seconds(40), outflow: Outflow(left: 1_000)) == .sendPing)
-        #expect(machine.timeReached(self.seconds(50), outflow: Outflow(left: 1_000, isWatched: true)) == .end)
+        #expect(machine.timeReached(self.seconds(40), sendProgress: SendProgress(left: 1_000)) == .sendPing)
+        #expect(machine.timeReached(self.seconds(50), sendProgress: SendProgress(left: 1_000, isWatched: true)) == .end)
     }
 
     @Test("A pong that nobody asked for changes nothing")
@@ -124,27 +128,34 @@ import Testing
             .tryAgainLater,
             reason: "slow",
             now: self.now,
-            outflow: Outflow(left: 5, waiting: 50)
+            sendProgress: SendProgress(left: 5, waiting: 50)
         )
         #expect(asked == close)
-        #expect(server.timeReached(self.now + .seconds(1), outflow: Outflow(left: 6, waiting: 49)) == Action())
+        #expect(
+            server.timeReached(self.now + .seconds(1), sendProgress: SendProgress(left: 6, waiting: 49)) == Action()
+        )
         #expect(server.deadline == self.now + .seconds(2))
-        #expect(server.timeReached(self.now + .seconds(2), outflow: Outflow(left: 55)) == Action())
-        let end = server.timeReached(self.now + .seconds(3), outflow: Outflow(left: 55))
+        #expect(server.timeReached(self.now + .seconds(2), sendProgress: SendProgress(left: 55)) == Action())
+        let end = server.timeReached(self.now + .seconds(3), sendProgress: SendProgress(left: 55))
         #expect(end.transport == .close && end.report?.cause == .closeTimedOut)
     }
 
     @Test("A peer that takes a byte now and then is waited for twelve times the time, and no longer")
     func endsTrickle() {
         var server = self.machine(.server)
-        _ = server.closeAsked(.tryAgainLater, reason: "", now: self.now, outflow: Outflow(left: 0, waiting: 1_000))
+        _ = server.closeAsked(
+            .tryAgainLater,
+            reason: "",
+            now: self.now,
+            sendProgress: SendProgress(left: 0, waiting: 1_000)
+        )
         for step in 1...11 {
-            let outflow = Outflow(left: step, waiting: 1_000 - step)
-            let action = server.timeReached(self.now + .seconds(Int64(step)), outflow: outflow)
+            let sendProgress = SendProgress(left: step, waiting: 1_000 - step)
+            let action = server.timeReached(self.now + .seconds(Int64(step)), sendProgress: sendProgress)
             #expect(action == Action())
         }
         #expect(server.deadline == self.now + .seconds(12))
-        let end = server.timeReached(self.now + .seconds(12), outflow: Outflow(left: 12, waiting: 988))
+        let end = server.timeReached(self.now + .seconds(12), sendProgress: SendProgress(left: 12, waiting: 988))
         #expect(end.transport == .close && end.report?.cause == .closeTimedOut)
     }
 

@@ -49,8 +49,8 @@ import Wire
         disconnect.code = 1006
         disconnect.reason = "gone"
         var mark = RecordedNote(.mark)
-        mark.stops = RecordedStops(count: 3, lastTrade: -7)
-        mark.walls = RecordedWalls(latest: 1_767_225_600_123_456, back: 17)
+        mark.stops = GapMarkers(count: 3, lastTrade: -7)
+        mark.wallClocks = WallClockMarks(latest: 1_767_225_600_123_456, back: 17)
         mark.offset = 4_096
         return [
             connect, subscribe, state, RecordedNote(.ping, direction: .incoming),

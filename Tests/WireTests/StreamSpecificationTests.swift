@@ -135,7 +135,7 @@ struct StreamSpecificationTests {
             StreamEncoder.hello(replayed, number: 1),
             suspect, StreamEncoder.gap(compared, number: 1),
             StreamEncoder.bar(
-                ToldBar(symbol: "A", width: .minute, bar: Bar(pieceFrom: repeated), isClosed: true),
+                PublishedBar(symbol: "A", width: .minute, bar: Bar(pieceFrom: repeated), isClosed: true),
                 number: 1
             ),
             StreamEncoder.replay(Self.position, number: 1),
@@ -158,7 +158,7 @@ struct StreamSpecificationTests {
             StreamEncoder.skipped(trades: 1, in: 1...1, number: 1),
             StreamEncoder.subscribed(["A"], bars: .minute, number: 1),
             StreamEncoder.bar(
-                ToldBar(
+                PublishedBar(
                     symbol: "A",
                     width: .minute,
                     bar: Bar(pieceFrom: Trade(price: price, size: price, exchangeTime: 0, symbol: SymbolID(index: 0))),

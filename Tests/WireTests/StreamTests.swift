@@ -338,8 +338,8 @@ import Wire
         let message = StreamMessage.parse(ByteBuffer(string: #"{"type":"replay",\#(members)}"#))
         #expect(message == .malformed(reason: "replay"))
         let status = FeedStatus(source: .demo, phase: .live, since: 0)
-        let told = #"{"state":"live","source":"demo","since":0,"certificateChecked":true}"#
-        let hello = #"{"type":"hello","status":\#(told),"replay":{\#(members)}}"#
+        let reported = #"{"state":"live","source":"demo","since":0,"certificateChecked":true}"#
+        let hello = #"{"type":"hello","status":\#(reported),"replay":{\#(members)}}"#
         #expect(StreamMessage.parse(ByteBuffer(string: hello)) == .hello(epoch: nil, newest: nil, status))
     }
 

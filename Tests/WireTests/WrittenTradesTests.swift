@@ -25,7 +25,7 @@ struct WrittenTradesTests {
 
     @Test("take bounded memory: of too many pieces the oldest are forgotten, and whole stretches never")
     func bounded() {
-        var written = WrittenTrades(mostParts: 3)
+        var written = WrittenTrades(maximumParts: 3)
         var isNew = true
         for number in 0..<8_192 as Range<UInt64> { isNew = written.insert(number, epoch: 1) && isNew }
         for place in 10..<20 as Range<UInt64> { isNew = written.insert(place * 4_096, epoch: 1) && isNew }

@@ -45,10 +45,10 @@ final class ChildProcess {
             posix_spawn_file_actions_addopen(&actions, 1, "/dev/null", O_WRONLY, 0)
             posix_spawn_file_actions_addopen(&actions, 2, self.errorFile, O_WRONLY | O_CREAT | O_TRUNC, 0o600)
         }
-        let surroundings = ["PATH": "/usr/bin:/bin", "HOME": folder.path].merging(environment) { $1 }
+        let processEnvironment = ["PATH": "/usr/bin:/bin", "HOME": folder.path].merging(environment) { $1 }
         var id = pid_t()
         let result = Self.withPointers([path] + arguments) { argv in
-            Self.withPointers(surroundings.map { "\($0)=\($1)" }) { envp in
+            Self.withPointers(processEnvironment.map { "\($0)=\($1)" }) { envp in
                 posix_spawn(&id, path, &actions, &attributes, argv, envp)
             }
         }

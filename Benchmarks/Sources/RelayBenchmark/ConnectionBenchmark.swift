@@ -5,7 +5,7 @@ struct ConnectionBenchmark {
     func rows() throws -> [Row] {
         let contenders = try self.bench.contenders()
         return try self.bench.options.crowds.flatMap { wanted in
-            let clients = min(wanted, self.bench.mostClients)
+            let clients = min(wanted, self.bench.maximumClients)
             if clients < wanted {
                 Workbench.say(
                     "connections: \(clients) clients instead of \(wanted), for ulimit -Hn allows no more files"

@@ -33,7 +33,7 @@ struct RecordingBenchmark {
     private func writer() throws -> Row {
         let recording = try RepeatedRecording(
             of: self.bench.options.recording,
-            leastTrades: self.bench.options.trades,
+            minimumTrades: self.bench.options.trades,
             folder: self.bench.folder
         )
         var costs: [Double] = []

@@ -16,7 +16,7 @@ struct RecordingFiles {
     func rows() throws -> [Row] {
         let plain = try RepeatedRecording(
             of: self.bench.options.recording,
-            leastBytes: self.bench.options.mebibytes << 20,
+            minimumBytes: self.bench.options.mebibytes << 20,
             header: Self.header,
             folder: self.bench.folder
         )

@@ -28,8 +28,8 @@ struct RepeatedRecording {
     ///   - header: the first line up to its checksum, which gives the lines their wall clocks; the plain form has none.
     init(
         of source: String,
-        leastTrades: Int = 1,
-        leastBytes: Int = 0,
+        minimumTrades: Int = 1,
+        minimumBytes: Int = 0,
         header: Header? = nil,
         folder: ScratchFolder
     ) throws {
@@ -55,7 +55,7 @@ struct RepeatedRecording {
             fclose(file)
             throw BenchmarkFailure("\(source) holds no trades")
         }
-        while self.trades < leastTrades || length < leastBytes {
+        while self.trades < minimumTrades || length < minimumBytes {
             for frame in frames {
                 let at = frame.at + shift
                 if let header {

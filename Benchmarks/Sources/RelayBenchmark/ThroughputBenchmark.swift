@@ -13,7 +13,7 @@ struct ThroughputBenchmark {
     func rows() throws -> [Row] {
         let recording = try RepeatedRecording(
             of: self.bench.options.recording,
-            leastTrades: self.bench.options.trades,
+            minimumTrades: self.bench.options.trades,
             folder: self.bench.folder
         )
         var alone: [Round] = []

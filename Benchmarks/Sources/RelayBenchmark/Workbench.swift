@@ -10,14 +10,14 @@ final class Workbench {
     /// Descriptors for what is no client.
     private static let reserve = 1_000
     /// How many clients fit into the open files that are allowed, here and in the programs, which inherit the limit.
-    let mostClients: Int
+    let maximumClients: Int
 
     init(_ options: Options) throws {
         self.options = options
         self.folder = try ScratchFolder()
         let crowds = options.wants("connections") ? options.crowds : []
-        self.mostClients = Self.allowDescriptors((crowds.max() ?? 0) + Self.reserve) - Self.reserve
-        guard self.mostClients > 0 else {
+        self.maximumClients = Self.allowDescriptors((crowds.max() ?? 0) + Self.reserve) - Self.reserve
+        guard self.maximumClients > 0 else {
             throw BenchmarkFailure("\(Self.reserve) open files are not allowed: raise ulimit -n")
         }
         guard access(options.program, X_OK) == 0 else {

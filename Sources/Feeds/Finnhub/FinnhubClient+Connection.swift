@@ -22,7 +22,7 @@ extension FinnhubClient {
         // A service that says the same a thousand times is told of once.
         guard handler.session.errorArrived(text, isLive: self.isLive, now: now.monotonic) else { return }
         self.logError(text, now: now)
-        self.report(self.told.phase, reason: "the service says: \(text)")
+        self.report(self.reported.phase, reason: "the service says: \(text)")
     }
 
     /// When ``deadlineReached(on:now:)`` wants to be called next; monotonic ns.
@@ -59,7 +59,7 @@ extension FinnhubClient {
         self.input.logLosses(now: now.monotonic)
         // What nobody has noticed to be missing yet is no less missing because the connection ends for another reason.
         let complete = min(self.input.lastReceived, self.watch.quietSince(now) ?? .max)
-        var failure = self.keeper?.isRenewing == true ? ConnectionKeeper.renewed : UpstreamFailure(ending)
+        var failure = self.link?.isRenewing == true ? ReconnectingConnection.renewed : UpstreamFailure(ending)
         failure.description = self.settings.key.redacted(failure.description)
         self.input.connectionChanged(
             .disconnected(
@@ -81,7 +81,7 @@ extension FinnhubClient {
         self.watch.connectionEnded(now)
         self.publishChanges()
         self.handler = nil
-        self.keeper?.connectionEnded(failure, tradedFor: handler.session.tradedFor)
+        self.link?.connectionEnded(failure, tradedFor: handler.session.tradedFor)
     }
 }
 

@@ -9,23 +9,23 @@ import Wire
 ///
 /// Finnhub's service and the relay of a program like this one speak that protocol, so ``FinnhubFeed`` and ``RelayFeed`` take
 /// turns with one client, and the tape goes on. Belongs to the tape's event loop. What it decides about symbols stands in
-/// ``SymbolWatch``; what is missing is known to its ``FeedInput``.
+/// ``SymbolMonitor``; what is missing is known to its ``FeedInput``.
 package final class FinnhubClient {
     let settings: FinnhubSettings
     let context: FeedContext
     let input: FeedInput
-    var watch: SymbolWatch
-    var condition = SymbolWatch.Condition.waiting
+    var watch: SymbolMonitor
+    var condition = SymbolMonitor.Condition.waiting
     /// When the feed as a whole was silent for the last time; wall clock, ns since 1970.
     var lastSilent: Int64 = .min
     private var errorAllowance = LogAllowance()
     weak var handler: FinnhubHandler?
     /// Whose connection the handler is.
-    weak var keeper: ConnectionKeeper?
+    weak var link: ReconnectingConnection?
     /// Since when a replay is paused, in which silence says nothing; monotonic ns.
     var pausedSince: Int64?
     /// The newest that was reported here, whatever another program said of it.
-    var told: (phase: FeedStatus.Phase, reason: String?, cause: FeedStatus.Cause?) = (.connecting, nil, nil)
+    var reported: (phase: FeedStatus.Phase, reason: String?, cause: FeedStatus.Cause?) = (.connecting, nil, nil)
     /// What the program says of its feed through whose relay the trades come, while that says more than their arrival here.
     private var overruling: FeedStatus?
 
@@ -34,7 +34,7 @@ package final class FinnhubClient {
         self.settings = settings
         self.context = context
         let now = Moment(monotonic: Int64(context.loop.now.uptimeNanoseconds), wall: context.wallClock())
-        self.watch = SymbolWatch(symbols: settings.symbols, settings: settings.watch, now: now)
+        self.watch = SymbolMonitor(symbols: settings.symbols, settings: settings.watch, now: now)
         self.watch.takesSteps = settings.takesSteps
         self.input = FeedInput(
             tape,
@@ -72,8 +72,8 @@ package final class FinnhubClient {
         let now = self.now
         for change in changes {
             switch change {
-            case .subscribe(let symbol): self.watch.wished(for: symbol, now: now)
-            case .unsubscribe(let symbol): self.watch.unwished(symbol, now: now)
+            case .subscribe(let symbol): self.watch.subscribed(for: symbol, now: now)
+            case .unsubscribe(let symbol): self.watch.unsubscribed(symbol, now: now)
             }
         }
         self.input.symbols = self.watch.symbols
@@ -91,7 +91,7 @@ package final class FinnhubClient {
         for change in self.watch.takeChanges() {
             switch change {
             case .state(let status): self.input.symbolChanged(status)
-            case .unwished(let symbol): self.input.symbolUnwished(symbol)
+            case .unsubscribed(let symbol): self.input.symbolUnsubscribed(symbol)
             }
         }
     }
@@ -119,7 +119,7 @@ package final class FinnhubClient {
     /// What the service said may be why, and may not.
     private static func silence(_ words: String, _ says: String?) -> String { says.map { "\(words); \($0)" } ?? words }
 
-    func report(_ condition: SymbolWatch.Condition, lastError: String?) {
+    func report(_ condition: SymbolMonitor.Condition, lastError: String?) {
         let says = lastError.map { "the service says: \($0)" }
         switch condition {
         case .waiting: self.report(.waiting, reason: says)
@@ -143,14 +143,14 @@ package final class FinnhubClient {
     }
 
     package func report(_ phase: FeedStatus.Phase, reason: String?, cause: FeedStatus.Cause? = nil) {
-        self.told = (phase, reason, cause)
+        self.reported = (phase, reason, cause)
         self.applyStatus()
         self.input.statusChanged()
     }
 
     /// Makes what is reported here the input's status, or what the program says through whose relay the trades come.
     private func applyStatus() {
-        let (phase, reason, cause) = self.overruling.map { ($0.phase, $0.reason, $0.cause) } ?? self.told
+        let (phase, reason, cause) = self.overruling.map { ($0.phase, $0.reason, $0.cause) } ?? self.reported
         if self.input.status.word != phase.word { self.input.status.since = self.context.wallClock() }
         self.input.status.phase = phase
         self.input.status.reason = reason
@@ -170,7 +170,7 @@ package final class FinnhubClient {
         _ channel: any Channel,
         address: String,
         isRelayed: Bool,
-        keeper: ConnectionKeeper
+        link: ReconnectingConnection
     ) throws -> any KeptConnection {
         let now = self.now
         let handler = FinnhubHandler(
@@ -186,7 +186,7 @@ package final class FinnhubClient {
         self.condition = self.watch.condition(now: now.monotonic)
         self.report(self.condition, lastError: nil)
         self.handler = handler
-        self.keeper = keeper
+        self.link = link
         do {
             try channel.pipeline.syncOperations.addHandler(handler)
         } catch {

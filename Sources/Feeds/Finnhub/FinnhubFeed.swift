@@ -9,19 +9,19 @@ import TLS
 /// Belongs to the tape's event loop.
 package final class FinnhubFeed: Feed {
     private let client: FinnhubClient
-    let keeper: ConnectionKeeper
+    let link: ReconnectingConnection
 
     /// - Parameters:
     ///   - connector: the way to the service.
     ///   - takeover: why this feed takes the place of another program's; `nil` where it does not.
     init(_ client: FinnhubClient, connector: any Connecting, takeover: String? = nil) {
         self.client = client
-        var keeping = ConnectionKeeper.Settings(connector: connector, ladder: client.settings.ladder)
+        var keeping = ReconnectingConnection.Settings(connector: connector, backoff: client.settings.backoff)
         keeping.secret = client.settings.key
         keeping.holding = client.settings.holding
         keeping.takeover = takeover
-        self.keeper = ConnectionKeeper(keeping, client.context)
-        self.keeper.delegate = self
+        self.link = ReconnectingConnection(keeping, client.context)
+        self.link.delegate = self
     }
 
     /// Makes a feed with a client of its own, for a key that no other program has.
@@ -36,33 +36,33 @@ package final class FinnhubFeed: Feed {
 
     package var status: FeedStatus { self.client.status }
 
-    package var finished: EventLoopFuture<Void> { self.keeper.finished.futureResult }
+    package var finished: EventLoopFuture<Void> { self.link.finished.futureResult }
 
     package func start() {
         self.client.followMarks(until: self.finished)
         self.client.publishChanges()
-        self.keeper.start()
+        self.link.start()
     }
 
-    package func stop() { self.keeper.stop() }
+    package func stop() { self.link.stop() }
 
-    package func abandon() { self.keeper.abandon() }
+    package func abandon() { self.link.abandon() }
 
-    package func setReading(_ isReading: Bool) { self.keeper.setReading(isReading) }
+    package func setReading(_ isReading: Bool) { self.link.setReading(isReading) }
 
-    package func renew() -> ConnectionRenewal { self.keeper.renew() }
+    package func renew() -> ConnectionRenewal { self.link.renew() }
 
     package func subscriptionsChanged(_ changes: [SubscriptionChange]) { self.client.subscriptionsChanged(changes) }
 }
 
-extension FinnhubFeed: ConnectionKeeperDelegate {
+extension FinnhubFeed: ReconnectingConnectionDelegate {
     package func connectionOpened(_ channel: any Channel, isRelay: Bool) throws -> any KeptConnection {
         let settings = self.client.settings
         return try self.client.connectionOpened(
             channel,
             address: settings.key.redacted("\(settings.upstream)"),
             isRelayed: isRelay,
-            keeper: self.keeper
+            link: self.link
         )
     }
 

@@ -8,9 +8,9 @@ import Wire
 struct FinnhubFrameReader {
     private var parser = FinnhubParser()
     /// What no reader of the tape shall see, should the service repeat it in any frame.
-    private let key: KeyTrace?
+    private let key: KeyDetector?
 
-    init(key: Secret?) { self.key = key.map { KeyTrace($0) } }
+    init(key: Secret?) { self.key = key.map { KeyDetector($0) } }
 
     /// Takes one text frame of the current read, which was made at `now` (monotonic ns), onto the tape.
     mutating func take(_ bytes: ByteBuffer, into input: FeedInput, now: Int64) -> FinnhubMessage {
@@ -48,7 +48,7 @@ struct FinnhubFrameReader {
     ///   - first: the first of the frame's trades.
     ///   - known: how many symbols there were before the frame.
     private static func leaveOut(
-        _ key: KeyTrace,
+        _ key: KeyDetector,
         of bytes: inout ByteBuffer,
         _ message: inout FinnhubMessage,
         _ symbols: inout SymbolTable,

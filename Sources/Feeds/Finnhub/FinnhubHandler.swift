@@ -7,7 +7,7 @@ import Wire
 
 /// The last handler of a Finnhub connection: frames to the tape, requests to the service, and the one timer.
 ///
-/// Obeys ``FinnhubSession`` and, through its owner, ``SymbolWatch``.
+/// Obeys ``FinnhubSession`` and, through its owner, ``SymbolMonitor``.
 final class FinnhubHandler: ChannelInboundHandler, WebSocketReceiver, KeptConnection {
     typealias InboundIn = WebSocketMessage
     typealias OutboundOut = WebSocketOutput
@@ -110,15 +110,15 @@ final class FinnhubHandler: ChannelInboundHandler, WebSocketReceiver, KeptConnec
                 self.ending = self.ending ?? .closed(closure)
             case .pingReceived, .pongReceived:
                 self.session.signOfLifeArrived(now: self.now(context))
-                self.tell(of: event, at: self.input.readAt ?? self.now(context))
-            case .pingSent: self.tell(of: event, at: self.now(context))
+                self.notify(of: event, at: self.input.readAt ?? self.now(context))
+            case .pingSent: self.notify(of: event, at: self.now(context))
             }
         }
         context.fireUserInboundEventTriggered(event)
     }
 
     /// Tells the tape's readers of a ping or pong.
-    private func tell(of event: WebSocketEvent, at now: Int64) {
+    private func notify(of event: WebSocketEvent, at now: Int64) {
         switch event {
         case .pingSent: self.input.connectionChanged(.ping(.outgoing), monotonic: now)
         case .pongReceived(let payload):

@@ -1,7 +1,7 @@
 /// One Finnhub connection's own affairs, from the open WebSocket to its end: a machine.
 ///
 /// It is the first of the feed's two clocks: is the socket alive? Any frame of the peer's counts, a pong or Finnhub's text
-/// ping as well, so a service that answers and sends no trades is alive for this clock; the second one, ``SymbolWatch``,
+/// ping as well, so a service that answers and sends no trades is alive for this clock; the second one, ``SymbolMonitor``,
 /// counts nothing but trades and notices it. A peer that does not even answer our pings is noticed sooner by the keepalive
 /// of the WebSocket below. Time is monotonic nanoseconds.
 package struct FinnhubSession: Sendable {
@@ -37,7 +37,7 @@ package struct FinnhubSession: Sendable {
     package private(set) var lastError: String?
     private var errorUntil: Int64 = 0
     /// The error that was told last, and when.
-    private var toldError: (text: String, at: Int64)?
+    private var reportedError: (text: String, at: Int64)?
     private var lastFrame: Int64
 
     /// A connection that opened at `now`.
@@ -58,15 +58,15 @@ package struct FinnhubSession: Sendable {
     ///
     /// - Parameter isLive: whether trades flow. Without them any error may be the reason, and the newest is kept.
     package mutating func errorArrived(_ text: String, isLive: Bool, now: Int64) -> Bool {
-        if let told = self.toldError {
-            let isKnown = told.text == text && now - told.at < self.settings.errorKnownFor
-            if isKnown || now - told.at < self.settings.errorInterval {
+        if let reported = self.reportedError {
+            let isKnown = reported.text == text && now - reported.at < self.settings.errorKnownFor
+            if isKnown || now - reported.at < self.settings.errorInterval {
                 if !isLive { self.lastError = text }
                 return false
             }
         }
         self.lastError = text
-        self.toldError = (text, now)
+        self.reportedError = (text, now)
         self.errorUntil = now + self.settings.errorShownFor
         return true
     }

@@ -13,7 +13,7 @@ package struct FinnhubSettings: Sendable {
     /// What a person can choose of the feed.
     package struct Options: Sendable, Equatable {
         package var upstream: UpstreamAddress = .finnhub
-        /// The symbols to ask for on every connection; those beyond ``SymbolWatch/Settings/symbolLimit`` wait for a place.
+        /// The symbols to ask for on every connection; those beyond ``SymbolMonitor/Settings/symbolLimit`` wait for a place.
         package var symbols: [String] = ["BINANCE:BTCUSDT"]
         /// The limit from the request to the end of the answer's header; a proxy has the same before.
         package var upgradeTimeout: TimeAmount = .seconds(10)
@@ -24,8 +24,8 @@ package struct FinnhubSettings: Sendable {
         /// program's relay.
         package var dropsRepeats = false
         package var session = FinnhubSession.Settings()
-        package var watch = SymbolWatch.Settings()
-        package var ladder = ReconnectLadder.Settings()
+        package var watch = SymbolMonitor.Settings()
+        package var backoff = ReconnectBackoff.Settings()
 
         package init() {}
     }

@@ -31,8 +31,8 @@ extension Secret {
     /// Returns a text with the key left out, plain or escaped, whole or cut: services repeat what they were sent in their
     /// refusals.
     ///
-    /// Keys of less than ``KeyTrace/length`` bytes stay, since they are no secrets and would be found in ordinary words.
-    func redacted(_ text: String) -> String { KeyTrace(self).redacted(text) }
+    /// Keys of less than ``KeyDetector/length`` bytes stay, since they are no secrets and would be found in ordinary words.
+    func redacted(_ text: String) -> String { KeyDetector(self).redacted(text) }
 }
 
 extension ConnectorSettings: CustomStringConvertible, CustomReflectable {

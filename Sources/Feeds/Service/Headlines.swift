@@ -18,11 +18,11 @@ package struct Headline: Sendable, Equatable {
     }
 
     private static let longestText = 512
-    private static let mostListed = 10_000
+    private static let maximumListed = 10_000
 
     /// Reads what `/news` answers, the newest first; `nil` when it is no list of headlines.
     package static func list(_ body: ByteBuffer) -> [Headline]? {
-        let list = JSONObjects.read(body, limit: Self.mostListed) { object -> Headline? in
+        let list = JSONObjects.read(body, limit: Self.maximumListed) { object -> Headline? in
             // Seconds from 1970 to 2286, so that nanoseconds do not overflow.
             guard let text = object.text("headline"), !text.isEmpty, let seconds = object.number("datetime"),
                 (0..<9_200_000_000).contains(seconds)

@@ -13,14 +13,14 @@ final class OwnerStatusReader: StreamConnectionDelegate {
 
     /// - Parameter connector: the way to its `/v1/stream`.
     init(_ client: FinnhubClient, connector: any Connecting) {
-        var ladder = ReconnectLadder.Settings()
-        ladder.limit = 1_000_000_000
-        ladder.briefLimit = .max
+        var backoff = ReconnectBackoff.Settings()
+        backoff.limit = 1_000_000_000
+        backoff.briefLimit = .max
         var context = client.context
         // Nobody else comes back at the same time.
         context.chance = { 1 }
         self.client = client
-        self.connection = StreamConnection(.ofNothing, connector: connector, ladder: ladder, context)
+        self.connection = StreamConnection(.ofNothing, connector: connector, backoff: backoff, context)
         self.connection.delegate = self
     }
 

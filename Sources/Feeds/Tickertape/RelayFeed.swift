@@ -27,7 +27,7 @@ package final class RelayFeed: Feed {
     private let relay: UpstreamAddress
     private let client: FinnhubClient
     private let connector: Connector
-    private let keeper: ConnectionKeeper
+    private let link: ReconnectingConnection
     private let connectionLost: (_ retry: @escaping () -> Void) -> Void
     private var ownerStatus: OwnerStatusReader?
 
@@ -53,42 +53,42 @@ package final class RelayFeed: Feed {
         } catch {
             way = NoConnector(failure: UpstreamFailure("it cannot be used: \(error)"))
         }
-        var ladder = ReconnectLadder.Settings()
-        ladder.limit = 2_000_000_000
-        ladder.floor = ladder.first
-        ladder.settled = 0
-        ladder.briefLimit = .max
-        var keeping = ConnectionKeeper.Settings(connector: way, ladder: ladder)
+        var backoff = ReconnectBackoff.Settings()
+        backoff.limit = 2_000_000_000
+        backoff.floor = backoff.first
+        backoff.settled = 0
+        backoff.briefLimit = .max
+        var keeping = ReconnectingConnection.Settings(connector: way, backoff: backoff)
         keeping.secret = client.settings.key
         var context = client.context
         // Nobody else comes back at the same time.
         context.chance = { 1 }
-        self.keeper = ConnectionKeeper(keeping, context)
-        self.keeper.delegate = self
+        self.link = ReconnectingConnection(keeping, context)
+        self.link.delegate = self
     }
 
     /// Whether the relay is reached.
-    var isConnected: Bool { self.keeper.connection != nil }
+    var isConnected: Bool { self.link.connection != nil }
 
     package var status: FeedStatus { self.client.status }
 
-    package var finished: EventLoopFuture<Void> { self.keeper.finished.futureResult }
+    package var finished: EventLoopFuture<Void> { self.link.finished.futureResult }
 
     package func start() {
         self.client.publishChanges()
-        self.keeper.start()
+        self.link.start()
     }
 
-    package func stop() { self.keeper.stop() }
+    package func stop() { self.link.stop() }
 
     package func abandon() {
         self.detach()
-        self.keeper.abandon()
+        self.link.abandon()
     }
 
-    package func setReading(_ isReading: Bool) { self.keeper.setReading(isReading) }
+    package func setReading(_ isReading: Bool) { self.link.setReading(isReading) }
 
-    package func renew() -> ConnectionRenewal { self.keeper.renew() }
+    package func renew() -> ConnectionRenewal { self.link.renew() }
 
     package func subscriptionsChanged(_ changes: [SubscriptionChange]) { self.client.subscriptionsChanged(changes) }
 
@@ -110,13 +110,13 @@ package final class RelayFeed: Feed {
     }
 }
 
-extension RelayFeed: ConnectionKeeperDelegate {
+extension RelayFeed: ReconnectingConnectionDelegate {
     package func connectionOpened(_ channel: any Channel, isRelay: Bool) throws -> any KeptConnection {
         let connection = try self.client.connectionOpened(
             channel,
             address: self.relay.place,
             isRelayed: true,
-            keeper: self.keeper
+            link: self.link
         )
         self.client.context.logger.notice(
             "Attached to another tickertape's relay",

@@ -16,7 +16,7 @@ protocol StreamConnectionDelegate: AnyObject {
 /// loop.
 final class StreamConnection {
     private let context: FeedContext
-    private let keeper: ConnectionKeeper
+    private let link: ReconnectingConnection
     weak var delegate: (any StreamConnectionDelegate)?
     private var reading: StreamReading
     /// The newest connection's.
@@ -28,35 +28,38 @@ final class StreamConnection {
     init(
         _ reading: StreamReading,
         connector: any Connecting,
-        ladder: ReconnectLadder.Settings,
+        backoff: ReconnectBackoff.Settings,
         _ context: FeedContext
     ) {
         self.reading = reading
         self.context = context
-        self.keeper = ConnectionKeeper(ConnectionKeeper.Settings(connector: connector, ladder: ladder), context)
-        self.keeper.delegate = self
+        self.link = ReconnectingConnection(
+            ReconnectingConnection.Settings(connector: connector, backoff: backoff),
+            context
+        )
+        self.link.delegate = self
     }
 
-    var finished: EventLoopFuture<Void> { self.keeper.finished.futureResult }
+    var finished: EventLoopFuture<Void> { self.link.finished.futureResult }
 
-    func start() { self.keeper.start() }
+    func start() { self.link.start() }
 
-    func stop() { self.keeper.stop() }
+    func stop() { self.link.stop() }
 
     /// Gives up the link for a new one, or makes the next attempt now.
-    func renew() -> ConnectionRenewal { self.keeper.renew() }
+    func renew() -> ConnectionRenewal { self.link.renew() }
 
     // MARK: Symbols
 
     /// Asks for a symbol beside the others, on this connection and on later ones.
-    func subscribe(_ symbol: String) { self.send(self.reading.wished(symbol)) }
+    func subscribe(_ symbol: String) { self.send(self.reading.subscribed(symbol)) }
 
     /// Gives a symbol up, on this connection and on later ones, also where all were asked for.
-    func unsubscribe(_ symbol: String) { self.send(self.reading.unwished(symbol)) }
+    func unsubscribe(_ symbol: String) { self.send(self.reading.unsubscribed(symbol)) }
 
     /// Asks for a symbol; the answer is what the relay has against it, or nothing within seconds.
-    func adopt(_ symbol: String) -> EventLoopFuture<String?> {
-        guard let request = self.reading.wished(symbol), let handler else {
+    func retain(_ symbol: String) -> EventLoopFuture<String?> {
+        guard let request = self.reading.subscribed(symbol), let handler else {
             return self.context.loop.makeSucceededFuture(nil)
         }
         handler.send(request)
@@ -95,16 +98,16 @@ final class StreamConnection {
     func messageArrived(_ message: StreamMessage) {
         if let news = self.reading.took(message, wall: self.context.wallClock()) { self.delegate?.messageArrived(news) }
         for request in self.reading.takeRequests() { self.send(request) }
-        self.answer { $0.heard(message, now: $1) }
+        self.answer { $0.received(message, now: $1) }
     }
 
     func ended(_ ending: ConnectionEnding, tradedFor: Int64) {
         self.answer { questions, _ in questions.lost() }
-        self.keeper.connectionEnded(UpstreamFailure(ending), tradedFor: tradedFor)
+        self.link.connectionEnded(UpstreamFailure(ending), tradedFor: tradedFor)
     }
 }
 
-extension StreamConnection: ConnectionKeeperDelegate {
+extension StreamConnection: ReconnectingConnectionDelegate {
     package func connectionOpened(_ channel: any Channel, isRelay: Bool) throws -> any KeptConnection {
         let handler = StreamHandler(self, requests: self.reading.opened())
         self.delegate?.linkChanged(.waiting, reason: nil, cause: nil)

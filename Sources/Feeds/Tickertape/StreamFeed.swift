@@ -23,18 +23,18 @@ package final class StreamFeed: Service {
         /// What the relay wants to be shown, if anything.
         package var token: Secret?
         package var upgradeTimeout = FinnhubSettings.Options().upgradeTimeout
-        package var ladder: ReconnectLadder.Settings
+        package var backoff: ReconnectBackoff.Settings
 
         package init(relay: UpstreamAddress, symbols: [String]) {
             self.relay = relay
             self.symbols = symbols
-            self.ladder = ReconnectLadder.Settings()
+            self.backoff = ReconnectBackoff.Settings()
             // The relay is near and ours: no need to wait a minute for it.
-            self.ladder.limit = 5_000_000_000
+            self.backoff.limit = 5_000_000_000
             // An attempt that comes to nothing carries nothing for 0 ns, and must climb.
-            self.ladder.settled = 1_000_000_000
+            self.backoff.settled = 1_000_000_000
             // How short a relay's connections are says nothing about a key.
-            self.ladder.briefLimit = .max
+            self.backoff.briefLimit = .max
         }
     }
 
@@ -115,7 +115,7 @@ package final class StreamFeed: Service {
             let connection = StreamConnection(
                 StreamReading(symbols: settings.symbols, takesEveryTrade: settings.takesEveryTrade),
                 connector: connector,
-                ladder: settings.ladder,
+                backoff: settings.backoff,
                 FeedContext(loop: loop, wallClock: wallClock, chance: chance, logger: logger)
             )
             let status = RelayStatus(
@@ -163,9 +163,9 @@ package final class StreamFeed: Service {
     ///
     /// - Returns: why it cannot be had, in the relay's words; then it is not asked for any more. `nil` where it was taken, or
     ///   where nothing was heard within seconds.
-    package func adopt(_ symbol: String) async -> String? {
+    package func retain(_ symbol: String) async -> String? {
         let link = self.link
-        let answer = self.loop.flatSubmit { link.value.connection.adopt(symbol) }
+        let answer = self.loop.flatSubmit { link.value.connection.retain(symbol) }
         guard let problem = try? await answer.get() else { return nil }
         self.unsubscribe(symbol)
         return problem

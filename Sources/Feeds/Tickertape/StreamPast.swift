@@ -18,7 +18,7 @@ package struct StreamPast: Sendable {
     /// So many bars of a width are asked for; a relay answers with as many as it has.
     package static let wanted: [(width: BarWidth, limit: Int)] = [(.second, 3_900), (.minute, 150)]
     /// The symbols whose past is asked for; a chart of each of more is nothing that anybody looks at.
-    package static let mostSymbols = 50
+    package static let maximumSymbols = 50
     private static let ending = "/v1/stream"
 
     private let client: ServiceClient

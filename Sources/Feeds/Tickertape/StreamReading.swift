@@ -23,7 +23,7 @@ package struct StreamReading: Sendable {
     /// The run of numbers that the relay is in.
     private var run: UInt64?
     /// The last price of each symbol that was passed on, in that run.
-    private var told: [String: SymbolSummary] = [:]
+    private var reported: [String: SymbolSummary] = [:]
     /// Those of them from before a place from which the tape went on at another time.
     private(set) var moved: Set<String> = []
     /// Symbols that nobody asks the relay for: what it held back till then is not what it tells when somebody asks again.
@@ -87,7 +87,7 @@ package struct StreamReading: Sendable {
     }
 
     /// Takes a wish for a symbol; returns what to ask for, if that is anything new.
-    package mutating func wished(_ symbol: String) -> StreamRequest? {
+    package mutating func subscribed(_ symbol: String) -> StreamRequest? {
         if self.followsAll {
             guard self.excluded.remove(symbol) != nil || !self.symbols.contains(symbol) else { return nil }
         } else if self.symbols.contains(symbol) {
@@ -101,8 +101,8 @@ package struct StreamReading: Sendable {
     }
 
     /// Notes that a symbol is not wanted any more; returns what to ask for, if that is anything new.
-    package mutating func unwished(_ symbol: String) -> StreamRequest? {
-        self.told[symbol] = nil
+    package mutating func unsubscribed(_ symbol: String) -> StreamRequest? {
+        self.reported[symbol] = nil
         if self.followsAll {
             self.symbols.removeAll { $0 == symbol }
             guard self.excluded.count < Self.capacity, self.excluded.insert(symbol).inserted else { return nil }
@@ -141,7 +141,7 @@ package struct StreamReading: Sendable {
             if self.released.contains(update.summary.symbol) {
                 self.reached(update.summary.sequence)
             } else {
-                self.tell(update.summary)
+                self.notify(update.summary)
             }
             return message
         case .trades(let summary):
@@ -160,7 +160,7 @@ package struct StreamReading: Sendable {
             return self.wants(status.symbol) ? message : nil
         case .released(let symbol, _):
             // Whoever hears that forgets it, and what comes of it later is news.
-            self.told[symbol] = nil
+            self.reported[symbol] = nil
             if self.released.count < Self.capacity { self.released.insert(symbol) }
             return self.wants(symbol) ? message : nil
         case .gap(let gap):
@@ -204,7 +204,7 @@ package struct StreamReading: Sendable {
     private mutating func tookSnapshot(_ update: PriceUpdate, age: Int64?) -> StreamMessage {
         var update = update
         let summary = update.summary
-        if let known = self.told[summary.symbol], summary.trades >= known.trades {
+        if let known = self.reported[summary.symbol], summary.trades >= known.trades {
             if summary.sequence == known.sequence { return .trades(summary) }
             // The relay counts from this reader's newest trade of all, and each symbol's own may be older than that.
             update.skipped = max(summary.trades - known.trades, 1) - 1
@@ -212,7 +212,7 @@ package struct StreamReading: Sendable {
             // Its own count has the trade that is shown among them.
             update.skipped = max(update.skipped, 1) - 1
         }
-        self.tell(summary)
+        self.notify(summary)
         return .snapshot(update, age: age)
     }
 
@@ -223,15 +223,15 @@ package struct StreamReading: Sendable {
         self.position?.sequence = trade.sequence
         guard self.wants(trade.symbol) else { return nil }
         let isMoved = self.moved.contains(trade.symbol)
-        let isFirst = self.told[trade.symbol] == nil
-        let summary = SymbolSummary(trade, following: self.told[trade.symbol], isMoved: isMoved)
+        let isFirst = self.reported[trade.symbol] == nil
+        let summary = SymbolSummary(trade, following: self.reported[trade.symbol], isMoved: isMoved)
         let update = PriceUpdate(summary: summary, skipped: 0)
         // From before it was given up, and no snapshot that would bring it back.
         guard !self.released.contains(trade.symbol) else { return .price(update) }
-        self.tell(summary)
+        self.notify(summary)
         // What was there before is of no time that another could be late by, as on the relay's own board.
         // A symbol that finds no room among those that were told is not kept here either.
-        if trade.isAhead, isFirst || isMoved, self.told[trade.symbol] != nil { self.moved.insert(trade.symbol) }
+        if trade.isAhead, isFirst || isMoved, self.reported[trade.symbol] != nil { self.moved.insert(trade.symbol) }
         guard self.isResuming else { return .price(update) }
         let age = wall.subtractingCapped(self.clockLead).subtractingCapped(trade.received)
         // No longer than an age that a relay sends may be.
@@ -246,7 +246,7 @@ package struct StreamReading: Sendable {
 
     private mutating func tookGap(_ gap: Gap, wall: Int64) -> Gap {
         var gap = gap
-        if gap.movesClock { self.moved = Set(self.told.keys) }
+        if gap.movesClock { self.moved = Set(self.reported.keys) }
         if self.isResuming {
             if self.takesEveryTrade, gap.symbol == nil, gap.epoch != 0 {
                 self.began(gap.epoch)
@@ -267,9 +267,11 @@ package struct StreamReading: Sendable {
         return gap
     }
 
-    private mutating func tell(_ summary: SymbolSummary) {
+    private mutating func notify(_ summary: SymbolSummary) {
         if !self.moved.isEmpty { self.moved.remove(summary.symbol) }
-        if self.told.count < Self.capacity || self.told[summary.symbol] != nil { self.told[summary.symbol] = summary }
+        if self.reported.count < Self.capacity || self.reported[summary.symbol] != nil {
+            self.reported[summary.symbol] = summary
+        }
         self.reached(summary.sequence)
     }
 
@@ -283,7 +285,7 @@ package struct StreamReading: Sendable {
     private mutating func began(_ epoch: UInt64) {
         guard epoch != self.run else { return }
         self.run = epoch
-        self.told = [:]
+        self.reported = [:]
     }
 }
 

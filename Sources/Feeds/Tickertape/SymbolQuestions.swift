@@ -38,7 +38,7 @@ struct SymbolQuestions {
     }
 
     /// Takes a message of the relay.
-    mutating func heard(_ message: StreamMessage, now: Int64) -> [Answer] {
+    mutating func received(_ message: StreamMessage, now: Int64) -> [Answer] {
         guard !self.questions.isEmpty else { return [] }
         switch message {
         case .error(let text):

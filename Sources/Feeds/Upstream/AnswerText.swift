@@ -53,15 +53,15 @@ enum AnswerText {
         return body.withUTF8 { bytes -> String? in
             var reader = JSONReader(UnsafeRawBufferPointer(bytes))
             var message: String?
-            var cure: String?
+            var hint: String?
             let isWhole = reader.object { key, reader in
                 guard reader.kind() == .string, let value = reader.string() else { return false }
                 if key.equals("message") { message = value.text }
-                if key.equals("cure") { cure = value.text }
+                if key.equals("cure") { hint = value.text }
                 return true
             }
-            guard isWhole, let message, let cure else { return nil }
-            return "\(message); \(cure)"
+            guard isWhole, let message, let hint else { return nil }
+            return "\(message); \(hint)"
         }
     }
 

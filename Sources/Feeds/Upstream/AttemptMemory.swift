@@ -7,14 +7,14 @@ import NIOCore
 /// that costs; what the disk says later counts from then on. Belongs to one event loop.
 final class AttemptMemory {
     private enum Change {
-        case save(LadderMemory)
+        case save(SavedBackoff)
         case clear
     }
 
     private let holding: KeyHolding
     private let loop: any EventLoop
-    private let warning: OneWarning
-    private var loads = DiskQuestions<LadderMemory?>()
+    private let warning: WarnOnce
+    private var loads = DiskQuestions<SavedBackoff?>()
     private var writes = DiskQuestions<Void>()
     /// The newest that is to be in the file and is not yet being written.
     private var change: Change?
@@ -22,25 +22,25 @@ final class AttemptMemory {
     init(_ holding: KeyHolding, loop: any EventLoop) {
         self.holding = holding
         self.loop = loop
-        self.warning = OneWarning(holding.warn)
+        self.warning = WarnOnce(holding.warn)
     }
 
     /// Whether attempts are remembered over a restart.
-    var isKept: Bool { self.holding.ledger != nil }
+    var isKept: Bool { self.holding.attemptStore != nil }
 
     /// What an earlier run left, if anything.
-    func load(_ then: @escaping (LadderMemory?) -> Void) {
-        guard let ledger = self.holding.ledger else { return then(nil) }
+    func load(_ then: @escaping (SavedBackoff?) -> Void) {
+        guard let attemptStore = self.holding.attemptStore else { return then(nil) }
         self.loads.add(then, on: self.loop, within: KeyClaims.limit) {
             self.warn()
             return nil
         }
         guard self.loads.begin() else { return }
-        self.holding.ledgerDisk.perform(on: self.loop, { ledger.load() }) { self.loads.end($0) }
+        self.holding.attemptsDisk.perform(on: self.loop, { attemptStore.load() }) { self.loads.end($0) }
     }
 
     /// Keeps this, and answers when it is kept.
-    func save(_ memory: LadderMemory, _ then: @escaping () -> Void) {
+    func save(_ memory: SavedBackoff, _ then: @escaping () -> Void) {
         guard self.isKept else { return then() }
         self.change = .save(memory)
         self.waitForWriting(within: KeyClaims.limit, then)
@@ -48,7 +48,7 @@ final class AttemptMemory {
     }
 
     /// Keeps this.
-    func save(_ memory: LadderMemory) {
+    func save(_ memory: SavedBackoff) {
         guard self.isKept else { return }
         self.change = .save(memory)
         self.write()
@@ -66,15 +66,15 @@ final class AttemptMemory {
     }
 
     private func write() {
-        guard let ledger = self.holding.ledger, self.change != nil, self.writes.begin() else { return }
+        guard let attemptStore = self.holding.attemptStore, self.change != nil, self.writes.begin() else { return }
         let change = self.change
         self.change = nil
         let work: @Sendable () -> Void =
             switch change {
-            case .save(let memory): { ledger.save(memory) }
-            case .clear, nil: { ledger.clear() }
+            case .save(let memory): { attemptStore.save(memory) }
+            case .clear, nil: { attemptStore.clear() }
             }
-        self.holding.ledgerDisk.perform(on: self.loop, work) {
+        self.holding.attemptsDisk.perform(on: self.loop, work) {
             // What came meanwhile is newer: those who wait for it wait on.
             let isNewest = self.change == nil
             self.writes.end((), answers: isNewest)
@@ -83,7 +83,7 @@ final class AttemptMemory {
     }
 
     private func warn() {
-        self.warning.tell(
+        self.warning.notify(
             "attempts may not be remembered over a restart: the disk of the state directory has not answered for "
                 + "\(KeyClaims.limit.nanoseconds / 1_000_000_000) s (state.directory)"
         )

@@ -18,7 +18,7 @@ package protocol Connecting: Sendable {
 
 extension UpstreamConnector: Connecting {}
 
-/// The open connection that a ``ConnectionKeeper`` keeps.
+/// The open connection that a ``ReconnectingConnection`` keeps.
 package protocol KeptConnection: AnyObject {
     /// Starts the closing handshake.
     func close()

@@ -14,7 +14,7 @@ final class KeyClaims {
     private let ownership: any KeyOwnership
     private let holding: KeyHolding
     private let loop: any EventLoop
-    private let warning: OneWarning
+    private let warning: WarnOnce
     /// What the lock said last.
     private var newest: KeyClaim?
     private var claims = DiskQuestions<KeyClaim>()
@@ -23,7 +23,7 @@ final class KeyClaims {
         self.ownership = ownership
         self.holding = holding
         self.loop = loop
-        self.warning = OneWarning(holding.warn)
+        self.warning = WarnOnce(holding.warn)
     }
 
     /// Whether the lock's disk is being waited for.
@@ -32,7 +32,7 @@ final class KeyClaims {
     /// Takes the key if it is free, and says whose it is; where the disk does not say, it is as it was.
     func claim(_ then: @escaping (KeyClaim) -> Void) {
         self.claims.add(then, on: self.loop, within: Self.limit) {
-            self.warning.tell(
+            self.warning.notify(
                 "a second tickertape with this key may not be noticed: the disk of the lock has not answered for "
                     + "\(Self.limit.nanoseconds / 1_000_000_000) s (state.runtime-directory)"
             )

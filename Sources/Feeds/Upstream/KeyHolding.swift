@@ -8,30 +8,30 @@ package struct KeyHolding: Sendable {
     /// Keeps a second program from connecting.
     package var ownership: (any KeyOwnership)?
     /// Keeps a restarted program from connecting at once.
-    package var ledger: (any AttemptLedger)?
+    package var attemptStore: (any AttemptStore)?
     /// Does what waits for the disk of the one and of the other.
     package var lockDisk: any DiskWorker
-    package var ledgerDisk: any DiskWorker
+    package var attemptsDisk: any DiskWorker
     /// Is told in one line what does not work.
     package var warn: @Sendable (String) -> Void
 
     package init(
         ownership: (any KeyOwnership)?,
-        ledger: (any AttemptLedger)?,
+        attemptStore: (any AttemptStore)?,
         lockDisk: any DiskWorker,
-        ledgerDisk: any DiskWorker,
+        attemptsDisk: any DiskWorker,
         warn: @escaping @Sendable (String) -> Void
     ) {
         self.ownership = ownership
-        self.ledger = ledger
+        self.attemptStore = attemptStore
         self.lockDisk = lockDisk
-        self.ledgerDisk = ledgerDisk
+        self.attemptsDisk = attemptsDisk
         self.warn = warn
     }
 
     /// Nothing is kept, and no disk waited for.
     package static var none: KeyHolding {
         let disk = WorkQueue("none")
-        return KeyHolding(ownership: nil, ledger: nil, lockDisk: disk, ledgerDisk: disk, warn: { _ in })
+        return KeyHolding(ownership: nil, attemptStore: nil, lockDisk: disk, attemptsDisk: disk, warn: { _ in })
     }
 }

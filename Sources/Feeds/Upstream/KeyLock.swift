@@ -30,7 +30,7 @@ package final class KeyLock: KeyOwnership {
 
     private let folders: [String]
     private let name: String
-    private let warning: OneWarning
+    private let warning: WarnOnce
     private let state = NIOLockedValueBox(State())
 
     /// - Parameters:
@@ -39,7 +39,7 @@ package final class KeyLock: KeyOwnership {
     package init(folders: [String], identity: KeyIdentity, warn: @escaping @Sendable (String) -> Void) {
         self.folders = folders
         self.name = "\(identity.name).lock"
-        self.warning = OneWarning(warn)
+        self.warning = WarnOnce(warn)
     }
 
     deinit { self.release() }
@@ -55,7 +55,7 @@ package final class KeyLock: KeyOwnership {
             }
             switch locking {
             case .unavailable(let reason, _):
-                self.warning.tell(
+                self.warning.notify(
                     "a second tickertape with this key would not be noticed: \(reason) (state.runtime-directory)"
                 )
                 return .mine
@@ -67,7 +67,7 @@ package final class KeyLock: KeyOwnership {
             case .mine(let descriptor, let device, let node):
                 if let held = state.held { close(held.descriptor) }
                 state.held = Held(descriptor: descriptor, device: device, node: node)
-                Self.tell(state.relay, in: descriptor)
+                Self.notify(state.relay, in: descriptor)
                 state.newest = .mine
                 return .mine
             }
@@ -78,7 +78,7 @@ package final class KeyLock: KeyOwnership {
     package func announce(_ relay: KeyOwner.Relay) {
         self.state.withLockedValue { state in
             state.relay = relay
-            if let held = state.held { Self.tell(relay, in: held.descriptor) }
+            if let held = state.held { Self.notify(relay, in: held.descriptor) }
         }
     }
 
@@ -154,7 +154,7 @@ package final class KeyLock: KeyOwnership {
             && information.st_ino == held.node
     }
 
-    private static func tell(_ relay: KeyOwner.Relay, in descriptor: Int32) {
+    private static func notify(_ relay: KeyOwner.Relay, in descriptor: Int32) {
         ftruncate(descriptor, 0)
         lseek(descriptor, 0, SEEK_SET)
         _ = DurableFile.append(KeyOwner(pid: getpid(), relay: relay).text, to: descriptor)

@@ -27,7 +27,7 @@ final class NameResolver: Sendable {
     /// How long a lookup is trusted to return.
     static let patience: TimeAmount = .seconds(60)
     /// The most lookups of one name.
-    static let mostAtOnce = 3
+    static let maximumAtOnce = 3
 
     private struct Place: Hashable {
         var host: String
@@ -71,7 +71,7 @@ final class NameResolver: Sendable {
             var search = state.searches[place] ?? Search(newest: now)
             search.askers[state.lastNumber] = promise
             let begins =
-                search.lookups == 0 || search.lookups < Self.mostAtOnce && now - search.newest >= Self.patience
+                search.lookups == 0 || search.lookups < Self.maximumAtOnce && now - search.newest >= Self.patience
             if begins {
                 search.lookups += 1
                 search.newest = now

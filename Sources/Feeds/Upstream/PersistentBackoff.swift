@@ -8,24 +8,24 @@ import NIOCore
 final class PersistentBackoff {
     /// What is left to wait before the first attempt, of a wait that an earlier program began.
     struct Remainder {
-        var kind: ReconnectLadder.Pause.Kind
+        var kind: ReconnectBackoff.Pause.Kind
         /// Nanoseconds.
         var wait: Int64
         var reason: String
         var cause: FeedStatus.Cause
     }
 
-    private(set) var ladder: ReconnectLadder
+    private(set) var backoff: ReconnectBackoff
     private let memory: AttemptMemory
     /// When the service was asked for a connection last, wall clock, ns since 1970.
     private var attemptedAt: Int64 = 0
 
-    init(_ settings: ReconnectLadder.Settings, _ holding: KeyHolding, loop: any EventLoop) {
-        self.ladder = ReconnectLadder(settings: settings)
+    init(_ settings: ReconnectBackoff.Settings, _ holding: KeyHolding, loop: any EventLoop) {
+        self.backoff = ReconnectBackoff(settings: settings)
         self.memory = AttemptMemory(holding, loop: loop)
     }
 
-    var settings: ReconnectLadder.Settings { self.ladder.settings }
+    var settings: ReconnectBackoff.Settings { self.backoff.settings }
 
     /// Whether attempts are remembered over a restart.
     var isPersistent: Bool { self.memory.isKept }
@@ -50,7 +50,7 @@ final class PersistentBackoff {
     }
 
     private func remainder(
-        _ memory: LadderMemory,
+        _ memory: SavedBackoff,
         isTakeover: Bool,
         now: Int64,
         redact: (String) -> String
@@ -58,7 +58,7 @@ final class PersistentBackoff {
         var memory = memory
         let settings = self.settings
         guard let wait = memory.wait(at: now, isTakeover: isTakeover, settings: settings) else { return nil }
-        self.ladder = ReconnectLadder(settings: settings, memory: memory, isTakeover: isTakeover)
+        self.backoff = ReconnectBackoff(settings: settings, memory: memory, isTakeover: isTakeover)
         guard wait > 0 else { return nil }
         if now < memory.at {
             // The clock was set back: from here on it counts.
@@ -89,35 +89,35 @@ final class PersistentBackoff {
     /// - Parameter now: wall clock, ns since 1970.
     func attempted(at now: Int64, _ then: @escaping () -> Void) {
         self.attemptedAt = now
-        self.ladder.attempted(at: now)
-        self.memory.save(self.ladder.memory(ofAttemptAt: now), then)
+        self.backoff.attempted(at: now)
+        self.memory.save(self.backoff.memory(ofAttemptAt: now), then)
     }
 
-    /// Takes the end of an attempt or a connection; returns the wait before the next (``ReconnectLadder``).
+    /// Takes the end of an attempt or a connection; returns the wait before the next (``ReconnectBackoff``).
     func connectionEnded(
         tradedFor: Int64,
         livedFor: Int64?,
         retryAfter: Int64?,
         chance: Double
-    ) -> ReconnectLadder.Pause {
-        self.ladder.connectionEnded(tradedFor: tradedFor, livedFor: livedFor, retryAfter: retryAfter, chance: chance)
+    ) -> ReconnectBackoff.Pause {
+        self.backoff.connectionEnded(tradedFor: tradedFor, livedFor: livedFor, retryAfter: retryAfter, chance: chance)
     }
 
     /// Takes a refusal for too many attempts; returns the wait.
-    func rateLimited(retryAfter: Int64?) -> ReconnectLadder.Pause { self.ladder.rateLimited(retryAfter: retryAfter) }
+    func rateLimited(retryAfter: Int64?) -> ReconnectBackoff.Pause { self.backoff.rateLimited(retryAfter: retryAfter) }
 
     /// Takes a refusal of the key; returns the wait, `nil` where a person has to act.
-    func keyRejected() -> Int64? { self.ladder.keyRejected() }
+    func keyRejected() -> Int64? { self.backoff.keyRejected() }
 
     /// Notes that a wait begins.
-    func paused(_ pause: ReconnectLadder.Pause, at now: Int64, reason: String) {
-        self.memory.save(self.ladder.memory(of: pause, at: now, reason: reason))
+    func paused(_ pause: ReconnectBackoff.Pause, at now: Int64, reason: String) {
+        self.memory.save(self.backoff.memory(of: pause, at: now, reason: reason))
     }
 
     // MARK: What a connection has proved
 
     /// Notes that a connection has opened; where nothing more is asked of one, what was before is forgotten.
-    func connectionOpened() { if self.settings.settled == 0 { self.ladder.connectionSettled() } }
+    func connectionOpened() { if self.settings.settled == 0 { self.backoff.connectionSettled() } }
 
     /// Writes down how good the connection has been so far; returns whether there is nothing more to prove.
     ///
@@ -128,7 +128,7 @@ final class PersistentBackoff {
         guard self.isPersistent else { return true }
         if self.forgetsAttempts(tradedFor: tradedFor) { return true }
         if self.isSound(tradedFor: tradedFor, livedFor: livedFor) {
-            self.memory.save(self.ladder.memory(ofSoundConnectionAt: self.attemptedAt))
+            self.memory.save(self.backoff.memory(ofSoundConnectionAt: self.attemptedAt))
         }
         return false
     }
@@ -137,12 +137,12 @@ final class PersistentBackoff {
     func handOver(tradedFor: Int64, livedFor: Int64?) {
         guard self.isPersistent, !self.forgetsAttempts(tradedFor: tradedFor) else { return }
         let isSound = self.isSound(tradedFor: tradedFor, livedFor: livedFor)
-        self.memory.save(self.ladder.memory(ofHandingOverAt: self.attemptedAt, isSound: isSound))
+        self.memory.save(self.backoff.memory(ofHandingOverAt: self.attemptedAt, isSound: isSound))
     }
 
     private func forgetsAttempts(tradedFor: Int64) -> Bool {
         guard tradedFor >= self.settings.settled else { return false }
-        self.ladder.connectionSettled()
+        self.backoff.connectionSettled()
         self.memory.clear()
         return true
     }

@@ -187,12 +187,12 @@ final class UpstreamConnector: Sendable {
         let begun = channel.eventLoop.now
         let handler = TLSHandler(context: tls, peer: route.address.isIPAddress ? .address(host) : .host(host))
         let secured = channel.startTLS(handler)
-        if let tell = self.settings.handshakeEnded {
+        if let notify = self.settings.handshakeEnded {
             secured.assumeIsolated().whenComplete { result in
                 let took = (channel.eventLoop.now - begun).nanoseconds
                 switch result {
-                case .success: if let session = handler.session { tell(.completed(session, nanoseconds: took)) }
-                case .failure: tell(.failed)
+                case .success: if let session = handler.session { notify(.completed(session, nanoseconds: took)) }
+                case .failure: notify(.failed)
                 }
             }
         }
@@ -262,5 +262,5 @@ struct Route: Sendable {
     }
 
     /// The setting that a person would look at.
-    var cure: String { self.proxy == nil ? "the upstream address" : "HTTPS_PROXY or upstream.proxy" }
+    var hint: String { self.proxy == nil ? "the upstream address" : "HTTPS_PROXY or upstream.proxy" }
 }

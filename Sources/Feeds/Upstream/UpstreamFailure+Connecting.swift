@@ -10,7 +10,7 @@ extension UpstreamFailure {
         let name = route.proxy == nil ? "the name \(route.host)" : "the proxy's name \(route.host)"
         switch error as? NameFailure {
         case .unknown:
-            self.init("\(name) is unknown: check the network and \(route.cure)")
+            self.init("\(name) is unknown: check the network and \(route.hint)")
         case .noServer:
             self.init("\(name) was not resolved, because no name server answers: is the network up?")
         case .late(let limit):
@@ -39,8 +39,8 @@ extension UpstreamFailure {
             let isRefused = failures.allSatisfy { ($0.error as? IOError)?.errnoCode == ECONNREFUSED }
             if isRefused {
                 let tried = named ? " (\(Self.list(failures.map { $0.target.ipAddress ?? "?" })))" : ""
-                let cure = route.proxy == nil ? "is the service running there?" : "check \(route.cure)"
-                self.init("\(route.place)\(tried) refuses connections: \(cure)")
+                let hint = route.proxy == nil ? "is the service running there?" : "check \(route.hint)"
+                self.init("\(route.place)\(tried) refuses connections: \(hint)")
             } else if named {
                 let each = failures.map { "\($0.target.ipAddress ?? "?"): \(Self.words(of: $0.error))" }
                 self.init("cannot connect to \(route.place) (\(Self.list(each)))")
@@ -81,7 +81,7 @@ extension UpstreamFailure {
         case .connectionClosed:
             self.init("\(route.place) closed the connection without an answer")
         case .invalidRequest(let part):
-            self.init("the \(part) for \(route.place) cannot be sent: check \(route.cure)")
+            self.init("the \(part) for \(route.place) cannot be sent: check \(route.hint)")
         }
         self.cause = .proxy
     }
@@ -103,11 +103,11 @@ extension UpstreamFailure {
                 self.init("\(route.place) asks for a login (\(asked)) that this program does not speak (HTTP 407)")
             } else if route.proxy?.credentials == nil {
                 self.init(
-                    "\(route.place) asks for a user and password (HTTP 407): put them into \(route.cure), as "
+                    "\(route.place) asks for a user and password (HTTP 407): put them into \(route.hint), as "
                         + "http://USER:PASSWORD@HOST:PORT"
                 )
             } else {
-                self.init("\(route.place) does not accept the user and password of \(route.cure) (HTTP 407)")
+                self.init("\(route.place) does not accept the user and password of \(route.hint) (HTTP 407)")
             }
         case 401, 403, 451:
             self.init("\(route.place) does not allow connections to \(target) (\(answer))")

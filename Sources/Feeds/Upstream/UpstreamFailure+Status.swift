@@ -40,8 +40,8 @@ extension UpstreamFailure {
             )
         case 429:
             // Finnhub also answers 429 to an empty key, and says so in the body.
-            let cure = words.contains("sign up") ? "is the key set?" : "is the key in use elsewhere?"
-            self.init("too many connections (\(answer)); \(cure)", disposition: .rateLimited(retryAfter: retryAfter))
+            let hint = words.contains("sign up") ? "is the key set?" : "is the key in use elsewhere?"
+            self.init("too many connections (\(answer)); \(hint)", disposition: .rateLimited(retryAfter: retryAfter))
         case 200..<300:
             self.init(
                 "the service answered HTTP \(code) instead of opening a WebSocket" + (words.isEmpty ? "" : ": \(words)")

@@ -136,7 +136,7 @@ extension UpstreamFailure {
 
     /// A handshake failed.
     private init(tls error: TLSError) {
-        self.init(error.cure.map { "\(error): \($0)" } ?? "\(error)", cause: .tls)
+        self.init(error.hint.map { "\(error): \($0)" } ?? "\(error)", cause: .tls)
     }
 
     /// A connection broke whose handshake was complete: the address is right, and the peer speaks TLS.

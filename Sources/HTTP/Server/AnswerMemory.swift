@@ -6,9 +6,9 @@ import NIOConcurrencyHelpers
 /// limit, which leaves memory for small ones: a request such as `/livez` is answered while large responses wait.
 package final class AnswerMemory: Sendable {
     /// The limit for all responses together, in bytes.
-    package static let mostBytes = 32 << 20
+    package static let maximumBytes = 32 << 20
     /// The limit for all responses together while a large one grows, in bytes.
-    package static let mostLargeBytes = 24 << 20
+    package static let maximumLargeBytes = 24 << 20
     /// The largest small response, in bytes. Each response reserves this much from its request on.
     package static let smallBytes = 64 << 10
     /// The memory of one trade or bar while its response is built, in bytes: the value, and twice its text.
@@ -24,11 +24,13 @@ package final class AnswerMemory: Sendable {
     package var bytes: Int { self.taken.withLockedValue { $0 } }
 
     /// Reserves memory for a small response, which may become a large one; `nil` at the limit.
-    package func take() -> Room? { self.change(0, to: Self.smallBytes) ? Room(of: self, bytes: Self.smallBytes) : nil }
+    package func take() -> Reservation? {
+        self.change(0, to: Self.smallBytes) ? Reservation(of: self, bytes: Self.smallBytes) : nil
+    }
 
     /// Changes the size of a reservation, and returns whether the limits allow it; a smaller size is always allowed.
     private func change(_ before: Int, to bytes: Int) -> Bool {
-        let most = bytes > Self.smallBytes ? Self.mostLargeBytes : Self.mostBytes
+        let most = bytes > Self.smallBytes ? Self.maximumLargeBytes : Self.maximumBytes
         return self.taken.withLockedValue { taken in
             guard bytes <= before || taken + bytes - before <= most else { return false }
             taken += bytes - before
@@ -37,7 +39,7 @@ package final class AnswerMemory: Sendable {
     }
 
     /// The reservation of one response, which is released with the last reference to it.
-    package final class Room: Sendable {
+    package final class Reservation: Sendable {
         private let memory: AnswerMemory
         private let bytes: NIOLockedValueBox<Int>
 

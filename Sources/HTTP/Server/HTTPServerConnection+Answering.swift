@@ -6,7 +6,7 @@ import NIOHTTP1
 extension HTTPServerConnection {
     /// The limit of waiting request parts, larger than one read of the socket produces. A request has at least two
     /// parts.
-    private static let mostWaiting = 128
+    private static let maximumWaiting = 128
 
     /// Whether the connection ends after the present response.
     private var isLast: Bool { !self.mayKeepAlive || (self.isInputOver && self.waiting.isEmpty) }
@@ -87,7 +87,7 @@ extension HTTPServerConnection {
     /// No reads happen meanwhile, but at the end of its input a socket delivers all that it has.
     func keep(_ part: HTTPServerRequestPart) {
         guard !self.isInputOver else { return }
-        guard self.waiting.count < Self.mostWaiting else { return self.endInput() }
+        guard self.waiting.count < Self.maximumWaiting else { return self.endInput() }
         self.waiting.append(part)
     }
 
@@ -102,8 +102,8 @@ extension HTTPServerConnection {
 
     // MARK: Timer
 
-    func progress(of context: ChannelHandlerContext) -> AnswerProgress {
-        AnswerProgress(
+    func progress(of context: ChannelHandlerContext) -> ReadProgress {
+        ReadProgress(
             left: UnsentBytes.count(of: context.channel),
             patience: self.service.limits.stallTimeout,
             now: context.eventLoop.now,
@@ -123,7 +123,7 @@ extension HTTPServerConnection {
     }
 
     /// Closes the connection when its peer stops reading the response.
-    private func watch(_ progress: AnswerProgress, context: ChannelHandlerContext) {
+    private func watch(_ progress: ReadProgress, context: ChannelHandlerContext) {
         let pause = TimeAmount.nanoseconds(self.service.limits.stallTimeout.nanoseconds / 4)
         self.timer = context.eventLoop.assumeIsolated().scheduleTask(in: pause) {
             guard case .sending = self.state else { return }

@@ -12,7 +12,7 @@ extension HTTPServerConnection {
         self.state = .lingering
         self.waiting.removeAll()
         let portions = try? context.pipeline.syncOperations.handler(type: InputPortions.self)
-        let isInputOver = portions?.drop(atMost: Lingering.mostBytes) ?? false
+        let isInputOver = portions?.drop(atMost: Lingering.maximumBytes) ?? false
         guard !isInputOver else { return context.close(promise: nil) }
         // Only a closed channel refuses this.
         try? context.channel.syncOptions?.setOption(

@@ -28,14 +28,14 @@ package final class HTTPServerConnection: ChannelDuplexHandler, RemovableChannel
 
     let service: any HTTPService
     /// The memory of the present response.
-    var room: AnswerMemory.Room?
+    var room: AnswerMemory.Reservation?
     var state: State = .idle
     /// The only timer: of a request, of a response, or of the peer's close.
     var timer: Scheduled<Void>?
     /// Parts of further requests, which arrived in the same read as the present one or at the end of the input.
     var waiting: CircularBuffer<HTTPServerRequestPart> = []
     /// The peer's progress with responses that it has not read completely.
-    var progress: AnswerProgress?
+    var progress: ReadProgress?
     /// Whether input after the waiting parts is ignored.
     var isInputOver = false
     var isReadHeld = false
@@ -55,7 +55,7 @@ package final class HTTPServerConnection: ChannelDuplexHandler, RemovableChannel
     }
 
     /// The size of a socket read in bytes. Each connection keeps the buffer of its last read, and most requests fit.
-    package static let readBufferBytes = InputPortions.portionBytes
+    package static let readBufferBytes = InputPortions.groupBytes
 
     /// Adds the handlers of a server's connection at the end of a pipeline.
     ///

@@ -25,7 +25,7 @@ package protocol HTTPService {
     func respond(
         to head: HTTPRequestHead,
         body: ByteBuffer,
-        memory: AnswerMemory.Room,
+        memory: AnswerMemory.Reservation,
         on loop: any EventLoop
     ) -> EventLoopFuture<HTTPAnswer>
     /// Returns the response to a failure outside of the service.

@@ -12,9 +12,9 @@ final class InputPortions: ChannelDuplexHandler, RemovableChannelHandler {
     typealias OutboundIn = Never
 
     /// The size of a portion in bytes; most requests fit.
-    static let portionBytes = 512
+    static let groupBytes = 512
     /// The limit of waiting bytes. Further input is ignored, as if the client had ended its side there.
-    static let mostBytes = 128 << 10
+    static let maximumBytes = 128 << 10
 
     private var held = ByteBuffer()
     /// Whether a read is unanswered.
@@ -33,7 +33,7 @@ final class InputPortions: ChannelDuplexHandler, RemovableChannelHandler {
         case full
         /// The client has ended its side, and the end is not reported.
         case reached
-        case told
+        case reported
     }
 
     /// The treatment of input.
@@ -60,7 +60,7 @@ final class InputPortions: ChannelDuplexHandler, RemovableChannelHandler {
         self.dropped += self.held.readableBytes
         self.held = ByteBuffer()
         guard case .reached = self.end else { return false }
-        self.end = .told
+        self.end = .reported
         return true
     }
 
@@ -73,7 +73,7 @@ final class InputPortions: ChannelDuplexHandler, RemovableChannelHandler {
             return
         }
         guard case .open = self.end else { return }  // late: beyond the limit
-        let room = Self.mostBytes - self.held.readableBytes
+        let room = Self.maximumBytes - self.held.readableBytes
         if bytes.readableBytes > room {
             bytes.moveWriterIndex(to: bytes.readerIndex + room)
             self.end = .full
@@ -92,9 +92,9 @@ final class InputPortions: ChannelDuplexHandler, RemovableChannelHandler {
         guard case .inputClosed? = event as? ChannelEvent else { return context.fireUserInboundEventTriggered(event) }
         switch self.end {
         case .open, .full: self.end = .reached
-        case .reached, .told: break
+        case .reached, .reported: break
         }
-        self.tellEnd(context: context)
+        self.reportEnd(context: context)
     }
 
     func removeHandler(context: ChannelHandlerContext, removalToken: ChannelHandlerContext.RemovalToken) {
@@ -103,7 +103,7 @@ final class InputPortions: ChannelDuplexHandler, RemovableChannelHandler {
             context.fireChannelReadComplete()
             self.held = ByteBuffer()
         }
-        self.tellEnd(context: context)
+        self.reportEnd(context: context)
         // The next handler requests its own reads.
         if self.isAsked { context.read() }
         context.leavePipeline(removalToken: removalToken)
@@ -114,7 +114,7 @@ final class InputPortions: ChannelDuplexHandler, RemovableChannelHandler {
         self.isPassing = true
         while self.isAsked, case .passes = self.way, self.held.readableBytes > 0, context.channel.isActive {
             self.isAsked = false
-            guard let portion = self.held.readSlice(length: min(Self.portionBytes, self.held.readableBytes)) else {
+            guard let portion = self.held.readSlice(length: min(Self.groupBytes, self.held.readableBytes)) else {
                 break
             }
             if self.held.readableBytes == 0 { self.held = ByteBuffer() }
@@ -126,17 +126,17 @@ final class InputPortions: ChannelDuplexHandler, RemovableChannelHandler {
             context.channel.read()
         }
         self.isPassing = false
-        self.tellEnd(context: context)
+        self.reportEnd(context: context)
     }
 
     /// Reports the end of the client's input after all waiting bytes are passed on.
-    private func tellEnd(context: ChannelHandlerContext) {
+    private func reportEnd(context: ChannelHandlerContext) {
         guard self.held.readableBytes == 0 else { return }
         switch self.end {
-        case .open, .told:
+        case .open, .reported:
             break
         case .full, .reached:
-            self.end = .told
+            self.end = .reported
             context.fireUserInboundEventTriggered(ChannelEvent.inputClosed)
         }
     }

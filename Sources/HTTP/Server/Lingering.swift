@@ -4,7 +4,7 @@ import NIOCore
 /// Time and bytes are arguments.
 ///
 /// Closing a socket with unread input resets the connection, and the reset can overtake the response. So further input
-/// is read and discarded. The time has two limits: that of the response (``AnswerProgress``), and then these.
+/// is read and discarded. The time has two limits: that of the response (``ReadProgress``), and then these.
 struct Lingering: Equatable {
     /// The longest time without input after the peer has read its response.
     static let quiet: TimeAmount = .seconds(1)
@@ -12,15 +12,15 @@ struct Lingering: Equatable {
     static let longest: TimeAmount = .seconds(5)
     /// The limit of discarded input in bytes: the kernels on both sides can hold that much before the peer can know of
     /// the response.
-    static let mostBytes = 4 << 20
+    static let maximumBytes = 4 << 20
 
-    private var answer: AnswerProgress
+    private var answer: ReadProgress
     /// The number of discarded bytes at the last check.
     private var dropped = 0
     /// When the lingering ends at the latest; `nil` while the response is being read.
     private var end: NIODeadline?
 
-    init(_ answer: AnswerProgress) { self.answer = answer }
+    init(_ answer: ReadProgress) { self.answer = answer }
 
     /// Takes the unread bytes of the response and the discarded bytes, and returns whether the lingering is over. Must
     /// be called every ``quiet``.

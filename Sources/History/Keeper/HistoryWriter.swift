@@ -6,16 +6,16 @@ import Recordings
 /// Belongs to one thread at a time.
 struct HistoryWriter {
     /// The holes that may still touch trades to come, at most.
-    private static let mostHoles = 32
+    private static let maximumHoles = 32
 
     private(set) var store: HistoryStore
-    private(set) var report = HistoryKeeper.Report()
+    private(set) var report = HistoryRecorder.Report()
     private let waitingPieces: Int
     private let recording: @Sendable () -> String?
     /// The recording's newest file, when that is not its first one any more.
     private var newest: String?
     private let wallClock: @Sendable () -> Int64
-    private let tell: @Sendable (String) -> Void
+    private let notify: @Sendable (String) -> Void
     private var batch = HistoryBatch()
     /// Trades in the batch.
     private var waiting: UInt64 = 0
@@ -35,16 +35,16 @@ struct HistoryWriter {
         waitingPieces: Int,
         recording: @escaping @Sendable () -> String?,
         wallClock: @escaping @Sendable () -> Int64,
-        tell: @escaping @Sendable (String) -> Void
+        notify: @escaping @Sendable (String) -> Void
     ) {
         self.store = store
         self.lock = lock
         self.waitingPieces = waitingPieces
         self.recording = recording
         self.wallClock = wallClock
-        self.tell = tell
+        self.notify = notify
         if !self.mayWrite() {
-            tell("another tickertape writes the history \(store.path); this one goes on with it when that has ended")
+            notify("another tickertape writes the history \(store.path); this one goes on with it when that has ended")
         }
     }
 
@@ -59,7 +59,7 @@ struct HistoryWriter {
     }
 
     /// Takes what was queued; a run takes its trades from those that wait.
-    mutating func take(_ entry: HistoryKeeper.Entry, _ trades: inout WaitingTrades) {
+    mutating func take(_ entry: HistoryRecorder.Entry, _ trades: inout WaitingTrades) {
         // Before another program's end it only lets them pass.
         let mayWrite = self.mayWrite()
         switch entry {
@@ -149,7 +149,7 @@ struct HistoryWriter {
     private mutating func take(_ hole: HistoryBatch.Hole) {
         self.batch.take(hole)
         self.holes.append(hole)
-        if self.holes.count > Self.mostHoles { self.holes.removeFirst() }
+        if self.holes.count > Self.maximumHoles { self.holes.removeFirst() }
     }
 
     mutating func commit() {
@@ -170,14 +170,14 @@ struct HistoryWriter {
         self.report.commits += 1
         if self.isFailing {
             self.isFailing = false
-            self.tell("the history \(self.store.path) is written again")
+            self.notify("the history \(self.store.path) is written again")
         }
     }
 
     private mutating func failed(_ failure: HistoryFailure) {
         if !self.isFailing {
             self.isFailing = true
-            self.tell("the history \(self.store.path) cannot be written: \(failure); it is tried again")
+            self.notify("the history \(self.store.path) cannot be written: \(failure); it is tried again")
         }
     }
 
@@ -188,11 +188,11 @@ struct HistoryWriter {
         let path = self.store.path
         try? self.store.close()
         do throws(HistoryFailure) {
-            self.tell(try HistoryStore.moveAside(path, now: self.wallClock(), because: failure.description))
+            self.notify(try HistoryStore.moveAside(path, now: self.wallClock(), because: failure.description))
             self.store = try HistoryStore(path: path)
             return true
         } catch {
-            if !self.isFailing { self.tell("the history \(path) cannot be written: \(error)") }
+            if !self.isFailing { self.notify("the history \(path) cannot be written: \(error)") }
             self.isFailing = true
             return false
         }

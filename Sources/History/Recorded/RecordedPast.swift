@@ -73,12 +73,12 @@ package struct RecordedPast {
         var items: [PastTrades.Item] = []
         var place = self.place(in: file) { file.arrival(of: $0) >= from }
         while items.count < self.query.limit,
-            let stretch = file.stretch(of: self.symbol, from: place, atMost: Self.windowBytes)
+            let span = file.span(of: self.symbol, from: place, atMost: Self.windowBytes)
         {
-            let count = stretch.upperBound - stretch.lowerBound
+            let count = span.upperBound - span.lowerBound
             guard self.mayGoOn(reading: count) else { return (items, false) }
-            items += self.trades(of: file, in: stretch)
-            place = stretch.upperBound
+            items += self.trades(of: file, in: span)
+            place = span.upperBound
         }
         return (Array(items.prefix(self.query.limit)), true)
     }
@@ -114,12 +114,12 @@ package struct RecordedPast {
         // The place is not far before the line's.
         end = min(file.length ?? end, end + Self.windowBytes / 4)
         while items.count < self.query.limit,
-            let stretch = file.stretch(of: self.symbol, before: end, atMost: Self.windowBytes)
+            let span = file.span(of: self.symbol, before: end, atMost: Self.windowBytes)
         {
-            let count = stretch.upperBound - stretch.lowerBound
+            let count = span.upperBound - span.lowerBound
             guard self.mayGoOn(reading: count) else { return (items, false) }
-            items = self.trades(of: file, in: stretch) + items
-            end = stretch.lowerBound
+            items = self.trades(of: file, in: span) + items
+            end = span.lowerBound
         }
         return (Array(items.suffix(self.query.limit)), true)
     }
@@ -150,12 +150,12 @@ package struct RecordedPast {
     }
 
     /// The trades that are wanted in a stretch of a file.
-    private mutating func trades(of file: RecordingMap, in stretch: Range<Int64>) -> [PastTrades.Item] {
+    private mutating func trades(of file: RecordingMap, in span: Range<Int64>) -> [PastTrades.Item] {
         guard let epoch = file.header?.epoch else { return [] }
         var items: [PastTrades.Item] = []
         var (reader, symbols) = (self.reader, self.symbols)
-        let isLineStart = stretch.lowerBound == 0
-        try? file.scan(from: stretch.lowerBound, to: stretch.upperBound, isLineStart: isLineStart) { line in
+        let isLineStart = span.lowerBound == 0
+        try? file.scan(from: span.lowerBound, to: span.upperBound, isLineStart: isLineStart) { line in
             guard case .frame(let frame) = line.event else { return true }
             let received = file.arrival(of: line)
             if let from = self.query.from, received < from { return true }

@@ -6,7 +6,7 @@ import Wire
 /// The recordings in a folder, for the index: those that an earlier program, or none with a history, has left.
 package enum RecordingFolder {
     /// Files that are looked at, at most.
-    private static let mostFiles = 10_000
+    private static let maximumFiles = 10_000
 
     /// The files of a folder that are not there any more: deleted for their age, or moved away. Of other folders, and of one
     /// that cannot be read, nothing is known.
@@ -38,7 +38,7 @@ package enum RecordingFolder {
             let plain = isPacked ? String(name.dropLast(SegmentNames.packedSuffix.count)) : name
             guard plain.hasSuffix(".jsonl") else { continue }
             count += 1
-            guard count <= Self.mostFiles else { break }
+            guard count <= Self.maximumFiles else { break }
             let path = "\(folder)/\(plain)"
             // Between two steps of a compression both are there, and are the same.
             guard !isPacked || access(path, F_OK) != 0 else { continue }

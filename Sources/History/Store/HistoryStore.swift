@@ -17,7 +17,7 @@ package final class HistoryStore: Sendable {
     ///
     /// - Parameter tell: is told in one line where the copy is.
     /// - Throws: ``HistoryFailure``.
-    package init(path: String, tell: (String) -> Void = { _ in }) throws(HistoryFailure) {
+    package init(path: String, notify: (String) -> Void = { _ in }) throws(HistoryFailure) {
         self.path = path
         do {
             var configuration = Configuration()
@@ -37,7 +37,7 @@ package final class HistoryStore: Sendable {
             // Behind the pool's own setting.
             try pool.writeWithoutTransaction { try $0.execute(sql: "PRAGMA synchronous = FULL") }
             if try pool.read({ try !HistorySchema.isCurrent($0) }) {
-                try Self.migrate(pool, path, from: schema, tell: tell)
+                try Self.migrate(pool, path, from: schema, notify: notify)
             }
             // Looks into every table: a file of nonsense is found out now.
             try pool.read { database in
@@ -61,19 +61,20 @@ package final class HistoryStore: Sendable {
     package static func opening(
         _ path: String,
         now: Int64,
-        tell: (String) -> Void
+        notify: (String) -> Void
     ) throws(HistoryFailure) -> HistoryStore {
         do throws(HistoryFailure) {
-            return try HistoryStore(path: path, tell: tell)
+            return try HistoryStore(path: path, notify: notify)
         } catch {
             guard error.kind == .damaged else { throw error }
-            tell(try Self.moveAside(path, now: now, because: error.description))
+            notify(try Self.moveAside(path, now: now, because: error.description))
             return try HistoryStore(path: path)
         }
     }
 
     /// Brings a database up to date in one transaction, after a copy of it was made. A copy that is not needed does not stay.
-    private static func migrate(_ pool: DatabasePool, _ path: String, from schema: Int, tell: (String) -> Void) throws {
+    private static func migrate(_ pool: DatabasePool, _ path: String, from schema: Int, notify: (String) -> Void) throws
+    {
         let copy = schema > 0 && schema < HistorySchema.current ? try Self.copy(pool, path, schema: schema) : nil
         do {
             try pool.write { try HistorySchema.migrate($0) }
@@ -82,7 +83,7 @@ package final class HistoryStore: Sendable {
             throw error
         }
         if let copy {
-            tell("the history \(path) gets schema \(HistorySchema.current); \(copy) is a copy with schema \(schema)")
+            notify("the history \(path) gets schema \(HistorySchema.current); \(copy) is a copy with schema \(schema)")
         }
     }
 

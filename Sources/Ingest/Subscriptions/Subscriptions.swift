@@ -93,7 +93,7 @@ package final class Subscriptions: TapeReader {
         self.change { $0.table.note(status) }
     }
 
-    package func symbolUnwished(_ symbol: String) { self.change { $0.table.recovered(symbol) } }
+    package func symbolUnsubscribed(_ symbol: String) { self.change { $0.table.recovered(symbol) } }
 
     package func read(_ batch: TapeBatch) {}
     package func statusChanged(_ status: FeedStatus) {}

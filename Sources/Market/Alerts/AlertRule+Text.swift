@@ -2,26 +2,26 @@ extension AlertRule {
     /// Reads a rule: `SYMBOL CONDITION OPTIONS`.
     ///
     /// - Parameter symbol: the subject of a text that begins with its condition; without it such a text is an error.
-    package init(_ text: String, symbol: String? = nil) throws(Misfit) {
-        guard text.utf8.count <= Self.mostBytes else {
-            throw Misfit("a rule has at most \(Self.mostBytes) bytes; make it shorter")
+    package init(_ text: String, symbol: String? = nil) throws(ParseError) {
+        guard text.utf8.count <= Self.maximumBytes else {
+            throw ParseError("a rule has at most \(Self.maximumBytes) bytes; make it shorter")
         }
         guard text.unicodeScalars.allSatisfy({ $0.value >= 0x20 && $0.value != 0x7F }) else {
-            throw Misfit("a rule is one line of printable text")
+            throw ParseError("a rule is one line of printable text")
         }
-        var words = AlertWords(text)
+        var words = AlertTexts(text)
         let name = words.takeSubject()
         guard !words.isEmpty else {
             let first = name.split(separator: " ").first.map(String.init) ?? symbol
-            throw Misfit(
+            throw ParseError(
                 "there is no condition in it; write it like \(Self.example(first)), or with below, crosses, moves, rises, "
                     + "falls, new high, new low, stale or back"
             )
         }
         guard let subject = name.isEmpty ? symbol : name else {
-            throw Misfit("which symbol? write it like \(Self.example(nil)), with * for every symbol")
+            throw ParseError("which symbol? write it like \(Self.example(nil)), with * for every symbol")
         }
-        if let fault = SymbolName.fault(in: subject) { throw Misfit("its symbol \(fault.words)") }
+        if let fault = SymbolName.fault(in: subject) { throw ParseError("its symbol \(fault.words)") }
         switch subject {
         case "*": self.subject = .every
         case "feed": self.subject = .feed
@@ -32,11 +32,11 @@ extension AlertRule {
         try self.check()
     }
 
-    private mutating func takeOptions(_ words: inout AlertWords) throws(Misfit) {
+    private mutating func takeOptions(_ words: inout AlertTexts) throws(ParseError) {
         var seen: Set<String> = []
         while let word = words.next() {
             let option = word.lowercased()
-            guard seen.insert(option).inserted else { throw Misfit("\(option) is given twice; keep one") }
+            guard seen.insert(option).inserted else { throw ParseError("\(option) is given twice; keep one") }
             switch option {
             case "once": self.isOnce = true
             case "cooldown": self.cooldown = try words.takeSpan("cooldown", example: "cooldown 5m")
@@ -48,29 +48,29 @@ extension AlertRule {
                 } else if let hours = QuietHours(hours) {
                     self.quiet = .hours(hours)
                 } else {
-                    throw Misfit("quiet wants hours of the day: quiet 22:00-07:00, or quiet never")
+                    throw ParseError("quiet wants hours of the day: quiet 22:00-07:00, or quiet never")
                 }
             default:
-                throw Misfit(
+                throw ParseError(
                     "\"\(word)\" is no option; there are hysteresis 0.1%, cooldown 5m, quiet 22:00-07:00 and once"
                 )
             }
         }
     }
 
-    private func check() throws(Misfit) {
+    private func check() throws(ParseError) {
         if case .feed = self.subject, !self.isAboutSilence {
-            throw Misfit("the feed has no price: it can be stale or back; name a symbol, or * for every symbol")
+            throw ParseError("the feed has no price: it can be stale or back; name a symbol, or * for every symbol")
         }
         guard let hysteresis = self.hysteresis else { return }
         switch self.condition {
         case .above(let price), .below(let price), .crosses(let price):
             guard PriceEdge(price, band: hysteresis, isUpper: true) != nil,
                 PriceEdge(price, band: hysteresis, isUpper: false) != nil
-            else { throw Misfit("price and hysteresis are too many digits apart; write the hysteresis in percent") }
+            else { throw ParseError("price and hysteresis are too many digits apart; write the hysteresis in percent") }
         case .newHigh, .newLow: break
         case .moves, .stale, .back:
-            throw Misfit("\(self.kind) needs no hysteresis; leave it out")
+            throw ParseError("\(self.kind) needs no hysteresis; leave it out")
         }
     }
 
@@ -116,7 +116,7 @@ extension AlertRule: CustomStringConvertible {
 /// Exact numbers as people write them in a rule.
 package enum AlertNumber {
     /// The largest percentage, 100000.
-    private static let mostPercent = ExactDecimal(normalisedSignificand: 1, exponent: 5)
+    private static let maximumPercent = ExactDecimal(normalisedSignificand: 1, exponent: 5)
 
     /// Reads a price: digits, with `_` between them if wanted, and no grouping by commas.
     package static func price(_ text: String) -> ExactDecimal? {
@@ -126,14 +126,14 @@ package enum AlertNumber {
     /// Reads a percentage: a number of at most four fraction digits, followed by its sign: `0.1%`.
     package static func percent(_ text: String) -> ExactDecimal? {
         guard text.hasSuffix("%"), let number = ExactDecimal(String(text.dropLast())), number.significand >= 0,
-            number <= Self.mostPercent, number.exponent >= -4
+            number <= Self.maximumPercent, number.exponent >= -4
         else { return nil }
         return number
     }
 }
 
 /// The words of a rule, consumed one by one.
-private struct AlertWords {
+private struct AlertTexts {
     private static let conditions: Set = [
         "above", "below", "crosses", "moves", "rises", "falls", "new", "stale", "back",
     ]
@@ -159,7 +159,7 @@ private struct AlertWords {
         return self.words[..<end].joined(separator: " ")
     }
 
-    mutating func takeCondition() throws(AlertRule.Misfit) -> AlertRule.Condition {
+    mutating func takeCondition() throws(AlertRule.ParseError) -> AlertRule.Condition {
         let word = self.next()?.lowercased() ?? ""
         switch word {
         case "above": return .above(try self.takePrice(word))
@@ -168,7 +168,7 @@ private struct AlertWords {
         case "new":
             if self.take("high") { return .newHigh }
             if self.take("low") { return .newLow }
-            throw AlertRule.Misfit("new what? write new high or new low")
+            throw AlertRule.ParseError("new what? write new high or new low")
         case "stale":
             _ = self.take("for")
             return .stale(after: try self.takeOptionalSpan("stale for 45s"))
@@ -179,58 +179,59 @@ private struct AlertWords {
         }
     }
 
-    private mutating func takeMove(_ direction: AlertRule.Direction) throws(AlertRule.Misfit) -> AlertRule.Condition {
+    private mutating func takeMove(_ direction: AlertRule.Direction) throws(AlertRule.ParseError) -> AlertRule.Condition
+    {
         let word = direction.rawValue
         _ = self.take("by")
         guard let text = self.next(), let percent = AlertNumber.percent(text), !percent.isZero else {
-            throw AlertRule.Misfit(
+            throw AlertRule.ParseError(
                 "by how much? write \(word) 2% in 5m, from 0.0001% to 100000%, with at most four fraction digits"
             )
         }
         if direction == .down, percent >= PriceEdge.hundred {
-            throw AlertRule.Misfit("nothing falls by \(percent)%; write less than 100%")
+            throw AlertRule.ParseError("nothing falls by \(percent)%; write less than 100%")
         }
         guard self.take("in") || self.take("within") else {
-            throw AlertRule.Misfit("within what time? write \(word) \(percent)% in 5m")
+            throw AlertRule.ParseError("within what time? write \(word) \(percent)% in 5m")
         }
         let span = try self.takeSpan(word, example: "\(word) \(percent)% in 5m")
-        guard span > 0 else { throw AlertRule.Misfit("\(word) wants a span longer than 0") }
+        guard span > 0 else { throw AlertRule.ParseError("\(word) wants a span longer than 0") }
         return .moves(direction, percent: percent, within: span)
     }
 
-    private mutating func takePrice(_ word: String) throws(AlertRule.Misfit) -> ExactDecimal {
-        guard let text = self.next() else { throw AlertRule.Misfit("\(word) what price? write \(word) 60000") }
+    private mutating func takePrice(_ word: String) throws(AlertRule.ParseError) -> ExactDecimal {
+        guard let text = self.next() else { throw AlertRule.ParseError("\(word) what price? write \(word) 60000") }
         guard let price = AlertNumber.price(text) else {
-            throw AlertRule.Misfit(
+            throw AlertRule.ParseError(
                 "\"\(text)\" is not a price; write it like 60000 or 0.125, without a currency or commas, at most 18 digits"
             )
         }
         return price
     }
 
-    mutating func takeSpan(_ what: String, example: String) throws(AlertRule.Misfit) -> Int64 {
+    mutating func takeSpan(_ what: String, example: String) throws(AlertRule.ParseError) -> Int64 {
         guard let text = self.next(), let span = AlertSpan.read(text) else {
-            throw AlertRule.Misfit("\(what) wants a time of at most 7d: \(example)")
+            throw AlertRule.ParseError("\(what) wants a time of at most 7d: \(example)")
         }
         return span
     }
 
     /// Takes a span if the next word begins with a digit.
-    private mutating func takeOptionalSpan(_ example: String) throws(AlertRule.Misfit) -> Int64? {
+    private mutating func takeOptionalSpan(_ example: String) throws(AlertRule.ParseError) -> Int64? {
         guard let first = self.words.first?.first, first.isNumber else { return nil }
         let span = try self.takeSpan(String(example.prefix { $0 != " " }), example: example)
         guard span >= 1_000_000_000 else {
-            throw AlertRule.Misfit("a silence of less than 1s is none; write \(example)")
+            throw AlertRule.ParseError("a silence of less than 1s is none; write \(example)")
         }
         return span
     }
 
-    mutating func takeBand() throws(AlertRule.Misfit) -> AlertRule.Band {
+    mutating func takeBand() throws(AlertRule.ParseError) -> AlertRule.Band {
         let text = self.next() ?? ""
         if let percent = AlertNumber.percent(text), percent <= ExactDecimal(normalisedSignificand: 5, exponent: 1) {
             return .percent(percent)
         }
         if !text.hasSuffix("%"), let price = AlertNumber.price(text), price.significand >= 0 { return .price(price) }
-        throw AlertRule.Misfit("hysteresis wants a part of the price, 0% to 50%, or a price: hysteresis 0.1%")
+        throw AlertRule.ParseError("hysteresis wants a part of the price, 0% to 50%, or a price: hysteresis 0.1%")
     }
 }

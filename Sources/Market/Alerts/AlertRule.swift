@@ -5,7 +5,7 @@ package struct AlertRule: Sendable, Hashable {
     /// The largest number of rules in force at a time.
     package static let most = 256
     /// The longest text of a rule, in bytes.
-    package static let mostBytes = 256
+    package static let maximumBytes = 256
 
     /// The subject of a rule.
     package enum Subject: Sendable, Hashable {
@@ -64,7 +64,7 @@ package struct AlertRule: Sendable, Hashable {
     package var quiet: Quiet?
 
     /// The reason why a text is not a rule, in one line that says what to change.
-    package struct Misfit: Error, Sendable, Equatable, CustomStringConvertible {
+    package struct ParseError: Error, Sendable, Equatable, CustomStringConvertible {
         package var description: String
 
         package init(_ description: String) { self.description = description }

@@ -49,7 +49,7 @@ extension FeedStatus {
     /// - Parameters:
     ///   - newestAge: the time since the newest trade of all symbols arrived, ns; `nil` if none has.
     ///   - wall: the current wall clock, ns since 1970.
-    package func believed(newestAge: Int64?, wall: Int64, limits: FreshnessLimits) -> FeedStatus {
+    package func effective(newestAge: Int64?, wall: Int64, limits: FreshnessLimits) -> FeedStatus {
         guard limits.seesAllTrades, self.phase == .live, let newestAge else { return self }
         var status = self
         if newestAge >= max(limits.staleAfter, limits.lateAfter) + FreshnessLimits.patience {

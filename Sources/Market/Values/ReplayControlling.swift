@@ -33,7 +33,7 @@ extension ReplayRequest {
     /// The speeds that can be requested.
     package static let speeds: ClosedRange<Double> = 0.01...10_000
     /// The largest number of messages in one step.
-    package static let mostMessages = 100_000
+    package static let maximumMessages = 100_000
 }
 
 extension ReplayPosition {

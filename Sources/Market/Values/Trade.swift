@@ -57,7 +57,7 @@ public struct Trade: Sendable, Hashable {
 
     /// Returns whether both are equal in all of the venue's data. The feed's own marks are ignored.
     @inlinable
-    public func isSaidAgain(by other: Trade) -> Bool {
+    public func hasSameContent(by other: Trade) -> Bool {
         self.exchangeTime == other.exchangeTime && self.symbol == other.symbol && self.size == other.size
             && self.price == other.price
     }

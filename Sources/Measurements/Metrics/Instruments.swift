@@ -13,7 +13,7 @@ package final class Instruments: Sendable {
     /// The requests, connections and clients that the relay has refused.
     package let refusals: RefusalCounts
     /// The start of the program, monotonic ns.
-    package let started = DisplayClock.monotonic()
+    package let started = SystemClock.monotonic()
     private let past = NIOLockedValueBox(FeedHistory())
     /// Returns the number of frames missing in the recording; `nil` without a recording.
     private let dropped = NIOLockedValueBox<(@Sendable () -> UInt64)?>(nil)

@@ -9,7 +9,7 @@ import Synchronization
 /// the memory.
 package final class MetricRegistry: MetricsFactory {
     /// The largest number of series of one family.
-    package static let mostSeries = 128
+    package static let maximumSeries = 128
     /// The upper bounds of the timers' buckets, in microseconds.
     static let bounds: [UInt64] = [
         50, 100, 250, 500, 1_000, 2_500, 5_000, 10_000, 25_000, 50_000, 100_000, 250_000, 500_000, 1_000_000, 2_500_000,
@@ -107,7 +107,7 @@ package final class MetricRegistry: MetricsFactory {
             if let known = family.series.first(where: { $0.labels.elementsEqual(labels, by: ==) }) {
                 return cell(known.handler)
             }
-            guard family.series.count < Self.mostSeries else { return nil }
+            guard family.series.count < Self.maximumSeries else { return nil }
             family.series.append((labels, new))
             state.families[name] = family
             return cell(new)

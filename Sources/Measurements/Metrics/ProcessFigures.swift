@@ -9,7 +9,7 @@ package struct ProcessFigures: Sendable, Equatable {
     /// The start of the process, seconds since 1970.
     var startTime: Double?
     package var openDescriptors: Double?
-    var mostDescriptors: Double?
+    var maximumDescriptors: Double?
 
     /// Reads the figures. This opens files, so it must not run on an event loop.
     package static func read() -> ProcessFigures {
@@ -18,7 +18,7 @@ package struct ProcessFigures: Sendable, Equatable {
         figures.openDescriptors = Self.count("/proc/self/fd").map(Double.init)
         var limit = rlimit()
         if getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 {
-            figures.mostDescriptors = Double(limit.rlim_cur)
+            figures.maximumDescriptors = Double(limit.rlim_cur)
         }
         return figures
     }
@@ -55,7 +55,7 @@ package struct ProcessFigures: Sendable, Equatable {
         gauge("threads", "Threads of the process.", self.threads)
         gauge("start_time_seconds", "Start time of the process since unix epoch in seconds.", self.startTime)
         gauge("open_fds", "Number of open file descriptors.", self.openDescriptors)
-        gauge("max_fds", "Maximum number of open file descriptors.", self.mostDescriptors)
+        gauge("max_fds", "Maximum number of open file descriptors.", self.maximumDescriptors)
     }
 
     /// Returns the first 64 KiB of a file.

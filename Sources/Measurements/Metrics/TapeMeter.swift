@@ -85,20 +85,20 @@ package final class TapeMeter: TapeReader {
         if let cause = self.instruments.changeHistory({ $0.statusChanged(status) }) {
             self.reconnects(cause).increment()
         }
-        self.state.withValue { $0.log.statusChanged(status, now: DisplayClock.monotonic()) }
+        self.state.withValue { $0.log.statusChanged(status, now: SystemClock.monotonic()) }
         self.scheduleLog()
     }
 
     /// Schedules the log's pending lines.
     private func scheduleLog() {
-        let now = DisplayClock.monotonic()
+        let now = SystemClock.monotonic()
         guard self.state.value.timer == nil, let deadline = self.state.value.log.deadline else { return }
         let timer = self.loop.assumeIsolated().scheduleTask(in: .nanoseconds(max(0, deadline - now) + 1_000_000)) {
             [weak self] in
             guard let self else { return }
             self.state.withValue {
                 $0.timer = nil
-                $0.log.timePassed(now: DisplayClock.monotonic())
+                $0.log.timePassed(now: SystemClock.monotonic())
             }
             self.scheduleLog()
         }
@@ -106,7 +106,7 @@ package final class TapeMeter: TapeReader {
     }
 
     package func symbolChanged(_ status: SymbolStatus) {
-        self.state.withValue { $0.log.symbolChanged(status, now: DisplayClock.monotonic()) }
+        self.state.withValue { $0.log.symbolChanged(status, now: SystemClock.monotonic()) }
         self.scheduleLog()
     }
 

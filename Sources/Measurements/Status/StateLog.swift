@@ -23,7 +23,7 @@ struct StateLog {
     /// The time for which changes of symbols are gathered, ns.
     private static let gathering: Int64 = 1_000_000_000
     /// The largest number of symbols named in one line.
-    private static let mostNamed = 5
+    private static let maximumNamed = 5
 
     init(logger: Logger) { self.logger = logger }
 
@@ -102,8 +102,8 @@ struct StateLog {
             }
             guard let leftOut = self.symbolAllowance.wanted(now: now) else { continue }
             let sorted = symbols.sorted { ($0.since, $0.symbol) < ($1.since, $1.symbol) }
-            var names = sorted.prefix(Self.mostNamed).map(\.symbol).joined(separator: ", ")
-            if sorted.count > Self.mostNamed { names += " and \(sorted.count - Self.mostNamed) more" }
+            var names = sorted.prefix(Self.maximumNamed).map(\.symbol).joined(separator: ", ")
+            if sorted.count > Self.maximumNamed { names += " and \(sorted.count - Self.maximumNamed) more" }
             var facts: Logger.Metadata = [
                 "symbol": "\(names)", "state": "\(word)", "since": "\(Self.time(sorted[0].since))",
             ]

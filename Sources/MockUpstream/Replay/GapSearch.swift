@@ -58,7 +58,7 @@ final class GapSearch {
                 if frame.at > self.end { return .none }
                 self.at = frame.at
                 if self.finder.hasTrades(frame) {
-                    let isSilent = RecordedStops.isSilence(from: self.lastTrade, to: frame.at)
+                    let isSilent = GapMarkers.isSilence(from: self.lastTrade, to: frame.at)
                     if self.hasGap || isSilent { return .found(self.cursor.place) }
                     self.lastTrade = frame.at
                 }

@@ -192,8 +192,8 @@ package struct ReplayMachine: Sendable {
                 now: now
             )
         case .stepMessages(let count):
-            guard count != 0, (-ReplayRequest.mostMessages...ReplayRequest.mostMessages).contains(count) else {
-                return .refuse(ReplayRefusal("a step is 1 to \(ReplayRequest.mostMessages) messages, or back"))
+            guard count != 0, (-ReplayRequest.maximumMessages...ReplayRequest.maximumMessages).contains(count) else {
+                return .refuse(ReplayRefusal("a step is 1 to \(ReplayRequest.maximumMessages) messages, or back"))
             }
             if count < 0 { return .goBack(messages: -count) }
             self.clock.pause(now: now)

@@ -18,7 +18,7 @@ extension ReplayPlayer {
             case .refuse(let refusal): return answer(.failure(refusal))
             case .none: return answer(.success(self.position))
             case .changed:
-                self.tell(movedFrom: nil)
+                self.notify(movedFrom: nil)
             case .seek(let time, let pauses):
                 guard let file = self.material.places else { return answer(.failure(Self.noPlaces)) }
                 let place = try ReplaySearch.landing(file, at: time, in: self.span.bounds)
@@ -63,10 +63,10 @@ extension ReplayPlayer {
         } else {
             self.machine.wentBack(to: place.time, now: self.now)
         }
-        self.tell(movedFrom: from)
+        self.notify(movedFrom: from)
     }
 
-    func tell(movedFrom: Int64?) {
+    func notify(movedFrom: Int64?) {
         let position = self.position
         self.moved(self.machine)
         for output in self.outputs { output.changed(position, movedFrom: movedFrom) }

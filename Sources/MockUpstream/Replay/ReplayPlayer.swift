@@ -259,7 +259,7 @@ package final class ReplayPlayer {
                 self.machine.restarted()
                 if let next = try self.reading.peek() {
                     // A demo's times go on as if nothing had happened.
-                    self.tell(movedFrom: self.settings.rebasesTimes ? nil : from)
+                    self.notify(movedFrom: self.settings.rebasesTimes ? nil : from)
                     return next
                 }
             }

@@ -27,7 +27,7 @@ struct ReplayReading {
     private static let clockDifference: Int64 = 1_000_000_000
 
     /// A silence that is to be skipped has no more gaps than that; of a file that says otherwise the rest is left out.
-    private static let mostWaitingGaps = 1_000
+    private static let maximumWaitingGaps = 1_000
 
     /// What a file may say of a gap's time, ns since 1970: up to what every reader of JSON holds exactly, µs.
     private static let gapTimes: ClosedRange<Int64> = 0...(1 << 53) * 1_000
@@ -91,7 +91,7 @@ struct ReplayReading {
             self.take(item)
             if let next = self.upcoming.first { return next }
         }
-        self.tellWaitingGaps(at: self.bounds.upperBound)
+        self.sendWaitingGaps(at: self.bounds.upperBound)
         return self.upcoming.first
     }
 
@@ -113,7 +113,7 @@ struct ReplayReading {
         switch item {
         case .frame(let frame):
             self.isLanding = false
-            self.tellWaitingGaps(at: frame.at)
+            self.sendWaitingGaps(at: frame.at)
             self.endClosing(at: frame.at)
             self.upcoming.append(.message(frame))
         case .signal(let signal):
@@ -134,7 +134,7 @@ struct ReplayReading {
             guard !self.isLanding, self.bounds.contains(gap.at) else { return }
             if self.hasSignals {
                 self.upcoming.append(.gap(at: gap.at, gap))
-            } else if self.waitingGaps.count < Self.mostWaitingGaps {
+            } else if self.waitingGaps.count < Self.maximumWaitingGaps {
                 self.waitingGaps.append(gap)
             }
         } else {
@@ -163,7 +163,7 @@ struct ReplayReading {
         return gap.gap.from / 1_000 <= wall.addingCapped(Self.clockDifference / 1_000)
     }
 
-    private mutating func tellWaitingGaps(at: Int64) {
+    private mutating func sendWaitingGaps(at: Int64) {
         for gap in self.waitingGaps { self.upcoming.append(.gap(at: at, gap)) }
         self.waitingGaps = []
     }

@@ -16,7 +16,7 @@ package final class ReplaySource {
     /// - Throws: ``RecordingFailure`` when there is nothing to play.
     package init(
         _ material: ReplayMaterial,
-        settings: StandInSettings,
+        settings: MockServerSettings,
         loop: any EventLoop,
         wallClock: @escaping @Sendable () -> Int64
     ) throws(RecordingFailure) {
@@ -53,7 +53,7 @@ package final class ReplaySource {
         return place
     }
 
-    func sharing(start: ReplayPlace?) -> StandInHandler.Sharing {
+    func sharing(start: ReplayPlace?) -> MockServerHandler.Sharing {
         guard self.shared != nil, start == nil else { return .own }
         return self.settings.waitsForAll ? .waiting : .goingOn
     }

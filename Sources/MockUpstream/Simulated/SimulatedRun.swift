@@ -64,13 +64,13 @@ package struct SimulatedRun: Sendable {
 
     private mutating func endGap(_ gap: ClosedRange<Int64>, at: Int64) {
         let start = Self.start(of: self.settings)
-        let told = Gap(
+        let reported = Gap(
             from: start.addingCapped(gap.lowerBound),
             to: start.addingCapped(gap.upperBound),
             reason: "the simulated market has a gap",
             nextSequence: 0
         )
-        self.waiting.append(.gap(RecordedGap(at: at, gap: told)))
+        self.waiting.append(.gap(RecordedGap(at: at, gap: reported)))
         // Not before this one is over, however far a silence carried it.
         let interval = self.settings.gapInterval ?? .max
         let next = max(gap.lowerBound.addingCapped(interval), at.addingCapped(1))

@@ -46,7 +46,7 @@ extension Recorder {
         self.file.withLockedValue { file in
             guard let deadline = file.syncDeadline, deadline <= now else { return }
             file.sync(now: now)
-            self.tell(&file)
+            self.notify(&file)
         }
     }
 
@@ -79,7 +79,7 @@ extension Recorder {
                 }
             }
             file.flush(now: now)
-            self.tell(&file)
+            self.notify(&file)
         }
         // Before the lock, which the feed may be waiting for.
         waiting.clear()
@@ -87,7 +87,7 @@ extension Recorder {
         return true
     }
 
-    private func tell(_ file: inout RecordingWriter) {
+    private func notify(_ file: inout RecordingWriter) {
         let (failed, doubted) = (file.failed, file.doubted)
         self.queue.withLockedValue { queue in
             queue.failed = failed
@@ -111,7 +111,7 @@ extension Recorder {
         guard !completed.isEmpty else { return }
         // First whoever reads them as they are.
         self.completion.withLockedValue { $0 }(completed, file.path)
-        self.keeper?.look(newest: file.path)
+        self.maintenance?.look(newest: file.path)
     }
 
     /// Writes what is queued and the last line, and closes the file.
@@ -120,7 +120,7 @@ extension Recorder {
         self.drain()
         return self.file.withLockedValue { file in
             file.close(wall: self.clock.wall(), monotonic: self.clock.monotonic())
-            self.tell(&file)
+            self.notify(&file)
             return Report(
                 frames: file.frames,
                 bytes: file.bytes,

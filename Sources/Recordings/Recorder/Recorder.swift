@@ -33,7 +33,7 @@ package final class Recorder: TapeReader {
     /// Wakes the thread when there is something to write.
     let wake: WakeSignal
     let file: NIOLockedValueBox<RecordingWriter>
-    let keeper: SegmentKeeper?
+    let maintenance: SegmentMaintenance?
     let complain: @Sendable (String) -> Void
     let completion = NIOLockedValueBox<@Sendable ([String], String) -> Void>({ _, _ in })
     /// The first file's path.
@@ -97,10 +97,10 @@ package final class Recorder: TapeReader {
         self.path = writer.path
         self.file = NIOLockedValueBox(writer)
         guard let thread else {
-            self.keeper = nil
+            self.maintenance = nil
             return
         }
-        let keeper = SegmentKeeper(
+        let maintenance = SegmentMaintenance(
             names: names,
             source: source,
             newest: writer.path,
@@ -108,9 +108,9 @@ package final class Recorder: TapeReader {
             clock: clock,
             complain: complain
         )
-        self.keeper = keeper
+        self.maintenance = maintenance
         thread.submit { self.writeUntilFinished() }
-        keeper.look()
+        maintenance.look()
     }
 
     // MARK: The feed's side
@@ -143,7 +143,7 @@ package final class Recorder: TapeReader {
             }
             return (queue.wakes(), isNews)
         }
-        self.wake(mustWake, tell: isNews)
+        self.wake(mustWake, notify: isNews)
     }
 
     private var isTooSlow: String {
@@ -181,20 +181,20 @@ package final class Recorder: TapeReader {
                 !hasRoom && queue.leaveOut(received: self.clock.wall(), monotonic: self.clock.monotonic())
             return (queue.wakes(), isNews)
         }
-        self.wake(mustWake, tell: isNews)
+        self.wake(mustWake, notify: isNews)
     }
 
     /// Wakes the writer, and tells that the disk is too slow, as far as it is time for that.
-    private func wake(_ mustWake: Bool, tell isNews: Bool) {
+    private func wake(_ mustWake: Bool, notify isNews: Bool) {
         if mustWake { self.wake.ring() }
         // On a thread that no disk holds up: the writer's waits for this one.
         if isNews { WorkQueue("recorder-warn").submit { self.complain(self.isTooSlow) } }
     }
 
-    /// Calls `told` with the paths of files that are complete from now on, and with that of the one which is written then; on
+    /// Calls `reported` with the paths of files that are complete from now on, and with that of the one which is written then; on
     /// the recorder's thread, which waits for it.
-    package func whenCompleted(_ told: @escaping @Sendable (_ completed: [String], _ newest: String) -> Void) {
-        self.completion.withLockedValue { $0 = told }
+    package func whenCompleted(_ reported: @escaping @Sendable (_ completed: [String], _ newest: String) -> Void) {
+        self.completion.withLockedValue { $0 = reported }
     }
 
     /// Frames that are missing in the files so far. From any thread; waits for no disk.
@@ -209,19 +209,19 @@ package final class Recorder: TapeReader {
         self.takeNoMore()
         self.wake.ring()
         guard let thread else { return self.close() }
-        self.keeper?.stop()
+        self.maintenance?.stop()
         // Behind the writing.
         let report = await thread.answer(within: limit) { self.close() }
         // A thread that hangs ends with the program.
         guard let report else { return Report(frames: 0, bytes: 0, dropped: self.dropped, isWhole: false) }
-        await self.keeper?.finish(within: limit)
+        await self.maintenance?.finish(within: limit)
         return report
     }
 
     func takeNoMore() {
         self.queue.withLockedValue { queue in
             queue.isFinished = true
-            queue.tellLeftOut()
+            queue.reportLeftOut()
         }
     }
 }

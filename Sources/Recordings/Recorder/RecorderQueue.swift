@@ -119,7 +119,7 @@ struct RecorderQueue {
     ) -> Bool {
         let cost = frame.readableBytes + Self.entryBytes
         guard self.bytesUnderWay + self.bytes + cost <= limit else { return false }
-        self.tellLeftOut()
+        self.reportLeftOut()
         self.add(bytes: cost)
         self.waiting.frames.append(frame)
         self.waiting.entries.append(.frame(length: frame.readableBytes, dialect, moment, numbers, epoch: epoch))
@@ -130,7 +130,7 @@ struct RecorderQueue {
     mutating func append(_ entry: Entry, bytes: Int, atMost limit: Int) -> Bool {
         let cost = bytes + Self.entryBytes
         guard self.bytesUnderWay + self.bytes + cost <= limit else { return false }
-        self.tellLeftOut()
+        self.reportLeftOut()
         self.add(bytes: cost)
         self.waiting.entries.append(entry)
         return true
@@ -148,7 +148,7 @@ struct RecorderQueue {
     }
 
     /// Puts what was left out into its place.
-    mutating func tellLeftOut() {
+    mutating func reportLeftOut() {
         guard let leftOut else { return }
         self.leftOut = nil
         self.add(bytes: Self.entryBytes)

@@ -95,7 +95,7 @@ extension RecordingWriter {
         self.linesInFile = self.lines
         self.origin = monotonic
         self.segmentDay = Self.day(of: wall)
-        self.file = SegmentFile(
+        self.file = SegmentOutput(
             next.output,
             path: next.path,
             header: Self.header(
@@ -112,8 +112,8 @@ extension RecordingWriter {
     /// Writes the newest file's last line, and closes it.
     mutating func end(next: String?, wall: Int64, monotonic: Int64) {
         self.flush(now: monotonic)
-        self.tellMissing(monotonic)
-        self.tellUnsynced(monotonic)
+        self.reportMissing(monotonic)
+        self.reportUnsynced(monotonic)
         var note = RecordedNote(.end)
         note.word = next
         self.lines.note(note, wall: wall, at: self.at(monotonic), into: &self.buffer)

@@ -20,7 +20,7 @@ package struct RecordingWriter: Sendable {
     /// What every file's header says; the rest is each file's own.
     var header: RecordingHeader
     /// The newest file, its name's place, its beginning on both clocks, and its UTC day.
-    var file: SegmentFile
+    var file: SegmentOutput
     var place: Int
     package var path: String { self.file.path }
     var segment = 1
@@ -88,7 +88,7 @@ package struct RecordingWriter: Sendable {
         self.origin = monotonic
         self.newest = start
         self.segmentDay = Self.day(of: start)
-        self.file = SegmentFile(
+        self.file = SegmentOutput(
             made.output,
             path: made.path,
             header: Self.header(header, segment: 1, wall: start, monotonic: monotonic, first: 1)
@@ -126,7 +126,7 @@ package struct RecordingWriter: Sendable {
             return self.missing.note(1, from: received, to: received, reason: "the file is of another version")
         }
         self.makeRoom(wall: received, monotonic: monotonic)
-        self.tellMissing(monotonic)
+        self.reportMissing(monotonic)
         let at = self.at(monotonic)
         self.lines.markIfDue(flushed: Int(self.file.bytes), wall: received, at: at, into: &self.buffer)
         self.newest = received
@@ -149,14 +149,14 @@ package struct RecordingWriter: Sendable {
     /// Appends a gap to the buffer, behind the frames before it.
     package mutating func append(gap: Gap, wall: Int64, monotonic: Int64) {
         self.makeRoom(wall: wall, monotonic: monotonic)
-        self.tellMissing(monotonic)
+        self.reportMissing(monotonic)
         self.lines.gap(gap, wall: wall, at: self.at(monotonic), into: &self.buffer)
     }
 
     /// Appends anything else.
     package mutating func append(note: RecordedNote, wall: Int64, monotonic: Int64) {
         self.makeRoom(wall: wall, monotonic: monotonic)
-        self.tellMissing(monotonic)
+        self.reportMissing(monotonic)
         self.lines.note(note, wall: wall, at: self.at(monotonic), into: &self.buffer)
     }
 
@@ -177,13 +177,13 @@ package struct RecordingWriter: Sendable {
     // MARK: What is missing
 
     /// Writes where frames are missing, so that no reader of the file takes it for whole.
-    mutating func tellMissing(_ monotonic: Int64) {
+    mutating func reportMissing(_ monotonic: Int64) {
         guard let (gap, count) = self.missing.take(nextSequence: self.nextSequence, epoch: self.epoch) else { return }
         self.lines.gap(gap, dropped: count, wall: gap.to, at: self.at(monotonic), into: &self.buffer)
     }
 
     /// Writes which frames the disk may not keep.
-    mutating func tellUnsynced(_ monotonic: Int64) {
+    mutating func reportUnsynced(_ monotonic: Int64) {
         guard let note = self.unsynced.note() else { return }
         self.lines.note(note, wall: self.newest, at: self.at(monotonic), into: &self.buffer)
     }
@@ -264,7 +264,7 @@ package struct RecordingWriter: Sendable {
             self.unsynced.synced()
             guard !self.isClosed else { return }
             // The disk writes again; the line is synced with what follows it.
-            self.tellUnsynced(self.origin + self.lines.lastAt)
+            self.reportUnsynced(self.origin + self.lines.lastAt)
             self.flush(now: now)
         } catch {
             // Again in half an interval, for as long as it fails: what comes meanwhile wants to be kept.

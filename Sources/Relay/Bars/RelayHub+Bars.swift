@@ -16,7 +16,7 @@ struct BarTopic: Hashable, Comparable {
 struct BarReaders {
     var members: [ObjectIdentifier: any RelayProtocol] = [:]
     /// The newest bars that were told, by their starts.
-    var told: [Int64: ToldBar] = [:]
+    var reported: [Int64: PublishedBar] = [:]
     /// The start of the newest bar that was over and told, or was over before anybody asked.
     var overUpTo = Int64.min
 }
@@ -40,7 +40,7 @@ extension RelayHub {
             for advance in self.bars.take(batch, next..<end) {
                 for width in BarWidth.allCases {
                     let topic = BarTopic(symbol: advance.symbol, width: width)
-                    self.tellBars(topic, touched: advance.seconds, isTick: false)
+                    self.sendBars(topic, touched: advance.seconds, isTick: false)
                 }
             }
             next = end
@@ -50,7 +50,7 @@ extension RelayHub {
     /// Tells what is new: every bar that is over, and at a tick the one that is not.
     ///
     /// - Parameter touched: seconds in which trades came, which may be long past; ns since 1970.
-    private func tellBars(_ topic: BarTopic, touched: [Int64], isTick: Bool) {
+    private func sendBars(_ topic: BarTopic, touched: [Int64], isTick: Bool) {
         guard var readers = self.barTopics[topic], let series = self.bars.series(of: topic.symbol, topic.width) else {
             return
         }
@@ -69,32 +69,32 @@ extension RelayHub {
         let late = looked.count
         looked += bars[first...]
         oldest = bars.indices.contains(compared) ? bars[compared].start : .max
-        var news: [ToldBar] = []
+        var news: [PublishedBar] = []
         for (index, bar) in looked.enumerated() {
             let isClosed = self.bars.isClosed(bar, now: self.monotonic)
-            let told = ToldBar(symbol: topic.symbol, width: topic.width, bar: bar, isClosed: isClosed)
-            guard isClosed || isTick, readers.told[bar.start] != told else { continue }
+            let reported = PublishedBar(symbol: topic.symbol, width: topic.width, bar: bar, isClosed: isClosed)
+            guard isClosed || isTick, readers.reported[bar.start] != reported else { continue }
             // What was there before anybody asked, and has not changed since, is for whoever reads /v1/bars.
-            let isKnown = readers.told[bar.start] != nil || bar.start > readers.overUpTo
+            let isKnown = readers.reported[bar.start] != nil || bar.start > readers.overUpTo
             guard isKnown || index < late || self.isTouched(bar, touched) else { continue }
-            if bar.start >= oldest { readers.told[bar.start] = told }
-            news.append(told)
+            if bar.start >= oldest { readers.reported[bar.start] = reported }
+            news.append(reported)
         }
         if let over = looked.last(where: { self.bars.isClosed($0, now: self.monotonic) }) {
             readers.overUpTo = max(readers.overUpTo, over.start)
         }
-        readers.told = readers.told.filter { $0.key >= oldest }
+        readers.reported = readers.reported.filter { $0.key >= oldest }
         self.barTopics[topic] = readers
-        for told in news {
+        for reported in news {
             let message = self.message()
-            for session in readers.members.values { session.barChanged(told, message) }
+            for session in readers.members.values { session.barChanged(reported, message) }
         }
     }
 
     /// Tells all that is new, the bars that are not over among it.
-    func tellBarsAsTheyAre() {
+    func sendBarsAsTheyAre() {
         // In an order of their own, for a dictionary has another one in every run.
-        for topic in self.barTopics.keys.sorted() { self.tellBars(topic, touched: [], isTick: true) }
+        for topic in self.barTopics.keys.sorted() { self.sendBars(topic, touched: [], isTick: true) }
     }
 
     /// Marks the bars that a gap touches; returns the starts of those that were not marked before, of the topics that
@@ -116,9 +116,9 @@ extension RelayHub {
     }
 
     /// Tells again the bars that were over when a gap marked them. Now, for by the next trades they may be far behind.
-    func tellBars(marked: [BarTopic: [Int64]]) {
+    func sendBars(marked: [BarTopic: [Int64]]) {
         for (topic, starts) in marked.sorted(by: { $0.key < $1.key }) {
-            self.tellBars(topic, touched: starts, isTick: false)
+            self.sendBars(topic, touched: starts, isTick: false)
         }
     }
 
@@ -130,7 +130,7 @@ extension RelayHub {
         guard self.barTimer == nil, !self.isStopped, !self.barTopics.isEmpty else { return }
         self.barTimer = self.loop.assumeIsolated().scheduleTask(in: Self.barInterval) {
             self.barTimer = nil
-            self.tellBarsAsTheyAre()
+            self.sendBarsAsTheyAre()
             self.flush()
             self.armBarTimer()
         }
@@ -139,14 +139,14 @@ extension RelayHub {
     /// Tells a client the bars of a topic from now on, beginning with the newest there is.
     ///
     /// - Returns: that bar.
-    func join(_ session: any RelayProtocol, _ topic: BarTopic) -> ToldBar? {
-        var newest: ToldBar?
+    func join(_ session: any RelayProtocol, _ topic: BarTopic) -> PublishedBar? {
+        var newest: PublishedBar?
         if let series = self.bars.series(of: topic.symbol, topic.width), let bar = series.bars.last {
             let isClosed = self.bars.isClosed(bar, now: self.monotonic)
-            let told = ToldBar(symbol: topic.symbol, width: topic.width, bar: bar, isClosed: isClosed)
-            newest = told
+            let reported = PublishedBar(symbol: topic.symbol, width: topic.width, bar: bar, isClosed: isClosed)
+            newest = reported
             if self.barTopics[topic] == nil {
-                var readers = BarReaders(told: [bar.start: told])
+                var readers = BarReaders(reported: [bar.start: reported])
                 let over = isClosed ? bar : series.bars.dropLast().last
                 readers.overUpTo = over?.start ?? .min
                 self.barTopics[topic] = readers

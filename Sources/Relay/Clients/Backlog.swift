@@ -158,7 +158,7 @@ struct Backlog: Equatable {
     }
 
     /// What was missed so far has been told; the client stays behind.
-    mutating func told() {
+    mutating func reported() {
         if case .behind(_, let since) = self.state { self.state = .behind(missed: 0, since: since) }
     }
 

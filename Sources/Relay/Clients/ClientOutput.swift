@@ -43,16 +43,16 @@ package final class ClientOutput: ChannelDuplexHandler {
     /// When the client was watched for the last time.
     private var lastWatched: NIODeadline?
     /// The client's place in the fan-out, while it is in a pipeline.
-    private(set) var lane = ClientLanes.none
+    private(set) var slot = DirectSlots.none
     /// The socket behind it, where bytes may go straight to one.
-    private var transport: LaneTransport?
+    private var transport: SlotTransport?
 
     init(relay: RelayHub, webSocketSettings: WebSocketSettings, marks: Marks) {
         self.relay = relay
         let settings = relay.settings
         self.queue = OutboundQueue(
             Backlog(limit: settings.maximumWaitingBytes, patience: settings.stallTimeout, feedWaits: false),
-            mostWaiting: 2 * settings.waitingLimit(feedWaits: relay.flow != nil)
+            maximumWaiting: 2 * settings.waitingLimit(feedWaits: relay.flow != nil)
         )
         self.webSocketSettings = webSocketSettings
         if relay.settings.compresses { self.webSocketSettings.compression = .shared }
@@ -69,7 +69,7 @@ package final class ClientOutput: ChannelDuplexHandler {
 
     /// Returns what stands for plain frames on the way to this client: themselves, unless compression was agreed on.
     func compressed(_ plain: ByteBuffer) -> ByteBuffer {
-        self.agreement.map { self.relay.compression.twin(of: plain, for: $0) } ?? plain
+        self.agreement.map { self.relay.compression.copy(of: plain, for: $0) } ?? plain
     }
 
     /// Writes bytes that are whole frames, compressed if that was agreed on; they leave with the hub's next flush.
@@ -108,8 +108,8 @@ package final class ClientOutput: ChannelDuplexHandler {
     }
 
     /// Opens the lane, where nothing waits for the client and it gets what all get: then the fan-out passes by it.
-    func openLane() {
-        guard self.isOpen, self.agreement == nil, let transport, self.webSocket?.letPast() == true else { return }
+    func openSlot() {
+        guard self.isOpen, self.agreement == nil, let transport, self.webSocket?.allowBypass() == true else { return }
         transport.open()
     }
 
@@ -145,7 +145,7 @@ package final class ClientOutput: ChannelDuplexHandler {
     var writtenBytes: Int { self.queue.writtenBytes }
 
     /// The most bytes that can ever wait.
-    var mostWaiting: Int { self.queue.mostWaiting }
+    var maximumWaiting: Int { self.queue.maximumWaiting }
 
     /// Whether something waits for the client in this program, and a limit is kept of how long it may take none of that.
     var isWatched: Bool { self.queue.backlog.isWatched }
@@ -195,7 +195,7 @@ package final class ClientOutput: ChannelDuplexHandler {
     }
 
     /// Notes that what was missed so far is reported to the client.
-    func reportedMissed() { self.change { $0.told() } }
+    func reportedMissed() { self.change { $0.reported() } }
 
     /// Has the session act as if nothing waited any more, for the relay ends.
     func endWaiting() { self.session?.obey(self.change { $0.becameWritable() }) }
@@ -289,16 +289,16 @@ package final class ClientOutput: ChannelDuplexHandler {
         self.webSocket = try? context.pipeline.syncOperations.handler(type: WebSocketHandler.self)
         let channel = context.channel
         self.webSocket?.below = { [tls, weak self] in
-            let kernel = KernelOutflow(of: channel)
-            return OutflowBelow(
+            let kernel = KernelSendProgress(of: channel)
+            return TransportProgress(
                 waiting: (tls?.pendingBytes ?? 0) + kernel.waiting,
                 taken: kernel.taken,
                 isWatched: kernel.isAnswered && self?.isGivenTime == true
             )
         }
-        self.lane = self.relay.lanes.make()
+        self.slot = self.relay.slots.make()
         if let webSocket = self.webSocket, let socket = SocketTransport(context.pipeline) {
-            let transport = LaneTransport(socket: socket, lane: self.lane, lanes: self.relay.lanes)
+            let transport = SlotTransport(socket: socket, slot: self.slot, slots: self.relay.slots)
             webSocket.sendDirectly(through: transport)
             self.transport = transport
         }
@@ -314,8 +314,8 @@ package final class ClientOutput: ChannelDuplexHandler {
         self.end()
         if let session { self.relay.left(session) }
         self.transport = nil
-        self.relay.lanes.giveBack(self.lane)
-        self.lane = ClientLanes.none
+        self.relay.slots.giveBack(self.slot)
+        self.slot = DirectSlots.none
         self.context = nil
         self.webSocket = nil
         self.tls = nil
@@ -349,10 +349,10 @@ package final class ClientOutput: ChannelDuplexHandler {
     }
 
     private var mayAnswer: Bool {
-        if self.owedBytes < RequestQueue.mostOwedBytes { return true }
+        if self.owedBytes < RequestQueue.maximumOwedBytes { return true }
         // They may leave at once.
         self.push()
-        return self.owedBytes < RequestQueue.mostOwedBytes
+        return self.owedBytes < RequestQueue.maximumOwedBytes
     }
 
     private var owedBytes: Int {
@@ -391,7 +391,7 @@ package final class ClientOutput: ChannelDuplexHandler {
         self.requests.removeAll()
         // The client's close frame may stand behind requests.
         self.goOnReading()
-        self.relay.lanes.close(self.lane)
+        self.relay.slots.close(self.slot)
         self.change { $0.ended() }
         self.session?.closed()
     }

@@ -12,17 +12,17 @@ struct OutboundQueue {
     }
 
     private(set) var backlog: Backlog
-    private var messages = WaitingMessages()
+    private var messages = PendingMessages()
     /// The most bytes that can ever wait: what waits stays below its limit but for a message that nothing was in front of.
-    let mostWaiting: Int
+    let maximumWaiting: Int
     /// All bytes that were written to the channel, compressed ones as such; without those that went by the lane.
     private(set) var writtenBytes = 0
     /// Whether the session catches up without missing anything, so that a feed that can wait must not outrun it.
     var isCatchingUp = false
 
-    init(_ backlog: Backlog, mostWaiting: Int) {
+    init(_ backlog: Backlog, maximumWaiting: Int) {
         self.backlog = backlog
-        self.mostWaiting = mostWaiting
+        self.maximumWaiting = maximumWaiting
     }
 
     var pace: Pace {
@@ -36,7 +36,7 @@ struct OutboundQueue {
 
     /// Notes how many messages were in the bytes written last.
     mutating func wrote(messages: Int) {
-        self.messages.wrote(messages: messages, bytes: self.writtenBytes, atMost: self.mostWaiting)
+        self.messages.wrote(messages: messages, bytes: self.writtenBytes, atMost: self.maximumWaiting)
     }
 
     /// How many messages wait when so many bytes do.

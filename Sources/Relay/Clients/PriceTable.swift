@@ -30,7 +30,7 @@ struct PriceTable {
         /// Trades up to and with the one shown last.
         var shown: UInt64 = 0
         /// Trades up to and with the newest that a client has been told of in any way.
-        var told: UInt64 = 0
+        var reported: UInt64 = 0
         /// The row of the board, once the symbol has traded in this epoch.
         var boardRow: Int?
         /// Whether it is nobody's, to be used again.
@@ -121,7 +121,7 @@ struct PriceTable {
             guard let row = self.rowOfName[symbol] else { continue }
             self.rows[row].taken += count
             self.rows[row].shown += count
-            self.rows[row].told += count
+            self.rows[row].reported += count
         }
     }
 
@@ -149,8 +149,8 @@ struct PriceTable {
     /// Returns what has traded without a price being shown since the last call or price, by row.
     mutating func takeActivity() -> [(row: Int, summary: SymbolSummary)] {
         var activity: [(row: Int, summary: SymbolSummary)] = []
-        for row in self.rows.indices where self.rows[row].taken > self.rows[row].told {
-            self.rows[row].told = self.rows[row].taken
+        for row in self.rows.indices where self.rows[row].taken > self.rows[row].reported {
+            self.rows[row].reported = self.rows[row].taken
             if let newest = self.newest(row: row) { activity.append((row, newest.summary)) }
         }
         return activity
@@ -171,7 +171,7 @@ struct PriceTable {
         updates.map { update in
             let row = self.row(of: update.summary.symbol)
             self.rows[row].shown += update.skipped + 1
-            self.rows[row].told = self.rows[row].taken
+            self.rows[row].reported = self.rows[row].taken
             return Showing(row: row, update: update, ordinal: self.rows[row].shown)
         }
     }

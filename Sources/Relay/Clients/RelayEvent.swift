@@ -10,7 +10,7 @@ package enum RelayEvent: Sendable {
     case gap(Gap)
     case symbol(SymbolStatus)
     /// Nobody asks for the symbol any more.
-    case unwished(String)
+    case unsubscribed(String)
     /// The relay's loop was so late that trades had to be left out.
     case lost(RelayLoss)
 }

@@ -13,22 +13,22 @@ extension RelayHub {
 
     /// Changes what the status is made of, and tells it where it is another one then.
     func changeStatus(_ change: (RelayHub) -> Void) {
-        let before = self.toldStatus
+        let before = self.reportedStatus
         change(self)
-        let status = self.toldStatus
+        let status = self.reportedStatus
         guard status != before else { return }
         let message = self.message()
         for session in self.sessions.values { session.statusChanged(status, message) }
     }
 
     /// The feed's word of itself, to which a silence in a pause is none.
-    var toldStatus: FeedStatus { self.pauses.isStill ? self.status.heldStill : self.status }
+    var reportedStatus: FeedStatus { self.pauses.isStill ? self.status.heldStill : self.status }
 
     /// The feed's word, or what it should be when the feed hangs.
-    var believedStatus: FeedStatus {
-        guard !self.pauses.isStill else { return self.toldStatus }
+    var effectiveStatus: FeedStatus {
+        guard !self.pauses.isStill else { return self.reportedStatus }
         let wall = self.lastArrival.map { $0.received + (self.monotonic - $0.monotonic) } ?? 0
-        return self.status.believed(newestAge: self.newestAge, wall: wall, limits: self.freshness)
+        return self.status.effective(newestAge: self.newestAge, wall: wall, limits: self.freshness)
     }
 
     /// How long nothing has come since the newest trade of all, ns.

@@ -121,7 +121,7 @@ extension RelayHub {
             self.gapFound(gap)
         case .symbol(let status):
             self.symbolChanged(status)
-        case .unwished(let symbol):
+        case .unsubscribed(let symbol):
             self.released(symbol)
         case .lost(let loss):
             self.lost(loss)
@@ -169,7 +169,7 @@ extension RelayHub {
         let message = self.message()
         let sessions = gap.symbol.map { self.index.sessions(of: $0) } ?? Array(self.sessions.values)
         for session in sessions { session.gapFound(gap, message) }
-        self.tellBars(marked: marked)
+        self.sendBars(marked: marked)
     }
 
     private func lost(_ loss: RelayLoss) {

@@ -50,7 +50,7 @@ package final class RelayHub {
     /// Those who are on their way from where they left off.
     var resuming: [ObjectIdentifier: any RelayProtocol] = [:]
     /// By the interval in ms.
-    var beats: [Int: PriceBeat] = [:]
+    var beats: [Int: PriceInterval] = [:]
     /// The bars of all symbols, and who is told which.
     var bars = BarBook()
     var barTopics: [BarTopic: BarReaders] = [:]
@@ -58,7 +58,7 @@ package final class RelayHub {
     private var messageNumber: UInt64 = 0
     let compression = SharedCompression()
     /// The short way to clients for whom nothing waits.
-    let lanes = ClientLanes()
+    let slots = DirectSlots()
     /// The time of all clients' keepalive and closing.
     let deadlines: DeadlineWheel
     private var unflushed: [ClientOutput] = []
@@ -281,11 +281,11 @@ package final class RelayHub {
         for session in self.sessions.values { session.willStop() }
         self.settled.flush()
         // A beat that will not come any more would leave its clients without the last price.
-        for (milliseconds, beat) in self.beats.sorted(by: { $0.key < $1.key }) {
-            beat.timer?.cancel()
-            self.strike(beat, every: milliseconds)
+        for (milliseconds, priceInterval) in self.beats.sorted(by: { $0.key < $1.key }) {
+            priceInterval.timer?.cancel()
+            self.strike(priceInterval, every: milliseconds)
         }
-        self.tellBarsAsTheyAre()
+        self.sendBarsAsTheyAre()
         for session in self.sessions.values { session.showLast() }
         self.subscriptions.cancelLinger()
         self.flush()

@@ -80,7 +80,7 @@ protocol RelayProtocol: AnyObject {
 
     // MARK: From the relay, to those who have asked for it
 
-    func barChanged(_ bar: ToldBar, _ message: SharedMessage)
+    func barChanged(_ bar: PublishedBar, _ message: SharedMessage)
     /// Trades are about to leave the ring.
     ///
     /// - Parameters:
@@ -113,6 +113,6 @@ extension RelayProtocol {
     func symbolVanished(row: Int) {}
     func symbolReleased(_ symbol: String, since: Int64, _ message: SharedMessage) {}
     func symbolRecalled(_ symbol: String) {}
-    func barChanged(_ bar: ToldBar, _ message: SharedMessage) {}
+    func barChanged(_ bar: PublishedBar, _ message: SharedMessage) {}
     func tradesEvicted(below lower: UInt64, by batch: TapeBatch?) {}
 }

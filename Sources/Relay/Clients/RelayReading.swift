@@ -72,7 +72,7 @@ extension RelayHub {
             counts[ObjectIdentifier(type(of: session)), default: 0] += 1
         }
         return RelayReading(
-            status: self.believedStatus,
+            status: self.effectiveStatus,
             replay: self.replay?.position(),
             symbols: symbols,
             newestAge: self.newestAge,
@@ -87,7 +87,7 @@ extension RelayHub {
     /// The status and the newest of every symbol, as one JSON object.
     func snapshot() -> ByteBuffer {
         JSONWriter.line { out in
-            out.field("status", json: StreamEncoder.status(self.believedStatus))
+            out.field("status", json: StreamEncoder.status(self.effectiveStatus))
             out.array("symbols") { out in
                 for summary in self.prices.summaries { out.element(json: StreamEncoder.snapshot(summary)) }
             }

@@ -110,9 +110,9 @@ extension RelayServer {
         let loop = self.eventLoop
         let outbox = self.outbox
         let sources = RelayRouter.Sources(
-            reading: { [roster] in
+            reading: { [connectionTable] in
                 try await loop.submit {
-                    let answers = roster.value.waitingAnswerBytes
+                    let answers = connectionTable.value.waitingAnswerBytes
                     return hub.value.reading(outboxBytes: outbox.waitingBytes, answerBytes: answers)
                 }.get()
             },
@@ -143,11 +143,11 @@ extension RelayServer {
             past: self.past,
             instruments: self.instruments,
             version: self.settings.version,
-            replay: self.replayDoor
+            replay: self.replayEndpoint
         )
         return RelayListener(
             hub: hub.value,
-            roster: self.roster.value,
+            connectionTable: self.connectionTable.value,
             router: RelayRouter(sources: sources, logger: self.logger),
             answers: AnswerMemory(heap: self.heap),
             tls: self.tls,

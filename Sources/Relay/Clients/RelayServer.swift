@@ -56,7 +56,7 @@ package final class RelayServer: TapeReader, Sendable {
     /// The replay behind the feed, where it can be commanded.
     private let replay: (any ReplayControlling)?
     let hub: NIOLoopBoundBox<RelayHub>
-    let roster: NIOLoopBoundBox<ConnectionRoster>
+    let connectionTable: NIOLoopBoundBox<ConnectionTable>
     /// Where memory goes when connections and answers have gone.
     let heap: HeapTrim
     let life = NIOLockedValueBox(Life.new)
@@ -122,15 +122,15 @@ package final class RelayServer: TapeReader, Sendable {
         )
         eventLoop.execute { [hub] in hub.value.followPrices() }
         self.heap = HeapTrim(loop: eventLoop)
-        self.roster = .makeBoxSendingValue(
-            ConnectionRoster(loop: eventLoop, heap: self.heap),
+        self.connectionTable = .makeBoxSendingValue(
+            ConnectionTable(loop: eventLoop, heap: self.heap),
             eventLoop: eventLoop
         )
         if let replay { self.follow(replay) }
     }
 
     /// The system's clock, ns since 1970.
-    @Sendable package static func systemTime() -> Int64 { DisplayClock.now().wall }
+    @Sendable package static func systemTime() -> Int64 { SystemClock.now().wall }
 
     // MARK: The tape
 
@@ -147,7 +147,7 @@ package final class RelayServer: TapeReader, Sendable {
 
     package func symbolChanged(_ status: SymbolStatus) { self.offer(.symbol(status)) }
 
-    package func symbolUnwished(_ symbol: String) { self.offer(.unwished(symbol)) }
+    package func symbolUnsubscribed(_ symbol: String) { self.offer(.unsubscribed(symbol)) }
 
     private func offer(_ event: RelayEvent) {
         // On the feed's own loop, where all calls to a reader are made, nothing ever waits in the outbox.
@@ -178,8 +178,8 @@ package final class RelayServer: TapeReader, Sendable {
         replay.watch { position in loop.execute { hub.value.replayChanged(position) } }
     }
 
-    var replayDoor: ReplayDoor? {
-        self.replay.map { ReplayDoor(replay: $0, isOpen: self.settings.allowsReplayControl) }
+    var replayEndpoint: ReplayEndpoint? {
+        self.replay.map { ReplayEndpoint(replay: $0, isOpen: self.settings.allowsReplayControl) }
     }
 
     // MARK: What it says of itself
@@ -218,9 +218,9 @@ package final class RelayServer: TapeReader, Sendable {
     }
 
     /// Takes no new clients any more; those who are here stay. The first step of a stop, long before the last.
-    package func closeDoor() async {
+    package func stopAccepting() async {
         if case .running(let listening) = self.life.withLockedValue({ $0 }) { await listening.close() }
-        try? await self.eventLoop.submit { self.roster.value.refuseNew() }.get()
+        try? await self.eventLoop.submit { self.connectionTable.value.refuseNew() }.get()
     }
 
     /// Stops: no new clients; everyone gets what was queued and a close frame with code 1001.
@@ -242,7 +242,7 @@ package final class RelayServer: TapeReader, Sendable {
 
     /// Ends all connections now, whatever waits for them: somebody is out of patience with a stop.
     package func cut() {
-        self.eventLoop.execute { self.roster.value.cut() }
+        self.eventLoop.execute { self.connectionTable.value.cut() }
     }
 
     private func end(within limit: TimeAmount, answers: TimeAmount, reason: String) async {
@@ -257,7 +257,7 @@ package final class RelayServer: TapeReader, Sendable {
             self.outbox.close()
             self.drain()
             self.hub.value.stop(reason: reason, within: limit)
-            return self.roster.value.close(within: limit, answers: answers)
+            return self.connectionTable.value.close(within: limit, answers: answers)
         }.get()
     }
 }

@@ -7,7 +7,7 @@ import NIOCore
 struct RequestQueue {
     /// The most bytes of answers that may wait when a request is answered. They are a part of the 16 KiB that input may make
     /// a connection owe; TLS and the pongs have the others.
-    static let mostOwedBytes = 4 << 10
+    static let maximumOwedBytes = 4 << 10
 
     /// The requests that came in one read of the socket; those before `first` have been taken.
     private var requests: [ByteBuffer] = []

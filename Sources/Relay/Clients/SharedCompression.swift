@@ -12,24 +12,24 @@ final class SharedCompression {
         var count: Int
     }
 
-    private struct Twin {
+    private struct CompressedCopy {
         let plain: ByteBuffer
         /// By the window's bits.
         var compressed: [Int: ByteBuffer] = [:]
     }
 
-    private var twins: [Place: Twin] = [:]
+    private var twins: [Place: CompressedCopy] = [:]
     private var compressors: [Int: FrameCompressor] = [:]
 
     /// Returns whole frames as a client with that agreement gets them.
-    func twin(of frames: ByteBuffer, for agreement: DeflateAgreement) -> ByteBuffer {
+    func copy(of frames: ByteBuffer, for agreement: DeflateAgreement) -> ByteBuffer {
         precondition(!agreement.fromServer.keepsContext, "what one client had before is not what all had")
         guard FrameCompressor.isWorthwhile(bytes: frames.readableBytes) else { return frames }
         let bits = agreement.fromServer.windowBits
         let place = frames.withUnsafeReadableBytes { Place(address: $0.baseAddress, count: $0.count) }
         if let known = self.twins[place]?.compressed[bits] { return known }
         let compressed = self.compressor(bits).compress(frames)
-        self.twins[place, default: Twin(plain: frames)].compressed[bits] = compressed
+        self.twins[place, default: CompressedCopy(plain: frames)].compressed[bits] = compressed
         return compressed
     }
 

@@ -55,16 +55,16 @@ package struct SocketTransport: DirectTransport {
 }
 
 /// The socket of one of the relay's clients, which has a lane of the fan-out's as well.
-struct LaneTransport: DirectTransport {
+struct SlotTransport: DirectTransport {
     let socket: SocketTransport
-    let lane: ClientLanes.Lane
-    let lanes: ClientLanes
+    let slot: DirectSlots.Slot
+    let slots: DirectSlots
 
     func send(_ bytes: ByteBuffer) -> Int { self.socket.send(bytes) }
 
     func send(_ buffers: [ByteBuffer]) -> Int { self.socket.send(buffers) }
 
-    func interrupted() { self.lanes.close(self.lane) }
+    func interrupted() { self.slots.close(self.slot) }
 
-    func open() { self.lanes.open(self.lane, to: self.socket.handle) }
+    func open() { self.slots.open(self.slot, to: self.socket.handle) }
 }

@@ -17,7 +17,7 @@ package final class TradesClient: RelayProtocol {
     private let options: TradesOptions
     /// With `snapshot=1`: the newest trades of symbols that it has given up, by number, as it has had these.
     private var had: [String: UInt64] = [:]
-    private static let mostHad = 256
+    private static let maximumHad = 256
     private var allowance: RequestAllowance
 
     package init(hub: RelayHub, options: TradesOptions = TradesOptions()) {
@@ -53,7 +53,7 @@ package final class TradesClient: RelayProtocol {
         self.init(hub: relay, options: TradesOptions(target: request.uri))
     }
 
-    static func makeFanout(for relay: RelayHub) -> TradesFanout { TradesFanout(lanes: relay.lanes) }
+    static func makeFanout(for relay: RelayHub) -> TradesFanout { TradesFanout(slots: relay.slots) }
 
     func feedWaitsChanged() {
         let feedWaits = self.hub.feedWaits
@@ -112,7 +112,7 @@ package final class TradesClient: RelayProtocol {
     /// Notes what a client has had of a symbol that it gives up; bounded, for who gives up hundreds.
     private func noteHad(_ symbol: String) {
         guard let newest = self.hub.newest(of: symbol) else { return }
-        if self.had.count >= Self.mostHad { self.had = [:] }
+        if self.had.count >= Self.maximumHad { self.had = [:] }
         self.had[symbol] = newest.sequence
     }
 
@@ -140,7 +140,7 @@ package final class TradesClient: RelayProtocol {
         self.output.sendNow(asIs: bytes)
         self.output.wrote(messages: messages)
         // What goes by an open lane is gone at once, so neither the backlog nor the count of what waits need hear of it.
-        if !self.output.isWatched { self.output.openLane() }
+        if !self.output.isWatched { self.output.openSlot() }
     }
 
     /// The client's lane was not open, or took only the first `sent` of the bytes.

@@ -3,35 +3,35 @@ import Wire
 /// The way of trades to the sessions of Finnhub's protocol: in the upstream's own frames, and past all queues to those for
 /// whom nothing waits.
 final class TradesFanout: TradeFanout {
-    private let lanes: ClientLanes
-    @exclusivity(unchecked) private var audience = Audience<TradesClient>()
+    private let slots: DirectSlots
+    @exclusivity(unchecked) private var subscribers = SubscriberGroups<TradesClient>()
     /// Empty but while a read is sent: the room for what goes to the audience.
-    @exclusivity(unchecked) private var parcels: [Audience<TradesClient>.Parcel] = []
+    @exclusivity(unchecked) private var parcels: [SubscriberGroups<TradesClient>.EncodedBatch] = []
 
-    init(lanes: ClientLanes) { self.lanes = lanes }
+    init(slots: DirectSlots) { self.slots = slots }
 
     /// Changes the symbols of which a session gets every trade.
     func place(_ session: TradesClient, wanting symbols: Set<String>) {
-        self.audience.place(session, wanting: symbols, lane: session.output.lane)
+        self.subscribers.place(session, wanting: symbols, slot: session.output.slot)
     }
 
-    func remove(_ session: TradesClient) { self.audience.remove(session) }
+    func remove(_ session: TradesClient) { self.subscribers.remove(session) }
 
-    func epochBegan() { self.audience.epochBegan() }
+    func epochBegan() { self.subscribers.epochBegan() }
 
     func send(_ batches: ArraySlice<TapeBatch>) -> Bool {
         var isDelivered = false
-        var parcels: [Audience<TradesClient>.Parcel] = []
+        var parcels: [SubscriberGroups<TradesClient>.EncodedBatch] = []
         swap(&parcels, &self.parcels)
-        self.audience.pack(batches, into: &parcels)
-        for parcel in parcels {
-            isDelivered = isDelivered || !parcel.members.isEmpty
-            self.lanes.send(parcel.bytes, over: parcel.lanes) { index, sent in
-                parcel.members[index].deliver(
-                    parcel.bytes,
+        self.subscribers.pack(batches, into: &parcels)
+        for encodedBatch in parcels {
+            isDelivered = isDelivered || !encodedBatch.members.isEmpty
+            self.slots.send(encodedBatch.bytes, over: encodedBatch.slots) { index, sent in
+                encodedBatch.members[index].deliver(
+                    encodedBatch.bytes,
                     behind: sent,
-                    messages: parcel.messages,
-                    trades: parcel.trades
+                    messages: encodedBatch.messages,
+                    trades: encodedBatch.trades
                 )
             }
         }

@@ -20,7 +20,7 @@ struct TradesSession {
 
     private(set) var symbols: Set<String> = []
     /// Those that the client has been told the upstream does not send.
-    private var toldRefused: Set<String> = []
+    private var reportedRefused: Set<String> = []
     private let limit: Int
 
     init(symbolLimit: Int) { self.limit = symbolLimit }
@@ -47,7 +47,7 @@ struct TradesSession {
                 return .subscribed
             }
         case .unsubscribe(let symbol):
-            self.toldRefused.remove(symbol)
+            self.reportedRefused.remove(symbol)
             return self.symbols.remove(symbol) == nil ? .nothing : .gaveUp(symbol)
         case .other:
             return .nothing  // news and press releases are not relayed; Finnhub is as silent about what a plan lacks
@@ -59,17 +59,17 @@ struct TradesSession {
     /// Takes in that the upstream does not send a symbol; returns whether the client, who has asked for it and still
     /// does, is to be told: once, until the symbol comes.
     mutating func refused(_ symbol: String) -> Bool {
-        self.symbols.contains(symbol) && self.toldRefused.insert(symbol).inserted
+        self.symbols.contains(symbol) && self.reportedRefused.insert(symbol).inserted
     }
 
     /// Takes in that the upstream sends a symbol again.
-    mutating func accepted(_ symbol: String) { self.toldRefused.remove(symbol) }
+    mutating func accepted(_ symbol: String) { self.reportedRefused.remove(symbol) }
 
     /// Takes in that the client is gone; returns what it had asked for.
     mutating func left() -> Set<String> {
         defer {
             self.symbols = []
-            self.toldRefused = []
+            self.reportedRefused = []
         }
         return self.symbols
     }

@@ -5,7 +5,7 @@ import Wire
 
 /// What `/v1/bars/SYMBOL` was asked for.
 package struct BarQuery: Sendable, Equatable {
-    package static let mostBars = 10_000
+    package static let maximumBars = 10_000
     static let usualBars = 100
     private static let known: Set<String> = ["width", "from", "to", "limit"]
 
@@ -28,7 +28,7 @@ package struct BarQuery: Sendable, Equatable {
             throw .badQuery("width must be one of \(BarWidth.words)")
         }
         self.width = width
-        self.limit = try query.number("limit", in: 1...Self.mostBars, default: Self.usualBars)
+        self.limit = try query.number("limit", in: 1...Self.maximumBars, default: Self.usualBars)
         self.from = try query.moment("from")
         self.to = try query.moment("to")
     }
@@ -58,7 +58,7 @@ package struct BarExcerpt: Sendable {
         past: RelayPast?,
         of symbol: String,
         _ query: BarQuery,
-        _ room: AnswerMemory.Room
+        _ room: AnswerMemory.Reservation
     ) async throws -> BarExcerpt? {
         guard let past else { return live }
         let end = min(query.to ?? .max, live?.oldest ?? .max)

@@ -6,7 +6,7 @@ import Measurements
 package enum DescriptorBudget {
     /// With fewer than these no command can be relied on: the event loops, the feed, the recording, the history and a relay
     /// with a few clients have some fifty open.
-    package static let leastOfAll = 64
+    package static let minimumOfAll = 64
     /// What the rest of the program may still open: sockets of the feed, files, the resolver.
     static let reserve = 32
     /// A relay has at least so many places, whatever the limit.

@@ -12,7 +12,7 @@ struct GuessLimit {
     /// ... and how long one of them takes to come back.
     static let interval: TimeAmount = .seconds(1)
     /// The most addresses that are remembered; 24 KiB.
-    static let mostAddresses = 1_024
+    static let maximumAddresses = 1_024
 
     /// When each address will have its whole store again.
     private var fullAt: [PeerAddress: NIODeadline] = [:]
@@ -30,15 +30,15 @@ struct GuessLimit {
 
     /// Notes that an address has shown a wrong token.
     mutating func wrong(from address: PeerAddress, now: NIODeadline) {
-        if self.fullAt[address] == nil, self.fullAt.count >= Self.mostAddresses { self.forget(now: now) }
+        if self.fullAt[address] == nil, self.fullAt.count >= Self.maximumAddresses { self.forget(now: now) }
         self.fullAt[address] = max(self.fullAt[address] ?? now, now) + Self.interval
     }
 
     /// Makes room: forgets those who have their store again, or else the half that has used least of it.
     private mutating func forget(now: NIODeadline) {
         self.fullAt = self.fullAt.filter { $0.value > now }
-        guard self.fullAt.count >= Self.mostAddresses else { return }
-        let kept = self.fullAt.sorted { $0.value > $1.value }.prefix(Self.mostAddresses / 2)
+        guard self.fullAt.count >= Self.maximumAddresses else { return }
+        let kept = self.fullAt.sorted { $0.value > $1.value }.prefix(Self.maximumAddresses / 2)
         self.fullAt = Dictionary(uniqueKeysWithValues: kept.map { ($0.key, $0.value) })
     }
 }

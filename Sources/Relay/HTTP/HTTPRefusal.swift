@@ -13,7 +13,7 @@ package struct HTTPRefusal: Error, Equatable {
     /// One line for people.
     var message: String
     /// What to do about it, in one line.
-    var cure: String?
+    var hint: String?
     /// Headers beside those of every answer.
     var headers: HTTPHeaders = [:]
 
@@ -22,7 +22,7 @@ package struct HTTPRefusal: Error, Equatable {
         JSONWriter.line { out in
             out.field("type", self.type)
             out.field("message", self.message)
-            if let cure { out.field("cure", cure) }
+            if let hint { out.field("cure", hint) }
         }
     }
 }
@@ -32,7 +32,7 @@ extension HTTPRefusal {
         status: .notFound,
         type: "not-found",
         message: "there is nothing here",
-        cure:
+        hint:
             "GET /, /livez, /readyz, /metrics, /v1/status, /v1/snapshot, /v1/trades/SYMBOL, /v1/bars/SYMBOL or /v1/replay, "
             + "or a WebSocket to / or /v1/stream"
     )
@@ -40,34 +40,34 @@ extension HTTPRefusal {
         status: .badRequest,
         type: "tls-required",
         message: "this port speaks TLS",
-        cure: "use https:// or wss://"
+        hint: "use https:// or wss://"
     )
     static let tooManyClients = HTTPRefusal(
         status: .serviceUnavailable,
         type: "too-many-clients",
         message: "all places for clients are taken",
-        cure: "try again later, or raise relay.max-clients and the limit of open files (ulimit -n)",
+        hint: "try again later, or raise relay.max-clients and the limit of open files (ulimit -n)",
         headers: ["Retry-After": "10"]
     )
     static let tooManyFromAddress = HTTPRefusal(
         status: .tooManyRequests,
         type: "too-many-from-address",
         message: "this address has too many connections",
-        cure: "close some, or raise relay.max-clients-per-address",
+        hint: "close some, or raise relay.max-clients-per-address",
         headers: ["Retry-After": "10"]
     )
     static let tokenMissing = HTTPRefusal(
         status: .unauthorized,
         type: "token-missing",
         message: "this relay wants a token",
-        cure: "send the one in its relay.token-file: ?token=, Authorization: Bearer, or the subprotocol bearer.TOKEN",
+        hint: "send the one in its relay.token-file: ?token=, Authorization: Bearer, or the subprotocol bearer.TOKEN",
         headers: ["WWW-Authenticate": "Bearer"]
     )
     static let tokenWrong = HTTPRefusal(
         status: .unauthorized,
         type: "token-wrong",
         message: "this is not the relay's token",
-        cure: "send the one in its relay.token-file",
+        hint: "send the one in its relay.token-file",
         headers: ["WWW-Authenticate": "Bearer error=\"invalid_token\""]
     )
 
@@ -77,7 +77,7 @@ extension HTTPRefusal {
             status: .tooManyRequests,
             type: "too-many-guesses",
             message: "too many wrong tokens came from this address",
-            cure: "wait, and mend the client that sends them",
+            hint: "wait, and mend the client that sends them",
             headers: ["Retry-After": String(wait.nanoseconds / 1_000_000_000 + 1)]
         )
     }
@@ -85,51 +85,51 @@ extension HTTPRefusal {
         status: .serviceUnavailable,
         type: "stopping",
         message: "the relay is stopping",
-        cure: "connect again in a moment",
+        hint: "connect again in a moment",
         headers: ["Retry-After": "1"]
     )
     static let timedOut = HTTPRefusal(
         status: .requestTimeout,
         type: "request-timeout",
         message: "the request did not arrive in time",
-        cure: "send the whole request at once"
+        hint: "send the whole request at once"
     )
     static let headersTooLarge = HTTPRefusal(
         status: .requestHeaderFieldsTooLarge,
         type: "headers-too-large",
         message: "the request line and the headers are too large",
-        cure: "leave out headers and cookies that are not needed"
+        hint: "leave out headers and cookies that are not needed"
     )
     static let bodyTooLarge = HTTPRefusal(
         status: .payloadTooLarge,
         type: "body-too-large",
         message: "the request's body is too large",
-        cure: "send a smaller one: only POST /v1/replay takes a body, and a short one"
+        hint: "send a smaller one: only POST /v1/replay takes a body, and a short one"
     )
     static let expectationFailed = HTTPRefusal(
         status: .expectationFailed,
         type: "expectation-failed",
         message: "the only expectation that is met is 100-continue",
-        cure: "leave out the header Expect"
+        hint: "leave out the header Expect"
     )
     static let answersTooLarge = HTTPRefusal(
         status: .serviceUnavailable,
         type: "answers-too-large",
         message: "answers that are not read yet take all the memory for answers",
-        cure: "try again later, or ask for less with limit",
+        hint: "try again later, or ask for less with limit",
         headers: ["Retry-After": "5"]
     )
     static let malformed = HTTPRefusal(
         status: .badRequest,
         type: "malformed-request",
         message: "this is no valid HTTP/1.1 request",
-        cure: "use an HTTP client, such as curl"
+        hint: "use an HTTP client, such as curl"
     )
     static let failed = HTTPRefusal(
         status: .internalServerError,
         type: "internal-error",
         message: "the request failed inside the relay",
-        cure: "the relay's log says why; please report it"
+        hint: "the relay's log says why; please report it"
     )
 
     static func methodNotAllowed(_ allowed: [HTTPMethod]) -> HTTPRefusal {
@@ -138,7 +138,7 @@ extension HTTPRefusal {
             status: .methodNotAllowed,
             type: "method-not-allowed",
             message: "this address takes only \(allowed.joined(separator: " and "))",
-            cure: "use one of these methods",
+            hint: "use one of these methods",
             headers: ["Allow": allowed.joined(separator: ", ")]
         )
     }
@@ -149,7 +149,7 @@ extension HTTPRefusal {
             status: .notFound,
             type: "no-such-symbol",
             message: "no trade of \(symbol.prefix(SymbolName.longest)) has come yet",
-            cure: "/v1/status lists the symbols; a WebSocket client asks for another one by subscribing"
+            hint: "/v1/status lists the symbols; a WebSocket client asks for another one by subscribing"
         )
     }
 
@@ -162,7 +162,7 @@ extension HTTPRefusal {
             status: .badRequest,
             type: "bad-query",
             message: message,
-            cure: known.isEmpty ? "see \(page)" : "known here: \(known.sorted().joined(separator: ", "))"
+            hint: known.isEmpty ? "see \(page)" : "known here: \(known.sorted().joined(separator: ", "))"
         )
     }
 
@@ -170,7 +170,7 @@ extension HTTPRefusal {
         status: .badRequest,
         type: "bad-path",
         message: "the symbol in the path cannot be decoded",
-        cure: "percent-encode its UTF-8, such as /v1/snapshot/BINANCE%3ABTCUSDT"
+        hint: "percent-encode its UTF-8, such as /v1/snapshot/BINANCE%3ABTCUSDT"
     )
 }
 
@@ -194,7 +194,7 @@ extension HTTPRefusal {
                 status: refusal.status,
                 type: "websocket-refused",
                 message: refusal.reason,
-                cure: "open a WebSocket of version 13 here, by \(isEncrypted ? "wss" : "ws")://",
+                hint: "open a WebSocket of version 13 here, by \(isEncrypted ? "wss" : "ws")://",
                 headers: refusal.headers
             )
         }

@@ -11,7 +11,7 @@ struct RelayListener {
     private static let backlog: Int32 = 4_096
 
     let hub: RelayHub
-    let roster: ConnectionRoster
+    let connectionTable: ConnectionTable
     let router: RelayRouter
     /// The memory for the answers of all connections.
     let answers: AnswerMemory
@@ -95,7 +95,7 @@ struct RelayListener {
     func setUp(_ channel: any Channel) throws {
         let peer = PeerAddress(remote: channel.remoteAddress, local: channel.localAddress)
         let refusal = try self.refusal(of: channel, from: peer)
-        self.roster.add(channel, from: peer)
+        self.connectionTable.add(channel, from: peer)
         let pipeline = channel.pipeline.syncOperations
         // A socket file is this machine's own.
         let tls = Self.isSocketFile(channel) ? nil : self.tls
@@ -113,15 +113,15 @@ struct RelayListener {
     /// - Throws: where there are so many that it is closed without a word.
     private func refusal(of channel: any Channel, from peer: PeerAddress) throws -> HTTPRefusal? {
         let settings = self.hub.settings
-        if self.roster.isClosing { return .stopping }
+        if self.connectionTable.isClosing { return .stopping }
         if peer != .here {
-            let count = self.roster.count(from: peer)
+            let count = self.connectionTable.count(from: peer)
             guard count < settings.maximumClientsPerAddress * 2 else { throw self.dropped(.tooManyFromAddress) }
             if count >= settings.maximumClientsPerAddress { return .tooManyFromAddress }
         }
         let places = Places(of: settings, descriptors: self.descriptors)
-        guard self.roster.count >= places.all else { return nil }
-        if self.roster.closeOldestPlain() {
+        guard self.connectionTable.count >= places.all else { return nil }
+        if self.connectionTable.closeOldestPlain() {
             self.hub.instruments.refusals.add("connection-displaced")
             return nil
         }
@@ -146,7 +146,7 @@ struct RelayListener {
             isSocketFile && settings.unixSocket != nil && channel.localAddress?.pathname == settings.unixSocket
         let tokens = isOurFile ? nil : self.tokens
         let hub = self.hub
-        let roster = self.roster
+        let connectionTable = self.connectionTable
         return RelayService(
             limits: HTTPServerLimits(settings),
             answers: self.answers,
@@ -161,13 +161,13 @@ struct RelayListener {
             refused: { type in hub.instruments.refusals.add(type) },
             admitClient: { self.refusal() },
             makeSession: { spoken, head throws(HTTPRefusal) in try spoken.init(request: head, relay: hub) },
-            upgraded: { channel in roster.upgraded(channel) }
+            upgraded: { channel in connectionTable.upgraded(channel) }
         )
     }
 
     /// Why no further client is let in, or `nil`.
     private func refusal() -> HTTPRefusal? {
-        if self.roster.isClosing { return .stopping }
+        if self.connectionTable.isClosing { return .stopping }
         let places = Places(of: self.hub.settings, descriptors: self.descriptors)
         return self.hub.clientCount < places.clients ? nil : .tooManyClients
     }

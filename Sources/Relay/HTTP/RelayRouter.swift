@@ -11,23 +11,23 @@ struct RelayRouter: Sendable {
     struct Sources: Sendable {
         var reading: @Sendable () async throws -> RelayReading
         /// The status and the newest of all symbols, as JSON.
-        var snapshot: @Sendable (AnswerMemory.Room) async throws -> ByteBuffer
+        var snapshot: @Sendable (AnswerMemory.Reservation) async throws -> ByteBuffer
         /// The newest of one symbol; `nil` when it has not traded.
         var symbolSnapshot: @Sendable (String) async throws -> ByteBuffer?
         /// The newest trades of one symbol, as many as the limit at most.
-        var trades: @Sendable (String, Int, AnswerMemory.Room) async throws -> TradeExcerpt?
+        var trades: @Sendable (String, Int, AnswerMemory.Reservation) async throws -> TradeExcerpt?
         /// The bars of one symbol; `nil` when it has none.
-        var bars: @Sendable (String, BarQuery, AnswerMemory.Room) async throws -> BarExcerpt?
+        var bars: @Sendable (String, BarQuery, AnswerMemory.Reservation) async throws -> BarExcerpt?
         /// What earlier runs have recorded.
         var past: RelayPast?
         var instruments: Instruments
         var version: String
         /// The replay behind the feed; `nil` where there is none.
-        var replay: ReplayDoor?
+        var replay: ReplayEndpoint?
     }
 
     /// The trades of one answer, at most and by default.
-    static let mostTrades = 10_000
+    static let maximumTrades = 10_000
     static let usualTrades = 100
 
     let sources: Sources
@@ -40,7 +40,7 @@ struct RelayRouter: Sendable {
     func respond(
         to head: HTTPRequestHead,
         body: ByteBuffer = ByteBuffer(),
-        room: AnswerMemory.Room
+        room: AnswerMemory.Reservation
     ) async -> HTTPAnswer {
         var answer = await self.answer(to: head, body, room)
         if let origin = head.headers.first(name: "Origin") {
@@ -52,7 +52,11 @@ struct RelayRouter: Sendable {
         return answer
     }
 
-    private func answer(to head: HTTPRequestHead, _ body: ByteBuffer, _ room: AnswerMemory.Room) async -> HTTPAnswer {
+    private func answer(
+        to head: HTTPRequestHead,
+        _ body: ByteBuffer,
+        _ room: AnswerMemory.Reservation
+    ) async -> HTTPAnswer {
         do {
             guard let route = RelayRoute(head.path) else { throw HTTPRefusal.notFound }
             if head.method == .OPTIONS { return Self.options(of: route, for: head) }
@@ -79,7 +83,7 @@ struct RelayRouter: Sendable {
         to head: HTTPRequestHead,
         at route: RelayRoute,
         _ body: ByteBuffer,
-        _ room: AnswerMemory.Room
+        _ room: AnswerMemory.Reservation
     ) async throws -> HTTPAnswer {
         let sources = self.sources
         switch route {
@@ -123,7 +127,7 @@ struct RelayRouter: Sendable {
         case .replay:
             let position =
                 head.method == .POST
-                ? try await ReplayDoor.take(body, sources.replay) : try ReplayDoor.position(sources.replay)
+                ? try await ReplayEndpoint.take(body, sources.replay) : try ReplayEndpoint.position(sources.replay)
             return .fresh("application/json", position)
         }
     }

@@ -66,7 +66,7 @@ struct RelayService: HTTPService {
     func respond(
         to head: HTTPRequestHead,
         body: ByteBuffer,
-        memory: AnswerMemory.Room,
+        memory: AnswerMemory.Reservation,
         on loop: any EventLoop
     ) -> EventLoopFuture<HTTPAnswer> {
         let router = self.router

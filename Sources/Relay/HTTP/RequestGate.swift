@@ -37,7 +37,7 @@ struct RequestGate: Sendable {
                 status: .badRequest,
                 type: "host-missing",
                 message: "a request needs exactly one Host header",
-                cure: "use an HTTP client, such as curl"
+                hint: "use an HTTP client, such as curl"
             )
         }
         guard self.isOurs(hosts[0]) else { return Self.foreign("the Host header") }
@@ -50,7 +50,7 @@ struct RequestGate: Sendable {
                 status: .forbidden,
                 type: "origin-not-allowed",
                 message: "web pages of this origin may not connect",
-                cure: "add the origin to relay.allowed-origins"
+                hint: "add the origin to relay.allowed-origins"
             )
         }
         return nil
@@ -61,7 +61,7 @@ struct RequestGate: Sendable {
             status: .misdirectedRequest,
             type: "host-not-allowed",
             message: "\(place) names another machine",
-            cure: "use localhost or 127.0.0.1, or add the name to relay.host-names"
+            hint: "use localhost or 127.0.0.1, or add the name to relay.host-names"
         )
     }
 

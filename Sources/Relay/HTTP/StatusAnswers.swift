@@ -39,7 +39,7 @@ enum StatusAnswers {
         let latency = instruments.latency.report
         return JSONWriter.line { out in
             out.field("version", version)
-            out.field("uptime", seconds: DisplayClock.monotonic() - instruments.started)
+            out.field("uptime", seconds: SystemClock.monotonic() - instruments.started)
             out.field("epoch", reading.epoch)
             out.field("nextSeq", reading.epoch.map { _ in reading.sequences.upperBound })
             out.field("ready", Readiness(reading.status, newestAge: reading.newestAge).isReady)

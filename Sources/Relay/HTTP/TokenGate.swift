@@ -6,7 +6,7 @@ import NIOHTTP1
 /// The check of the token that clients must show, where one is set; for all connections of a relay, on its loop.
 package final class TokenGate {
     /// The fewest characters that are taken for a token: shorter ones can be guessed.
-    package static let leastCharacters = 16
+    package static let minimumCharacters = 16
     /// Says only that the program runs, and is asked by supervisors that have no token.
     private static let openPath = "/livez"
 

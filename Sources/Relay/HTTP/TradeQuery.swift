@@ -14,7 +14,7 @@ struct TradeQuery {
 
     init(_ text: String?) throws(HTTPRefusal) {
         let query = try QueryText(text, known: Self.known)
-        self.limit = try query.number("limit", in: 1...RelayRouter.mostTrades, default: RelayRouter.usualTrades)
+        self.limit = try query.number("limit", in: 1...RelayRouter.maximumTrades, default: RelayRouter.usualTrades)
         self.from = try query.moment("from")
         self.to = try query.moment("to")
         guard let place = query.text("before") else {
@@ -32,7 +32,7 @@ struct TradeQuery {
         _ symbol: String,
         live: TradeExcerpt?,
         past: RelayPast?,
-        _ room: AnswerMemory.Room
+        _ room: AnswerMemory.Reservation
     ) async throws -> ByteBuffer? {
         guard self.before != nil || self.from != nil || self.to != nil else { return nil }
         guard let past else {
@@ -41,7 +41,7 @@ struct TradeQuery {
                 type: "no-history",
                 message:
                     "no past of the market is recorded here; recordings of replays and simulated markets are not read",
-                cure: "start tickertape with --record; without before, from and to the newest trades are answered"
+                hint: "start tickertape with --record; without before, from and to the newest trades are answered"
             )
         }
         let query = PastTradesQuery(before: self.before, from: self.from, to: self.to, limit: self.limit)

@@ -22,7 +22,7 @@ extension RelayHub {
             resumeSeconds: Int(self.ring.span / 1_000_000_000),
             limits: limits,
             time: self.wallClock(),
-            status: self.toldStatus,
+            status: self.reportedStatus,
             symbols: self.helloSymbols
         )
         if let earliest = self.ring.earlier.first?.ring, let epoch = earliest.epoch {

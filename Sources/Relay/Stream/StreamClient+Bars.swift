@@ -10,11 +10,11 @@ extension StreamClient {
             guard self.claim(symbol) else { continue }
             accepted.append(symbol)
         }
-        self.tell(.subscribedBars(accepted, width))
+        self.notify(.subscribedBars(accepted, width))
         for symbol in accepted {
             let topic = BarTopic(symbol: symbol, width: width)
             if self.barTopics.insert(topic).inserted, let newest = self.hub.join(self, topic) {
-                self.tell(.bar(newest))
+                self.notify(.bar(newest))
             }
         }
         self.hub.gauges.subscribed()
@@ -25,9 +25,9 @@ extension StreamClient {
 
     /// Subscribes to a symbol; returns whether it could, and reports to the client why not.
     private func claim(_ symbol: String) -> Bool {
-        if self.wished.contains(symbol) { return true }
-        guard self.wished.count < self.hub.subscriptions.limit else {
-            self.tellTooMany(symbol)
+        if self.subscribedSymbols.contains(symbol) { return true }
+        guard self.subscribedSymbols.count < self.hub.subscriptions.limit else {
+            self.reportTooMany(symbol)
             return false
         }
         return self.takePlace(for: symbol)
@@ -39,8 +39,8 @@ extension StreamClient {
             self.leave(topic)
             let isFollowed = self.hub.prices.knownRow(of: topic.symbol).map { self.session.follows($0) } ?? false
             guard !isFollowed, !self.barTopics.contains(where: { $0.symbol == topic.symbol }) else { continue }
-            self.toldRefused.remove(topic.symbol)
-            if self.wished.remove(topic.symbol) != nil { self.hub.unsubscribe(self, from: topic.symbol) }
+            self.reportedRefused.remove(topic.symbol)
+            if self.subscribedSymbols.remove(topic.symbol) != nil { self.hub.unsubscribe(self, from: topic.symbol) }
         }
     }
 
@@ -55,11 +55,11 @@ extension StreamClient {
     }
 
     /// A bar is new. One that is over must not be missed; one that is not is left out for whoever is too slow, and comes later.
-    func barChanged(_ bar: ToldBar, _ message: SharedMessage) {
+    func barChanged(_ bar: PublishedBar, _ message: SharedMessage) {
         guard self.isOpen else { return }
         let control = StreamControl.bar(bar)
         if bar.isClosed {
-            self.tell(control, message)
+            self.notify(control, message)
         } else if self.takesPrices, self.mayWriteMergeable {
             self.write(message.frame(for: StreamClient.self, encode: control.encoded), messages: 1)
         }

@@ -6,22 +6,24 @@ extension StreamClient {
     /// Asks the replay for what a client wants of it. When that changes something all clients are told, this one among
     /// them; why it does not, only this one.
     func askReplay(_ text: ByteBuffer) {
-        guard let replay = self.hub.replay else { return self.tell(.error(ReplayDoor.notReplay, code: "not-a-replay")) }
+        guard let replay = self.hub.replay else {
+            return self.notify(.error(ReplayEndpoint.notReplay, code: "not-a-replay"))
+        }
         guard self.hub.settings.allowsReplayControl else {
-            return self.tell(.error(ReplayDoor.closed, code: "replay-control-off"))
+            return self.notify(.error(ReplayEndpoint.closed, code: "replay-control-off"))
         }
         let request: ReplayRequest
         do throws(ReplayRefusal) {
             request = try ReplayRequestText.parse(text, position: replay.position())
         } catch {
-            return self.tell(.error(error.description, code: "replay-refused"))
+            return self.notify(.error(error.description, code: "replay-refused"))
         }
         let client = NIOLoopBound(self, eventLoop: self.hub.loop)
         let loop = self.hub.loop
         replay.request(request) { result in
             guard case .failure(let refusal) = result else { return }
             loop.execute {
-                client.value.tell(.error(refusal.description, code: "replay-refused"))
+                client.value.notify(.error(refusal.description, code: "replay-refused"))
                 client.value.hub.flush()
             }
         }

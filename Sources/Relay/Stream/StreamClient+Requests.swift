@@ -13,7 +13,7 @@ extension StreamClient {
     }
 
     /// The most requests that wait until a client has caught up; and never more bytes than one message may have.
-    private static let mostDeferred = 64
+    private static let maximumDeferred = 64
     /// As many symbols in one request cost as much as another request.
     private static let symbolsPerRequest = 64
     /// To resume costs as much as so many requests: it may bring a hundred thousand trades.
@@ -31,7 +31,7 @@ extension StreamClient {
         }
         switch self.allowance.requested(cost: cost, now: self.hub.now) {
         case .allowed: self.take(request, bytes: bytes)
-        case .refused: self.tell(.error("Too many requests; slow down", code: "rate-limited"))
+        case .refused: self.notify(.error("Too many requests; slow down", code: "rate-limited"))
         case .flood: self.close(.policy, reason: "too many requests")
         }
     }
@@ -52,17 +52,17 @@ extension StreamClient {
             self.overflow = policy
             self.policyChanged()
         case .ping(let id):
-            self.tell(.pong(id: id, time: self.hub.wallClock()))
+            self.notify(.pong(id: id, time: self.hub.wallClock()))
         case .replay(let text):
             self.askReplay(text)
         case .faulty(let fault):
-            self.tell(.error(fault.message, code: fault.code))
+            self.notify(.error(fault.message, code: fault.code))
         case .other(let type):
             let text = "Unknown type \(type.prefix(64)); use subscribe, unsubscribe, overflow, ping or replay"
-            self.tell(.error(text, code: "unknown-type"))
+            self.notify(.error(text, code: "unknown-type"))
         case nil:
             let text = #"Invalid message; send {"type":"subscribe","symbol":"…"}"#
-            self.tell(.error(text, code: "invalid-message"))
+            self.notify(.error(text, code: "invalid-message"))
         }
     }
 
@@ -70,10 +70,12 @@ extension StreamClient {
     private func isDeferred(_ request: StreamRequest?, _ bytes: Int, always: Bool) -> Bool {
         guard self.catchUp != nil, always || !self.deferred.isEmpty, let request else { return false }
         let waiting = self.deferred.reduce(0) { $0 + $1.bytes }
-        if self.deferred.count < Self.mostDeferred, waiting + bytes <= self.hub.settings.webSocket.maximumMessageBytes {
+        if self.deferred.count < Self.maximumDeferred,
+            waiting + bytes <= self.hub.settings.webSocket.maximumMessageBytes
+        {
             self.deferred.append(Deferred(request: request, bytes: bytes))
         } else {
-            self.tell(.error("Too many requests while catching up; wait for resumed", code: "busy"))
+            self.notify(.error("Too many requests while catching up; wait for resumed", code: "busy"))
         }
         return true
     }
@@ -107,7 +109,7 @@ extension StreamClient {
                 if asked != nil { changed.append(row) }
                 again.insert(row)
             }
-            self.tell(.subscribed(nil, delivery))
+            self.notify(.subscribed(nil, delivery))
         } else {
             var accepted: [String] = []
             for symbol in symbols {
@@ -126,7 +128,7 @@ extension StreamClient {
                     new.append(row)
                 }
             }
-            self.tell(.subscribed(accepted, delivery))
+            self.notify(.subscribed(accepted, delivery))
         }
         self.policyChanged()
         let place = since.flatMap { self.hub.ring.path(since: $0)?.start }
@@ -151,7 +153,7 @@ extension StreamClient {
     /// Begins to follow one symbol; `nil` where that cannot be, which the client is told.
     private func begin(_ symbol: String, delivery: StreamDelivery, first: UInt64) -> Int? {
         guard self.session.followsAll || self.session.count < self.hub.subscriptions.limit else {
-            self.tellTooMany(symbol)
+            self.reportTooMany(symbol)
             return nil
         }
         guard self.takePlace(for: symbol) else { return nil }
@@ -165,23 +167,23 @@ extension StreamClient {
 
     /// Subscribes to a symbol; returns whether it could, and reports to the client why not.
     func takePlace(for symbol: String) -> Bool {
-        guard !self.wished.contains(symbol) else { return true }
+        guard !self.subscribedSymbols.contains(symbol) else { return true }
         switch self.hub.subscribe(self, to: symbol) {
         case .invalid:
-            self.tell(.error(TradesSession.invalid(symbol), code: "invalid-symbol"))
+            self.notify(.error(TradesSession.invalid(symbol), code: "invalid-symbol"))
             return false
         case .full:
-            self.tellTooMany(symbol)
+            self.reportTooMany(symbol)
             return false
         case .accepted:
-            self.wished.insert(symbol)
+            self.subscribedSymbols.insert(symbol)
             return true
         }
     }
 
-    func tellTooMany(_ symbol: String) {
+    func reportTooMany(_ symbol: String) {
         let text = "\(TradesSession.tooManySymbols): \(symbol.prefix(SymbolName.longest))"
-        self.tell(.error(text, code: "too-many-symbols"))
+        self.notify(.error(text, code: "too-many-symbols"))
     }
 
     /// Whether the symbol's newest trade is told, or counted, again from a place on; what has not been told before then is
@@ -214,17 +216,17 @@ extension StreamClient {
         }
         for symbol in symbols {
             self.leaveBars(of: symbol)
-            self.toldRefused.remove(symbol)
+            self.reportedRefused.remove(symbol)
             if let row = self.hub.prices.knownRow(of: symbol) { self.session.unfollow(row) }
-            if self.wished.remove(symbol) != nil { self.hub.unsubscribe(self, from: symbol) }
+            if self.subscribedSymbols.remove(symbol) != nil { self.hub.unsubscribe(self, from: symbol) }
         }
         self.wishesChanged()
     }
 
     func giveUpAll() {
-        let symbols = self.wished
-        self.wished = []
-        self.toldRefused = []
+        let symbols = self.subscribedSymbols
+        self.subscribedSymbols = []
+        self.reportedRefused = []
         for symbol in symbols { self.hub.unsubscribe(self, from: symbol) }
     }
 
@@ -242,7 +244,10 @@ extension StreamClient {
         if isEverything {
             for row in self.session.excluded { names.insert(self.hub.prices.symbol(ofRow: row)) }
         }
-        self.fanout.place(self, wanting: Audience<StreamClient>.Wish(isEverything: isEverything, symbols: names))
+        self.fanout.place(
+            self,
+            wanting: SubscriberGroups<StreamClient>.SymbolFilter(isEverything: isEverything, symbols: names)
+        )
     }
 
     /// Joins the beats of the intervals that it wants, and leaves the others.

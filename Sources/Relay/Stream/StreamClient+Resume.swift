@@ -17,14 +17,16 @@ extension StreamClient {
         self.hub.expireRing()
         guard let path = self.hub.ring.path(since: since) else {
             // No run of numbers has begun here.
-            self.tell(.resumeGap(reason: TradeRing.Path.Shortage.unknown.reason, to: self.hub.wallClock(), next: since))
+            self.notify(
+                .resumeGap(reason: TradeRing.Path.Shortage.unknown.reason, to: self.hub.wallClock(), next: since)
+            )
             for row in new { self.showNewest(row) }
-            return self.tell(
+            return self.notify(
                 .resumed(since: since, epoch: since.epoch, to: since.sequence, trades: 0, isComplete: false)
             )
         }
         if let shortage = path.shortage {
-            self.tell(.resumeGap(reason: shortage.reason, to: self.arrival(at: path.start), next: path.start))
+            self.notify(.resumeGap(reason: shortage.reason, to: self.arrival(at: path.start), next: path.start))
         }
         let rows = new + again
         let single = rows.filter { self.session.delivery(of: $0) == .all }
@@ -60,12 +62,12 @@ extension StreamClient {
         var (_, earlier) = self.hub.ring.run(at: path.start)
         while let index = earlier {
             let (gap, next) = self.hub.ring.behind(earlier: index)
-            self.tell(.gap(gap))
+            self.notify(.gap(gap))
             (_, earlier) = self.hub.ring.run(at: next)
         }
         let trades = self.showResumed(rows, path)
         let next = self.hub.ring.sequences.upperBound
-        self.tell(
+        self.notify(
             .resumed(
                 since: since,
                 epoch: self.hub.ring.epoch ?? since.epoch,
@@ -96,7 +98,7 @@ extension StreamClient {
             age: self.hub.age(ofArrival: newest.summary.received),
             number: self.hub.number()
         )
-        self.session.told(newest.summary.price, newest.ordinal, row)
+        self.session.reported(newest.summary.price, newest.ordinal, row)
         return RelayHub.framed(snapshot)
     }
 

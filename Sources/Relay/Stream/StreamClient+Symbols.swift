@@ -6,15 +6,15 @@ import Wire
 extension StreamClient {
     /// Reports it once, and keeps the subscription. Clients that follow all symbols get the symbol's state instead.
     func symbolRefused(_ symbol: String, reason: String) {
-        guard self.wished.contains(symbol), self.toldRefused.insert(symbol).inserted else { return }
-        self.tell(.error(reason, code: self.hub.symbolStates[symbol]?.word ?? "refused"))
+        guard self.subscribedSymbols.contains(symbol), self.reportedRefused.insert(symbol).inserted else { return }
+        self.notify(.error(reason, code: self.hub.symbolStates[symbol]?.word ?? "refused"))
     }
 
-    func symbolAccepted(_ symbol: String) { self.toldRefused.remove(symbol) }
+    func symbolAccepted(_ symbol: String) { self.reportedRefused.remove(symbol) }
 
     func symbolChanged(_ status: SymbolStatus, _ message: SharedMessage) {
         guard self.follows(status.symbol) else { return }
-        self.tell(.symbol(status), message)
+        self.notify(.symbol(status), message)
     }
 
     /// A client that has subscribed to the symbol by its name gets the symbol's state instead.
@@ -23,8 +23,8 @@ extension StreamClient {
     }
 
     private func released(_ symbol: String, since: Int64, _ message: SharedMessage? = nil) {
-        guard !self.wished.contains(symbol), self.follows(symbol) else { return }
-        self.tell(.released(symbol, since: since), message)
+        guard !self.subscribedSymbols.contains(symbol), self.follows(symbol) else { return }
+        self.notify(.released(symbol, since: since), message)
     }
 
     /// Reports that a symbol is released, where it is.
@@ -34,24 +34,24 @@ extension StreamClient {
 
     /// The client has forgotten the price of the released symbol.
     func symbolRecalled(_ symbol: String) {
-        guard self.isOpen, !self.wished.contains(symbol), let row = self.hub.prices.knownRow(of: symbol),
+        guard self.isOpen, !self.subscribedSymbols.contains(symbol), let row = self.hub.prices.knownRow(of: symbol),
             self.session.follows(row)
         else { return }
         self.showAgain(row)
     }
 
     func showState(of symbol: String) {
-        if let status = self.hub.symbolStates[symbol] { return self.tell(.symbol(status)) }
+        if let status = self.hub.symbolStates[symbol] { return self.notify(.symbol(status)) }
         self.showReleased(symbol)
     }
 
-    func statusChanged(_ status: FeedStatus, _ message: SharedMessage) { self.tell(.status(status), message) }
+    func statusChanged(_ status: FeedStatus, _ message: SharedMessage) { self.notify(.status(status), message) }
 
-    func replayChanged(_ position: ReplayPosition, _ message: SharedMessage) { self.tell(.replay(position), message) }
+    func replayChanged(_ position: ReplayPosition, _ message: SharedMessage) { self.notify(.replay(position), message) }
 
     func gapFound(_ gap: Gap, _ message: SharedMessage) {
         if let symbol = gap.symbol, !self.follows(symbol) { return }
-        self.tell(.gap(gap), message)
+        self.notify(.gap(gap), message)
     }
 
     private func follows(_ symbol: String) -> Bool {

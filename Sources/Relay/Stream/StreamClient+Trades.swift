@@ -3,7 +3,7 @@ import NIOCore
 // Single trades for a client of `/v1/stream`, written as long as its backlog allows, and counted where it does not.
 extension StreamClient {
     /// Trades are there that it wants, the same bytes for all who want them.
-    func deliver(_ content: TradeSheet.Content) {
+    func deliver(_ content: StreamTradeEncoder.Content) {
         guard self.isOpen else { return }
         let bytes = self.compressed(content.bytes)
         switch self.output.offered(trades: content.trades, bytes: bytes.readableBytes, messages: Int(content.trades)) {
@@ -38,6 +38,6 @@ extension StreamClient {
         if self.closesWhenBehind { return self.closeTooSlow(missed: self.output.missed + count) }
         let range = loss.firstSequence...max(loss.firstSequence, loss.nextSequence - 1)
         self.hub.noteSkipped(count)
-        self.tell(.skipped(count, range))
+        self.notify(.skipped(count, range))
     }
 }

@@ -21,9 +21,9 @@ package final class StreamClient: RelayProtocol {
     let query: StreamQuery
     var session = StreamSession()
     /// The symbols for which it has a place in the ledger.
-    var wished: Set<String> = []
+    var subscribedSymbols: Set<String> = []
     /// Those that the client has been told the upstream does not send.
-    var toldRefused: Set<String> = []
+    var reportedRefused: Set<String> = []
     /// What is to become of it when it is too slow, if it has said so.
     var overflow: StreamOverflow?
     var allowance: RequestAllowance
@@ -47,7 +47,7 @@ package final class StreamClient: RelayProtocol {
     /// The number of the first trade that it has missed, told of or not, since it was last shown the newest instead.
     var missedSince: UInt64?
     /// Of the messages that wait, those that must not be missed.
-    private var waitingControls = WaitingMessages()
+    private var waitingControls = PendingMessages()
     private var hasSaidHello = false
     /// Whether the relay ends, so that everything is written, whatever waits.
     var isLast = false
@@ -130,7 +130,7 @@ package final class StreamClient: RelayProtocol {
     /// Tells what must not be missed.
     ///
     /// - Parameter message: what has the message as a frame, where it is the same for many.
-    func tell(_ control: StreamControl, _ message: SharedMessage? = nil) {
+    func notify(_ control: StreamControl, _ message: SharedMessage? = nil) {
         guard self.isOpen, self.hasSaidHello else { return }
         if self.catchUp != nil { return self.hold(control) }
         // Who is to be closed is told the count then.
@@ -141,7 +141,7 @@ package final class StreamClient: RelayProtocol {
         let frame = shared ?? self.hub.frame(control)
         guard self.hasRoom(for: frame.readableBytes) else { return self.closeForControl() }
         self.write(frame, messages: 1)
-        self.waitingControls.wrote(messages: 1, bytes: self.writtenBytes, atMost: self.output.mostWaiting)
+        self.waitingControls.wrote(messages: 1, bytes: self.writtenBytes, atMost: self.output.maximumWaiting)
     }
 
     private func hold(_ control: StreamControl) {
@@ -230,7 +230,7 @@ package final class StreamClient: RelayProtocol {
                 self.missedRange = nil
                 self.missedCount = 0
                 self.hub.noteSkipped(missed)
-                self.tell(.skipped(missed, range))
+                self.notify(.skipped(missed, range))
             }
             // Also where the count was told before, in front of a message that could not wait.
             if let since = self.missedSince {

@@ -13,7 +13,7 @@ enum StreamControl {
     case resumeGap(reason: String, to: Int64, next: TapePosition)
     case subscribed([String]?, StreamDelivery)
     case subscribedBars([String], BarWidth)
-    case bar(ToldBar)
+    case bar(PublishedBar)
     case resumed(since: TapePosition, epoch: UInt64, to: UInt64, trades: UInt64, isComplete: Bool)
     case skipped(UInt64, ClosedRange<UInt64>)
     case pong(id: ByteBuffer?, time: Int64)
@@ -43,8 +43,8 @@ enum StreamControl {
             StreamEncoder.subscribed(symbols, delivery: delivery, number: number)
         case .subscribedBars(let symbols, let width):
             StreamEncoder.subscribed(symbols, bars: width, number: number)
-        case .bar(let told):
-            StreamEncoder.bar(told, number: number)
+        case .bar(let reported):
+            StreamEncoder.bar(reported, number: number)
         case .resumed(let since, let epoch, let to, let trades, let isComplete):
             StreamEncoder.resumed(
                 epoch: epoch,

@@ -92,7 +92,7 @@ package struct StreamQuery: Equatable {
                 status: .badRequest,
                 type: "unknown-subprotocol",
                 message: "none of the subprotocols offered is spoken here",
-                cure: "offer \(StreamHello.subprotocol), or none"
+                hint: "offer \(StreamHello.subprotocol), or none"
             )
         }
         return StreamHello.subprotocol

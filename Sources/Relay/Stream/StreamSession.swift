@@ -169,7 +169,7 @@ struct StreamSession {
     ) -> Message {
         guard self.follows(row), let before = self.following[row] else { return .nothing }
         guard let last = before.price else {
-            self.told(price, ordinal, row)
+            self.reported(price, ordinal, row)
             return .snapshot(skipped: ordinal > before.ordinal ? ordinal - before.ordinal - 1 : 0)
         }
         // Not newer than what it has (its snapshot was ahead of the debounce), or the same price: then it is told later
@@ -177,12 +177,12 @@ struct StreamSession {
         guard ordinal > before.ordinal, showsUnchanged || price != last || before.delivery != .latest else {
             return .nothing
         }
-        self.told(price, ordinal, row)
+        self.reported(price, ordinal, row)
         return .price(skipped: ordinal - before.ordinal - 1)
     }
 
     /// The client has been told a price in another way.
-    mutating func told(_ price: ExactDecimal, _ ordinal: UInt64, _ row: Int) {
+    mutating func reported(_ price: ExactDecimal, _ ordinal: UInt64, _ row: Int) {
         self.following[row]?.price = price
         self.following[row]?.ordinal = ordinal
     }

@@ -3,7 +3,7 @@ import NIOCore
 import Terminal
 
 /// A ``LinePrinter`` without its thread: it formats each item at the time of its arrival.
-final class LineRehearsal {
+final class LineHarness {
     private let output: OutputDigest
     private let errors: OutputDigest?
     private let loop: any EventLoop
@@ -29,7 +29,7 @@ final class LineRehearsal {
     }
 
     /// The output to pass to a ``PriceDisplay``.
-    var display: any DisplayOutput { RehearsedLines(lines: NIOLoopBound(self, eventLoop: self.loop)) }
+    var display: any DisplayOutput { HarnessLines(lines: NIOLoopBound(self, eventLoop: self.loop)) }
 
     func stop() {
         self.timer?.cancel()
@@ -63,12 +63,12 @@ final class LineRehearsal {
 }
 
 /// The screen of a ``TerminalDisplay`` without terminal and thread: the same frames at the same pace, as bytes.
-final class ScreenRehearsal {
+final class ScreenHarness {
     private let output: OutputDigest
     private let size: ScreenGrid.Size
     private let loop: any EventLoop
     private let wallClock: @Sendable () -> Int64
-    private var film: ScreenFilm
+    private var renderer: ScreenRenderer
     private var timer: Scheduled<Void>?
 
     init(
@@ -80,14 +80,14 @@ final class ScreenRehearsal {
     ) {
         self.output = output
         self.size = size
-        self.film = ScreenFilm(settings)
+        self.renderer = ScreenRenderer(settings)
         self.loop = loop
         self.wallClock = wallClock
         output.take(TerminalModes.enter)
     }
 
     /// The output to pass to a ``PriceDisplay``.
-    var display: any DisplayOutput { RehearsedScreen(screen: NIOLoopBound(self, eventLoop: self.loop)) }
+    var display: any DisplayOutput { HarnessScreen(screen: NIOLoopBound(self, eventLoop: self.loop)) }
 
     func stop() {
         self.timer?.cancel()
@@ -95,7 +95,7 @@ final class ScreenRehearsal {
     }
 
     fileprivate func published(_ state: DisplayState) {
-        self.film.published(state)
+        self.renderer.published(state)
         self.arm()
     }
 
@@ -103,7 +103,7 @@ final class ScreenRehearsal {
     private func arm() {
         let now = Int64(self.loop.now.uptimeNanoseconds)
         let due: Int64
-        switch self.film.next(now: now) {
+        switch self.renderer.next(now: now) {
         case .draw: due = now
         case .sleep(let until):
             guard let until else { return }
@@ -118,21 +118,21 @@ final class ScreenRehearsal {
 
     private func draw() {
         let now = Moment(monotonic: Int64(self.loop.now.uptimeNanoseconds), wall: self.wallClock())
-        if case .draw = self.film.next(now: now.monotonic) {
-            self.output.take(self.film.draw(size: self.size, now: now))
+        if case .draw = self.renderer.next(now: now.monotonic) {
+            self.output.take(self.renderer.draw(size: self.size, now: now))
         }
         self.arm()
     }
 }
 
-private struct RehearsedLines: DisplayOutput {
-    let lines: NIOLoopBound<LineRehearsal>
+private struct HarnessLines: DisplayOutput {
+    let lines: NIOLoopBound<LineHarness>
     var isScreen: Bool { false }
     func show(_ item: LineItem) { self.lines.value.took(item) }
 }
 
-private struct RehearsedScreen: DisplayOutput {
-    let screen: NIOLoopBound<ScreenRehearsal>
+private struct HarnessScreen: DisplayOutput {
+    let screen: NIOLoopBound<ScreenHarness>
     var isScreen: Bool { true }
     func publish(_ state: DisplayState) { self.screen.value.published(state) }
 }

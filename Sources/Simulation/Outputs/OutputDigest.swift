@@ -2,7 +2,7 @@ package import NIOCore
 import TLS
 
 /// The digest of one output on virtual time.
-package struct RehearsedOutput: Sendable, Equatable {
+package struct HarnessOutput: Sendable, Equatable {
     /// The output's name as one word, such as `relay-stream-all`.
     package var name: String
     /// The number of bytes.
@@ -36,7 +36,7 @@ package final class OutputDigest {
     package func take(_ text: String) { self.take(Array(text.utf8)) }
 
     /// Returns the digest of all bytes; called once.
-    package func finish() -> RehearsedOutput {
-        RehearsedOutput(name: self.name, count: self.digest.count, digest: self.digest.finish(), bytes: self.kept)
+    package func finish() -> HarnessOutput {
+        HarnessOutput(name: self.name, count: self.digest.count, digest: self.digest.finish(), bytes: self.kept)
     }
 }

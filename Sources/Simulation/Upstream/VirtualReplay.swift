@@ -39,7 +39,7 @@ package final class VirtualReplay {
     /// The part of the recording that is played.
     package let span: RecordingSpan
     private let pace = EmbeddedEventLoop()
-    private let standIn: StandInSettings
+    private let mockServer: MockServerSettings
     private let replay: ReplaySource
 
     /// Prepares the replay; the clock shows the time of the first message.
@@ -47,13 +47,13 @@ package final class VirtualReplay {
     /// - Parameter settings: the settings of the player. Its speed applies only to its own clock, and no reader sees
     ///   it.
     package init(_ material: ReplayMaterial, settings: ReplaySettings) throws(RecordingFailure) {
-        var standIn = StandInSettings()
-        standIn.replay = settings
+        var mockServer = MockServerSettings()
+        mockServer.replay = settings
         // The settings of a replay inside the program.
-        standIn.sharesClock = true
-        standIn.marks = FrameMarks()
-        standIn.pingInterval = nil
-        self.standIn = standIn
+        mockServer.sharesClock = true
+        mockServer.marks = FrameMarks()
+        mockServer.pingInterval = nil
+        self.mockServer = mockServer
         let whole = try material.span()
         let bounds = try material.bounds(from: settings.from, to: settings.to, in: whole)
         guard bounds.upperBound.subtractingCapped(bounds.lowerBound) <= Self.longest else {
@@ -65,7 +65,7 @@ package final class VirtualReplay {
         self.span = RecordingSpan(start: whole.start, bounds: bounds)
         self.clock = RecordedClock(start: whole.start)
         self.clock.advance(to: bounds.lowerBound)
-        self.replay = try ReplaySource(material, settings: standIn, loop: self.pace, wallClock: self.clock.wall)
+        self.replay = try ReplaySource(material, settings: mockServer, loop: self.pace, wallClock: self.clock.wall)
     }
 
     /// Returns the position by the recording's clock, at the recorded pace.
@@ -90,14 +90,14 @@ package final class VirtualReplay {
         settings.upstream = UpstreamAddress(isEncrypted: true, host: "127.0.0.1", port: 443)
         settings.symbols = order.symbols
         settings.source = order.source
-        settings.marks = self.standIn.marks
+        settings.marks = self.mockServer.marks
         settings.webSocket.pingInterval = nil
         settings.session.silentAfter = nil
         settings.watch.subscribeInterval = 0
         let logger = Logger(label: "replay", factory: { _ in SwiftLogNoOpLogHandler() })
         let upstream = VirtualUpstream(
             source: self.replay,
-            settings: self.standIn,
+            settings: self.mockServer,
             webSocket: settings.connector.webSocket,
             clock: self.clock,
             pace: self.pace,

@@ -29,7 +29,7 @@ final class VirtualUpstream: ReplayOutput {
     private let clock: RecordedClock
     private let pace: EmbeddedEventLoop
     private let cutting: ReplayCutting
-    private let clients: StandInClients
+    private let clients: MockServerClients
     private let webSocket: WebSocketSettings
     private var server: (channel: EmbeddedChannel, socket: VirtualSocket)?
     private var client: (channel: EmbeddedChannel, socket: VirtualSocket)?
@@ -47,7 +47,7 @@ final class VirtualUpstream: ReplayOutput {
     ///   - webSocket: the settings of the feed's end of the connection.
     init(
         source: ReplaySource,
-        settings: StandInSettings,
+        settings: MockServerSettings,
         webSocket: WebSocketSettings,
         clock: RecordedClock,
         pace: EmbeddedEventLoop,
@@ -56,7 +56,7 @@ final class VirtualUpstream: ReplayOutput {
         self.clock = clock
         self.pace = pace
         self.cutting = cutting
-        self.clients = StandInClients(settings, source: source)
+        self.clients = MockServerClients(settings, source: source)
         self.webSocket = webSocket
         source.shared?.attach(self)
     }

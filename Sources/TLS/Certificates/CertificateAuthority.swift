@@ -23,7 +23,7 @@ package struct CertificateAuthority: Sendable {
         notBefore: Duration = Self.defaultNotBefore,
         notAfter: Duration = Self.defaultNotAfter
     ) throws(TLSError) {
-        var draft = CertificateDraft(commonName: name, notBefore: notBefore, notAfter: notAfter)
+        var draft = CertificateTemplate(commonName: name, notBefore: notBefore, notAfter: notAfter)
         draft.isAuthority = true
         let made = try draft.sign(issuer: nil)
         self.certificatePEM = made.certificateChainPEM
@@ -43,13 +43,13 @@ package struct CertificateAuthority: Sendable {
         notBefore: Duration = Self.defaultNotBefore,
         notAfter: Duration = Self.defaultNotAfter
     ) throws(TLSError) -> CertificateAuthority {
-        var draft = CertificateDraft(commonName: name, notBefore: notBefore, notAfter: notAfter)
+        var draft = CertificateTemplate(commonName: name, notBefore: notBefore, notAfter: notAfter)
         draft.isAuthority = true
         return try self.subordinate(draft)
     }
 
     /// Makes an authority from the draft, without checking that the draft allows it to sign.
-    func subordinate(_ draft: CertificateDraft) throws(TLSError) -> CertificateAuthority {
+    func subordinate(_ draft: CertificateTemplate) throws(TLSError) -> CertificateAuthority {
         let made = try draft.sign(issuer: self.issuer)
         return CertificateAuthority(
             certificatePEM: made.certificateChainPEM,
@@ -68,7 +68,7 @@ package struct CertificateAuthority: Sendable {
         notBefore: Duration = Self.defaultNotBefore,
         notAfter: Duration = Self.defaultNotAfter
     ) throws(TLSError) -> TLSCredentials {
-        var draft = CertificateDraft(
+        var draft = CertificateTemplate(
             commonName: commonName ?? names.first ?? addresses.first ?? "unnamed",
             notBefore: notBefore,
             notAfter: notAfter
@@ -79,7 +79,7 @@ package struct CertificateAuthority: Sendable {
     }
 
     /// Issues the certificate that the draft describes.
-    func issue(_ draft: CertificateDraft) throws(TLSError) -> TLSCredentials {
+    func issue(_ draft: CertificateTemplate) throws(TLSError) -> TLSCredentials {
         let made = try draft.sign(issuer: self.issuer)
         return TLSCredentials(
             certificateChainPEM: made.certificateChainPEM + self.intermediatesPEM,
@@ -95,7 +95,7 @@ package struct CertificateAuthority: Sendable {
         notBefore: Duration = Self.defaultNotBefore,
         notAfter: Duration = Self.defaultNotAfter
     ) throws(TLSError) -> TLSCredentials {
-        var draft = CertificateDraft(
+        var draft = CertificateTemplate(
             commonName: commonName ?? names.first ?? addresses.first ?? "unnamed",
             notBefore: notBefore,
             notAfter: notAfter

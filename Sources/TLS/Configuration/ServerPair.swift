@@ -73,13 +73,13 @@ package struct ServerPair: Sendable {
 
     private static func unreadable(_ path: String) -> TLSError {
         let code = errno
-        let cure =
+        let hint =
             switch code {
             case ENOENT, ENOTDIR: "correct the path, or make a pair with `tickertape cert`"
             case EACCES: "let the user that the program runs as read it"
             default: "mend that, or name another file"
             }
-        return Self.refused("\(path): \(String(cString: strerror(code)))", cure)
+        return Self.refused("\(path): \(String(cString: strerror(code)))", hint)
     }
 
     /// Checks that both can be read and that the key belongs to the certificate.
@@ -121,8 +121,8 @@ package struct ServerPair: Sendable {
         }
     }
 
-    private static func refused(_ what: String, _ cure: String) -> TLSError {
-        TLSError(kind: .configuration, reason: "\(what): \(cure)")
+    private static func refused(_ what: String, _ hint: String) -> TLSError {
+        TLSError(kind: .configuration, reason: "\(what): \(hint)")
     }
 }
 

@@ -88,10 +88,10 @@ extension TLSConnection {
             // Only a certificate that is trusted directly has no issuer in the chain.
             let issuer = twin_sk_X509_value(chain, 1) ?? certificate
             let store = SSL_CTX_get_cert_store(SSL_get_SSL_CTX(self.ssl))
-            let checked = try StapledAnswer(answer)?.check(certificate, issuer: issuer, chain: chain, store: store)
+            let checked = try StapledResponse(answer)?.check(certificate, issuer: issuer, chain: chain, store: store)
             if let checked {
                 self.checkedUntil = min(self.checkedUntil, checked)
-            } else if StapledAnswer.isDemanded(by: certificate) {
+            } else if StapledResponse.isDemanded(by: certificate) {
                 throw TLSError(.demandedAnswerMissing)
             } else if self.checks.stapling == .required {
                 throw TLSError(.answerMissing)

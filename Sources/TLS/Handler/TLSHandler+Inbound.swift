@@ -49,7 +49,7 @@ extension TLSHandler {
         if self.owesTooMuch { self.isReadHeld = true } else { context.read() }
     }
 
-    private var owesTooMuch: Bool { self.owedBytes >= Self.mostOwedBytes }
+    private var owesTooMuch: Bool { self.owedBytes >= Self.maximumOwedBytes }
 
     package func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
         guard case .inputClosed? = event as? ChannelEvent else {

@@ -39,7 +39,7 @@ package final class TLSHandler: ChannelDuplexHandler, RemovableChannelHandler {
     /// A peer may send KeyUpdate without end (RFC 8446, 4.6.3), each of which needs an answer, and read no answer. At
     /// the limit the handler stops reading until some answers are sent. The limit is a part of the 16 KiB that input
     /// may make a connection owe; pongs and the relay's answers have the rest.
-    static let mostOwedBytes = 4 << 10
+    static let maximumOwedBytes = 4 << 10
 
     /// The amount of plaintext, in bytes, that is passed on before the end of a read burst.
     static let deliveryBytes = 128 << 10

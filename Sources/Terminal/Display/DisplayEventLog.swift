@@ -8,7 +8,7 @@ struct DisplayEventLog: Sendable {
 
     private(set) var events: [DisplayEvent] = []
     private var status: FeedStatus?
-    private var troubles = SymbolTroubles()
+    private var troubles = ReportedSymbolStates()
 
     /// Adds an entry; the same text at the same time again is none.
     mutating func add(_ text: String, isTrouble: Bool, at time: Int64) {
@@ -46,7 +46,7 @@ struct DisplayEventLog: Sendable {
         self.add(text, isTrouble: !isOver, at: status.since)
     }
 
-    mutating func symbolUnwished(_ symbol: String) { self.troubles.forget(symbol) }
+    mutating func symbolUnsubscribed(_ symbol: String) { self.troubles.forget(symbol) }
 
     private static func attempt(_ status: FeedStatus) -> Int? {
         guard case .reconnecting(let attempt, _) = status.phase else { return nil }

@@ -142,9 +142,9 @@ package struct DisplayModel: Sendable {
     }
 
     /// Notes that a symbol is asked for no more: unless it is of the watchlist it goes.
-    mutating func symbolUnwished(_ symbol: String) {
+    mutating func symbolUnsubscribed(_ symbol: String) {
         self.state.symbolStates[symbol] = nil
-        self.log.symbolUnwished(symbol)
+        self.log.symbolUnsubscribed(symbol)
         guard self.rankOf[symbol] == nil else { return }
         self.state.waiting.removeAll { $0 == symbol }
         self.removeRow(symbol)
@@ -175,7 +175,7 @@ package struct DisplayModel: Sendable {
     }
 
     /// Forgets the symbols that nobody asks for any more, where there are too many.
-    private mutating func forgetUnwished() {
+    private mutating func forgetUnsubscribed() {
         self.state.rows.removeAll {
             self.rankOf[$0.summary.symbol] == nil && self.state.symbolStates[$0.summary.symbol] == nil
         }
@@ -184,7 +184,7 @@ package struct DisplayModel: Sendable {
 
     private mutating func row(for summary: SymbolSummary, now: Int64) -> Int {
         if let row = self.rowOf[summary.symbol] { return row }
-        if self.state.rows.count >= SymbolTable.capacity { self.forgetUnwished() }
+        if self.state.rows.count >= SymbolTable.capacity { self.forgetUnsubscribed() }
         // Symbols that nobody named stand behind those that somebody did.
         let row = self.placeOfNewRow(summary.symbol)
         self.state.waiting.removeAll { $0 == summary.symbol }
@@ -212,6 +212,6 @@ extension DisplayRow {
 
     fileprivate mutating func widen(to summary: SymbolSummary) {
         let least = min(summary.price.exponent, summary.open.exponent, summary.high.exponent, summary.low.exponent)
-        self.fractionDigits = min(max(self.fractionDigits, -Int(least)), PriceText.mostFractionDigits)
+        self.fractionDigits = min(max(self.fractionDigits, -Int(least)), PriceText.maximumFractionDigits)
     }
 }

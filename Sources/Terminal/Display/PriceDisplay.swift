@@ -51,7 +51,7 @@ package final class PriceDisplay: TapeReader {
         clients: (@Sendable () -> Int)?,
         limits: FreshnessLimits,
         replay: (@Sendable () -> ReplayPosition?)? = nil,
-        wallClock: @escaping @Sendable () -> Int64 = { DisplayClock.now().wall }
+        wallClock: @escaping @Sendable () -> Int64 = { SystemClock.now().wall }
     ) {
         self.loop = loop
         self.prices = prices
@@ -120,13 +120,13 @@ package final class PriceDisplay: TapeReader {
         }
     }
 
-    package func symbolUnwished(_ symbol: String) { self.symbolUnwished(symbol, since: self.wallClock()) }
+    package func symbolUnsubscribed(_ symbol: String) { self.symbolUnsubscribed(symbol, since: self.wallClock()) }
 
     /// - Parameter since: wall clock, ns since 1970.
-    package func symbolUnwished(_ symbol: String, since: Int64) {
+    package func symbolUnsubscribed(_ symbol: String, since: Int64) {
         self.state.withValue { state in
-            state.model.symbolUnwished(symbol)
-            self.output.show(.unwished(symbol, since: since))
+            state.model.symbolUnsubscribed(symbol)
+            self.output.show(.unsubscribed(symbol, since: since))
             self.publishSoon(&state)
         }
     }

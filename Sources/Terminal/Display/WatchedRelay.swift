@@ -41,7 +41,7 @@ package final class WatchedRelay: Sendable {
         case .symbol(let status):
             display.symbolChanged(status)
         case .released(let symbol, let since):
-            display.symbolUnwished(symbol, since: since)
+            display.symbolUnsubscribed(symbol, since: since)
         case .hello(_, _, let names, let status, let position):
             if self.symbols.isEmpty { display.expect(names) }
             display.statusChanged(status)
@@ -61,7 +61,7 @@ package final class WatchedRelay: Sendable {
     }
 
     private func replayMoved(to position: ReplayPosition?, on display: PriceDisplay) {
-        self.replay.withLockedValue { $0.told(position, now: self.monotonic()) }
+        self.replay.withLockedValue { $0.reported(position, now: self.monotonic()) }
         display.replayMoved()
     }
 }

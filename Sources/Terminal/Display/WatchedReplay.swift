@@ -4,8 +4,8 @@ import Market
 ///
 /// The relay tells of every change and of nothing between two. A pure value: `now` is monotonic ns.
 struct WatchedReplay: Sendable {
-    private var told: ReplayPosition?
-    private var toldAt: Int64 = 0
+    private var reported: ReplayPosition?
+    private var reportedAt: Int64 = 0
     /// The newest trade's time since then: a replay that leaves silences out, or has no pace, is ahead of its clock.
     private var newestTrade: Int64?
     /// The number of the first trade at the place where it stands; those before were on their way when it was moved.
@@ -13,9 +13,9 @@ struct WatchedReplay: Sendable {
     private var isLinked = true
 
     /// Takes what the relay says; `nil` where it plays none, or does not tell.
-    mutating func told(_ position: ReplayPosition?, now: Int64) {
-        self.told = position
-        self.toldAt = now
+    mutating func reported(_ position: ReplayPosition?, now: Int64) {
+        self.reported = position
+        self.reportedAt = now
         self.newestTrade = nil
         self.isLinked = true
     }
@@ -23,7 +23,7 @@ struct WatchedReplay: Sendable {
     /// Takes the exchange's time of a trade, ns since 1970, and its number: a price that the relay held back over a move is told
     /// behind it. One beyond the recording's end has another clock than the recording, as the trades of the demo have ours.
     mutating func traded(at time: Int64, sequence: UInt64) {
-        guard sequence >= self.first, time <= self.told?.end ?? .max else { return }
+        guard sequence >= self.first, time <= self.reported?.end ?? .max else { return }
         self.newestTrade = max(self.newestTrade ?? time, time)
     }
 
@@ -42,15 +42,15 @@ struct WatchedReplay: Sendable {
     /// Notes that nothing more is heard: nobody knows what becomes of it.
     mutating func lost(now: Int64) {
         guard self.isLinked else { return }
-        self.told = self.position(now: now)
+        self.reported = self.position(now: now)
         // The next run may have other numbers.
         self.first = 0
         self.isLinked = false
     }
 
     func position(now: Int64) -> ReplayPosition? {
-        guard var position = self.told, self.isLinked, !position.isPaused else { return self.told }
-        let played = Double(max(0, now - self.toldAt)) * (position.speed ?? 0)
+        guard var position = self.reported, self.isLinked, !position.isPaused else { return self.reported }
+        let played = Double(max(0, now - self.reportedAt)) * (position.speed ?? 0)
         let (at, isBeyond) = position.at.addingReportingOverflow(Int64(min(played, 1e18)))
         position.at = min(max(isBeyond ? .max : at, self.newestTrade ?? .min), max(position.end, position.at))
         return position

@@ -5,7 +5,7 @@ import Market
 /// Ctrl-C, Ctrl-Z and Ctrl-\ are no part of it: they always do what they do everywhere.
 package struct KeyBindings: Sendable, Equatable {
     /// The most keys of one action.
-    package static let mostKeys = 8
+    package static let maximumKeys = 8
 
     /// Two actions that want the same key.
     package struct Conflict: Sendable, Equatable {

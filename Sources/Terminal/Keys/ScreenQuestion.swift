@@ -42,16 +42,16 @@ struct ScreenQuestion: Sendable, Equatable {
 }
 
 // Lines that are typed.
-extension ScreenDialogue {
+extension ScreenController {
     /// The most characters and bytes of a line.
     static let longestLine = 128
     static let longestLineBytes = 512
     /// The most suggestions that are kept.
-    static let mostSuggestions = 50
+    static let maximumSuggestions = 50
     /// A search that takes longer is not waited for any more, ns.
     static let searchPatience: Int64 = 5_000_000_000
 
-    mutating func ask(_ kind: ScreenQuestion.Kind, prefilled: String, now: Moment) -> [ScreenWish] {
+    mutating func ask(_ kind: ScreenQuestion.Kind, prefilled: String, now: Moment) -> [ScreenCommand] {
         let obstacle: String? =
             switch kind {
             case .symbol: self.remote.subscribe.obstacle
@@ -85,7 +85,7 @@ extension ScreenDialogue {
     // MARK: Editing
 
     /// Takes a key while a line is being typed.
-    mutating func typed(_ key: TerminalKey, state: DisplayState, now: Moment) -> [ScreenWish] {
+    mutating func typed(_ key: TerminalKey, state: DisplayState, now: Moment) -> [ScreenCommand] {
         switch key {
         case .named(.escape):
             self.close()
@@ -107,12 +107,12 @@ extension ScreenDialogue {
     }
 
     /// Takes text that was typed or pasted; what is too much is left out.
-    mutating func inserted(_ text: String, now: Moment) -> [ScreenWish] {
+    mutating func inserted(_ text: String, now: Moment) -> [ScreenCommand] {
         self.change { $0.insert(text, most: Self.longestLine, bytes: Self.longestLineBytes) }
         return self.textChanged(now)
     }
 
-    private mutating func textChanged(_ now: Moment) -> [ScreenWish] {
+    private mutating func textChanged(_ now: Moment) -> [ScreenCommand] {
         self.question?.given = nil
         self.question?.isRefused = false
         guard let question, question.kind == .symbol, self.remote.search.obstacle == nil else {
@@ -125,7 +125,7 @@ extension ScreenDialogue {
     // MARK: Suggestions
 
     /// Searches for what the line says now, unless a search is under way: its answer leads to the next.
-    private mutating func search(_ now: Moment) -> [ScreenWish] {
+    private mutating func search(_ now: Moment) -> [ScreenCommand] {
         guard let text = self.withPrompt({ $0.text.trimmedOfBlanks }), self.question?.searched != text else {
             return []
         }
@@ -150,7 +150,7 @@ extension ScreenDialogue {
         number: Int,
         problem: String?,
         now: Moment
-    ) -> [ScreenWish] {
+    ) -> [ScreenCommand] {
         // Of a line that is closed, or of a search that was given up.
         guard let search = self.question?.search, search.number == number else { return [] }
         self.question?.search = nil
@@ -158,7 +158,7 @@ extension ScreenDialogue {
         // A search that ends late takes nobody's answer away.
         let isAnswered = self.question?.given != nil || self.question?.isRefused == true
         self.change { prompt in
-            prompt.suggestions = Array(suggestions.prefix(Self.mostSuggestions))
+            prompt.suggestions = Array(suggestions.prefix(Self.maximumSuggestions))
             // A whole name is taken as it stands; of part of one the best that fits.
             prompt.chosen = prompt.suggestions.isEmpty || search.text.contains(":") ? nil : 0
             guard !isAnswered else { return }
@@ -175,7 +175,7 @@ extension ScreenDialogue {
         }
     }
 
-    private mutating func complete(_ now: Moment) -> [ScreenWish] {
+    private mutating func complete(_ now: Moment) -> [ScreenCommand] {
         let completion = self.withPrompt { prompt in
             prompt.suggestions.isEmpty ? nil : prompt.suggestions[prompt.chosen ?? 0].text
         }
@@ -190,7 +190,7 @@ extension ScreenDialogue {
 
     // MARK: Enter
 
-    private mutating func given(_ state: DisplayState, _ now: Moment) -> [ScreenWish] {
+    private mutating func given(_ state: DisplayState, _ now: Moment) -> [ScreenCommand] {
         guard let question, let prompt = self.withPrompt({ $0 }) else { return [] }
         let text = prompt.text.trimmedOfBlanks
         // Enter held down asks once.
@@ -228,7 +228,7 @@ extension ScreenDialogue {
                 self.close()
                 return []
             }
-            do throws(TypedPlace.Misfit) {
+            do throws(TypedPlace.ParseError) {
                 let place = try TypedPlace.parse(text, at: state.replay)
                 self.close()
                 return [.replay(.seek(place))]

@@ -24,7 +24,7 @@ package struct LineFormat: Sendable {
     /// What is true of the feed, and whether the replay behind it stands still.
     private var status: FeedStatus
     private var isPaused = false
-    private var troubles = SymbolTroubles()
+    private var troubles = ReportedSymbolStates()
 
     /// - Parameter fields: what a line says, in this order; none means ``LineField/usual(in:)``.
     package init(_ style: Style, fields: [LineField] = [], status: FeedStatus) {
@@ -34,7 +34,7 @@ package struct LineFormat: Sendable {
     }
 
     /// What is true of the feed now.
-    private var told: FeedStatus {
+    private var reported: FeedStatus {
         var status = self.isPaused ? self.status.heldStill : self.status
         if !self.isPaused { status.isPaused = false }
         return status
@@ -58,23 +58,23 @@ package struct LineFormat: Sendable {
     ///
     /// - Parameter now: monotonic ns, for ages.
     package mutating func lines(_ item: LineItem, now: Int64) -> Lines {
-        let before = self.told
+        let before = self.reported
         switch item {
         case .status(let status): self.status = status
         case .paused(let isPaused, _): self.isPaused = isPaused
-        case .price, .snapshot, .gap, .symbol, .unwished, .expected, .alert: break
+        case .price, .snapshot, .gap, .symbol, .unsubscribed, .expected, .alert: break
         }
-        let told = self.told
+        let reported = self.reported
         if self.style == .json {
             let message =
                 switch item {
                 case .price(let update, let arrived): self.json(self.price(update, age: arrived.map { now - $0 }))
                 case .snapshot(let update, let arrived): self.json(self.price(update, age: now - arrived))
-                case .status: StreamEncoder.status(told)
+                case .status: StreamEncoder.status(reported)
                 case .gap(let gap): StreamEncoder.gap(gap)
                 case .symbol(let status): StreamEncoder.symbol(status)
-                case .unwished(let symbol, let since): StreamEncoder.released(symbol, since: since)
-                case .paused: told == before ? nil : StreamEncoder.status(told)
+                case .unsubscribed(let symbol, let since): StreamEncoder.released(symbol, since: since)
+                case .paused: reported == before ? nil : StreamEncoder.status(reported)
                 case .expected: nil as ByteBuffer?
                 case .alert(let alert, _): AlertText.json(alert)
                 }
@@ -83,9 +83,9 @@ package struct LineFormat: Sendable {
                 switch item {
                 case .status, .paused: true
                 case .price, .snapshot: !self.fields.isEmpty
-                case .gap, .symbol, .unwished, .expected, .alert: false
+                case .gap, .symbol, .unsubscribed, .expected, .alert: false
                 }
-            return Lines(output: Self.jsonLine(message, source: saysSource ? nil : told.source))
+            return Lines(output: Self.jsonLine(message, source: saysSource ? nil : reported.source))
         }
         switch item {
         case .price(let update, let arrived):
@@ -94,11 +94,11 @@ package struct LineFormat: Sendable {
             return self.record(self.price(update, age: now - arrived))
         case .status:
             // The attempt that follows upon a failure has no other reason than that, which has been said.
-            guard !told.isAttempt(after: before) else { return Lines() }
-            return Lines(errors: Self.line("\(UTCText.timestamp(told.since)) \(Self.sentence(told))"))
+            guard !reported.isAttempt(after: before) else { return Lines() }
+            return Lines(errors: Self.line("\(UTCText.timestamp(reported.since)) \(Self.sentence(reported))"))
         case .paused(_, let since):
-            guard told.spokenWord != before.spokenWord else { return Lines() }
-            return Lines(errors: Self.line("\(UTCText.timestamp(since)) \(Self.sentence(told))"))
+            guard reported.spokenWord != before.spokenWord else { return Lines() }
+            return Lines(errors: Self.line("\(UTCText.timestamp(since)) \(Self.sentence(reported))"))
         case .gap(let gap) where gap.movesClock:
             let reason = ScreenText.clean(gap.reason, columns: 256)
             return Lines(errors: Self.line("\(UTCText.timestamp(gap.to)) \(reason)"))
@@ -108,7 +108,7 @@ package struct LineFormat: Sendable {
             return Lines(errors: Self.line("\(UTCText.timestamp(gap.to)) gap of \(span): \(reason)"))
         case .symbol(let status):
             return Lines(errors: self.news(of: status).map(Self.line) ?? [])
-        case .unwished(let symbol, _):
+        case .unsubscribed(let symbol, _):
             self.troubles.forget(symbol)
             return Lines()
         case .expected:
@@ -119,10 +119,10 @@ package struct LineFormat: Sendable {
     }
 
     private func price(_ update: PriceUpdate, age: Int64?) -> LinePrice {
-        let told = self.told
+        let reported = self.reported
         // A person reads the mark at the end of the line.
-        let state = self.style == .plain ? Self.words([told.spokenWord], told) : Self.machineWords(of: told)
-        return LinePrice(update: update, age: age, state: state, status: told)
+        let state = self.style == .plain ? Self.words([reported.spokenWord], reported) : Self.machineWords(of: reported)
+        return LinePrice(update: update, age: age, state: state, status: reported)
     }
 
     private func record(_ price: LinePrice) -> Lines {
@@ -142,7 +142,7 @@ package struct LineFormat: Sendable {
         if case .refused(_, let retryAt) = status.state, retryAt > status.since {
             text += ", asked again in \(AgeText.record(retryAt - status.since))"
         }
-        return text + SymbolWords.hint(status)
+        return text + SymbolText.hint(status)
     }
 
     /// The line that tells of items dropped because the reader was slow.

@@ -26,7 +26,7 @@ struct LineLoop {
 
     init(printer: LinePrinter) {
         self.printer = printer
-        self.output = LineOutput(printer.settings, status: printer.status, now: DisplayClock.monotonic())
+        self.output = LineOutput(printer.settings, status: printer.status, now: SystemClock.monotonic())
         self.pending = self.output.header[...]
     }
 
@@ -36,10 +36,10 @@ struct LineLoop {
             guard self.flush() else { return self.failure.map { .failed($0) } ?? .closed }
             // The next piece follows at once when this one is gone.
             if self.pending.isEmpty, self.hasMore { continue }
-            let now = DisplayClock.monotonic()
+            let now = SystemClock.monotonic()
             if isLast, self.pending.isEmpty, !self.hasEnded {
                 self.hasEnded = true
-                if let line = self.output.last(now: DisplayClock.now()) {
+                if let line = self.output.last(now: SystemClock.now()) {
                     self.pending = line[...]
                     continue
                 }
@@ -73,7 +73,7 @@ struct LineLoop {
             self.items = items[...]
             if dropped > 0 { self.add(self.output.dropped(dropped)) }
         }
-        let now = DisplayClock.now()
+        let now = SystemClock.now()
         while self.pending.count < Int(PIPE_BUF) {
             if self.next == nil, let item = self.items.popFirst() {
                 var arrived: Int64?
@@ -123,7 +123,7 @@ struct LineLoop {
 
     /// The output has taken all lines of the piece.
     private mutating func measureArrivals() {
-        let now = DisplayClock.monotonic()
+        let now = SystemClock.monotonic()
         if let histogram = self.printer.latency?[.arrivalToScreen] {
             for arrival in self.arrivals { histogram.record(nanoseconds: now - arrival) }
         }

@@ -13,7 +13,7 @@ package struct LineOutput: Sendable {
 
     private var form: Form
     private let status: FeedStatus
-    private var gate: OnceGate?
+    private var gate: FreshPriceWait?
     /// Whether the last line of an output that ends by itself has been given out.
     private var hasEnded = false
 
@@ -29,7 +29,7 @@ package struct LineOutput: Sendable {
             )
         }
         self.status = status
-        self.gate = settings.once.map { OnceGate($0, status: status, now: now) }
+        self.gate = settings.once.map { FreshPriceWait($0, status: status, now: now) }
     }
 
     /// What stands before all lines.

@@ -17,7 +17,7 @@ package final class LinePrinter: ThreadedOutput {
         package var symbols: [String] = []
         package var limits = FreshnessLimits()
         /// Whether and how it ends by itself, when each symbol has been printed once.
-        package var once: OnceGate.Settings?
+        package var once: FreshPriceWait.Settings?
 
         /// - Parameter format: a screen is none of the printer's, and counts as plain.
         package init(format: OutputFormat) {
@@ -26,8 +26,8 @@ package final class LinePrinter: ThreadedOutput {
     }
 
     let mailbox: OutputMailbox<LineQueue>
-    let output: PatientOutput
-    let errors: PatientOutput
+    let output: PollingOutput
+    let errors: PollingOutput
     let settings: Settings
     let status: FeedStatus
     /// Where it is measured how old a price is when it has been written.
@@ -49,8 +49,8 @@ package final class LinePrinter: ThreadedOutput {
     ) throws(SystemCallFailure) {
         self.latency = latency
         self.mailbox = try OutputMailbox(LineQueue(capacity: capacity))
-        self.output = PatientOutput(output)
-        self.errors = PatientOutput(errors)
+        self.output = PollingOutput(output)
+        self.errors = PollingOutput(errors)
         self.settings = settings
         self.status = status
         signal(SIGPIPE, SIG_IGN)

@@ -10,7 +10,7 @@ package enum LineItem: Sendable, Equatable {
     case gap(Gap)
     case symbol(SymbolStatus)
     /// Nobody asks for the symbol any more; since when, wall clock, ns since 1970.
-    case unwished(String, since: Int64)
+    case unsubscribed(String, since: Int64)
     /// The symbols that the feed has, for an output that was not told which ones to wait for.
     case expected([String])
     /// A replay stands still, or goes on; since when, wall clock, ns since 1970.
@@ -64,7 +64,8 @@ package struct LineQueue: Sendable {
         }
         switch item {
         case .price, .snapshot: self.prices.items.append((self.next, item))
-        case .status, .gap, .symbol, .unwished, .expected, .paused, .alert: self.others.items.append((self.next, item))
+        case .status, .gap, .symbol, .unsubscribed, .expected, .paused, .alert:
+            self.others.items.append((self.next, item))
         }
         self.next += 1
     }

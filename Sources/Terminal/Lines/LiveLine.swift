@@ -16,7 +16,7 @@ struct LiveLine: Sendable {
     /// The shortest time between two lines, ns.
     static let interval: Int64 = 1_000_000_000
     /// The most symbols that a line has room for.
-    private static let mostSymbols = 20
+    private static let maximumSymbols = 20
 
     private struct Row {
         var update: PriceUpdate?
@@ -33,7 +33,7 @@ struct LiveLine: Sendable {
     /// Those that stay, whoever asks for them.
     private let own: Set<String>
     /// Those that nobody asks for any more; a price that was held back till then brings none of them back.
-    private var unwished: Set<String> = []
+    private var unsubscribed: Set<String> = []
     private var rows: [String: Row] = [:]
     private var states: [String: SymbolStatus] = [:]
     /// The newest line and when it was written, monotonic ns.
@@ -65,20 +65,20 @@ struct LiveLine: Sendable {
         case .price(let update, let arrived): self.took(update, arrived: arrived ?? now)
         case .snapshot(let update, let arrived):
             // Told of what is followed anew; one that nobody asks for all the same is told to be so behind it.
-            self.unwished.remove(update.summary.symbol)
+            self.unsubscribed.remove(update.summary.symbol)
             self.took(update, arrived: arrived)
         case .status(let status):
             self.feed.status = status
             self.standStill(now: now)
         case .symbol(let status):
-            self.unwished.remove(status.symbol)
+            self.unsubscribed.remove(status.symbol)
             if self.states.count < SymbolTable.capacity { self.states[status.symbol] = status }
-        case .unwished(let symbol, _):
+        case .unsubscribed(let symbol, _):
             self.states[symbol] = nil
             guard !self.own.contains(symbol) else { break }
             self.order.removeAll { $0 == symbol }
             self.rows[symbol] = nil
-            if self.unwished.count < SymbolTable.capacity { self.unwished.insert(symbol) }
+            if self.unsubscribed.count < SymbolTable.capacity { self.unsubscribed.insert(symbol) }
         case .paused(let isPaused, _):
             self.feed.isPaused = isPaused
             self.standStill(now: now)
@@ -94,14 +94,14 @@ struct LiveLine: Sendable {
 
     private mutating func took(_ update: PriceUpdate, arrived: Int64) {
         let symbol = update.summary.symbol
-        guard !self.unwished.contains(symbol) else { return }
+        guard !self.unsubscribed.contains(symbol) else { return }
         if self.rows[symbol] == nil { self.add(symbol) }
         guard var row = self.rows[symbol] else { return }
         row.update = update
         row.arrived = arrived
         row.fractionDigits = min(
             max(row.fractionDigits, -Int(update.summary.price.exponent)),
-            PriceText.mostFractionDigits
+            PriceText.maximumFractionDigits
         )
         self.rows[symbol] = row
     }
@@ -144,10 +144,10 @@ struct LiveLine: Sendable {
         func ends(in span: Int64?) { if let span { lasts = min(lasts ?? .max, span) } }
         var feed = self.feed
         feed.newestArrival = self.rows.values.lazy.compactMap(\.arrived).max()
-        let status = feed.believed(at: now)
+        let status = feed.effective(at: now)
         var parts: [String] = []
         var details: [String] = []
-        for symbol in self.order.prefix(Self.mostSymbols) {
+        for symbol in self.order.prefix(Self.maximumSymbols) {
             let row = self.rows[symbol] ?? Row()
             let age = row.arrived.map { max(feed.age(since: $0, now: now.monotonic), 0) }
             if let age, feed.status.phase != .ended { ends(in: AgeText.untilChange(growing: age)) }
@@ -155,7 +155,7 @@ struct LiveLine: Sendable {
             parts.append(self.part(symbol, row, age: age, silence: silence))
             details.append(self.detail(symbol, row, age: age, silence: silence))
         }
-        if self.order.count > Self.mostSymbols { parts.append("\(self.order.count - Self.mostSymbols) more") }
+        if self.order.count > Self.maximumSymbols { parts.append("\(self.order.count - Self.maximumSymbols) more") }
         let (state, stateLasts) = Self.state(status, wall: now.wall)
         ends(in: stateLasts)
         let line = (parts + [state]).joined(separator: " | ")
@@ -198,7 +198,7 @@ struct LiveLine: Sendable {
         let isRefused = self.states[symbol]?.isRefused == true
         let isAlone =
             !isRefused
-            && self.order.prefix(Self.mostSymbols).allSatisfy {
+            && self.order.prefix(Self.maximumSymbols).allSatisfy {
                 $0 == symbol || !$0.hasSuffix(":\(short)") && $0 != short
             }
         return LineFormat.word(isAlone ? short : symbol).replacing("#", with: "_")

@@ -3,7 +3,7 @@ import Platform
 
 /// A terminal: its modes, its size, its input and its output, none of which ever waits.
 final class TerminalDevice: Sendable {
-    private let output: PatientOutput
+    private let output: PollingOutput
     /// The modes as they were found.
     private let modes: termios
 
@@ -11,7 +11,7 @@ final class TerminalDevice: Sendable {
 
     /// - Throws: ``SystemCallFailure`` when `given` is no terminal.
     init(_ given: Int32) throws(SystemCallFailure) {
-        self.output = PatientOutput(given)
+        self.output = PollingOutput(given)
         var modes = termios()
         guard tcgetattr(self.output.descriptor, &modes) == 0 else {
             throw SystemCallFailure(call: "tcgetattr", number: errno)
@@ -95,7 +95,7 @@ final class TerminalDevice: Sendable {
         return .closed
     }
 
-    func write(_ bytes: ArraySlice<UInt8>) -> PatientOutput.Outcome {
+    func write(_ bytes: ArraySlice<UInt8>) -> PollingOutput.Outcome {
         self.output.write(bytes)
     }
 }

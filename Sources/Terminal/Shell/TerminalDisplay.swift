@@ -32,9 +32,9 @@ package final class TerminalDisplay: ThreadedOutput {
     private let controls: NIOLockedValueBox<DisplayRemote>
     let rest = FrameRest()
     /// The most answers that wait while the drawing thread is busy; with more the oldest are left out.
-    private static let mostAnswers = 64
+    private static let maximumAnswers = 64
 
-    static let mostCallBytes = 4_096
+    static let maximumCallBytes = 4_096
 
     /// Prepares a display on the terminal behind `output`; nothing is changed there before ``run()``.
     ///
@@ -61,9 +61,9 @@ package final class TerminalDisplay: ThreadedOutput {
     package var isScreen: Bool { true }
 
     /// Takes what became of a wish. From any thread; never waits.
-    func tell(_ answer: ScreenAnswer) {
+    func notify(_ answer: ScreenAnswer) {
         self.mailbox.leave(isUrgent: true) { mailbox in
-            if mailbox.answers.count >= Self.mostAnswers { mailbox.answers.removeFirst() }
+            if mailbox.answers.count >= Self.maximumAnswers { mailbox.answers.removeFirst() }
             mailbox.answers.append(answer)
         }
     }
@@ -83,7 +83,7 @@ package final class TerminalDisplay: ThreadedOutput {
     func call(_ bytes: [UInt8]) {
         guard !bytes.isEmpty else { return }
         self.mailbox.leave(isUrgent: true) { mailbox in
-            if mailbox.calls.count + bytes.count <= Self.mostCallBytes { mailbox.calls += bytes }
+            if mailbox.calls.count + bytes.count <= Self.maximumCallBytes { mailbox.calls += bytes }
         }
     }
 

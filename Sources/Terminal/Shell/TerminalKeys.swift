@@ -26,8 +26,8 @@ struct TerminalKeys: Sendable {
     /// A Ctrl-C that comes so long after the byte before it is typed, though a paste may be under way, ns.
     static let typedAfter: Int64 = 1_000_000_000
     /// The most bytes kept of a control sequence or a string, and of a pasted text.
-    static let mostParameters = 32
-    static let mostPasted = 4_096
+    static let maximumParameters = 32
+    static let maximumPasted = 4_096
 
     private enum State {
         case ground
@@ -75,7 +75,7 @@ struct TerminalKeys: Sendable {
             guard byte >= 0x20 else { return self.broken(by: byte) }
             // A modifier stands before the letter.
             if (0x30...0x3F).contains(byte) {
-                self.keep(byte, most: Self.mostParameters)
+                self.keep(byte, most: Self.maximumParameters)
                 return nil
             }
             defer { self.reset() }
@@ -215,7 +215,7 @@ struct TerminalKeys: Sendable {
         switch byte {
         case 0x00..<0x20: return self.broken(by: byte)
         case 0x20...0x3F:
-            self.keep(byte, most: Self.mostParameters)
+            self.keep(byte, most: Self.maximumParameters)
             return nil
         case 0x40...0x7E: return self.finished(byte, isLate: isLate)
         default:
@@ -255,7 +255,7 @@ struct TerminalKeys: Sendable {
             self.state = .escape
             return self.behindEscape(byte)
         case 0x1B: self.state = .string(sawEscape: true)
-        default: self.keep(byte, most: Self.mostParameters)
+        default: self.keep(byte, most: Self.maximumParameters)
         }
         return nil
     }
@@ -273,9 +273,9 @@ struct TerminalKeys: Sendable {
             return self.endMatched == Self.pasteEnd.count ? self.pasted() : nil
         }
         // The mark has one Esc, at its beginning, so whatever matched so far is none of it.
-        for byte in Self.pasteEnd.prefix(self.endMatched) { self.keep(byte, most: Self.mostPasted) }
+        for byte in Self.pasteEnd.prefix(self.endMatched) { self.keep(byte, most: Self.maximumPasted) }
         self.endMatched = byte == 0x1B ? 1 : 0
-        if byte != 0x1B { self.keep(byte, most: Self.mostPasted) }
+        if byte != 0x1B { self.keep(byte, most: Self.maximumPasted) }
         return nil
     }
 

@@ -3,7 +3,7 @@ import Market
 import NIOConcurrencyHelpers
 import Platform
 
-/// The drawing thread: waits for news, keys, signals and the clock, and shows what ``ScreenFilm`` makes.
+/// The drawing thread: waits for news, keys, signals and the clock, and shows what ``ScreenRenderer`` makes.
 struct TerminalLoop {
     /// How often a job in the background looks whether it is in front again.
     private static let backgroundCheck: Int64 = 500_000_000
@@ -14,20 +14,20 @@ struct TerminalLoop {
     private var session: TerminalSession
     /// Whether the terminal has been asked what it is.
     private var hasAsked = false
-    private var film: ScreenFilm
+    private var renderer: ScreenRenderer
     private var keys = TerminalKeys()
     /// What was typed while the terminal was asked.
     private var typed: [TerminalInput] = []
     /// The prices that are on their way to the terminal for the first time.
     private var arrivals: DrawnArrivals
-    private var dialogue: ScreenDialogue
+    private var controller: ScreenController
 
     init(display: TerminalDisplay) {
         self.display = display
         self.session = TerminalSession(display.device)
-        self.film = ScreenFilm(display.settings)
+        self.renderer = ScreenRenderer(display.settings)
         self.arrivals = DrawnArrivals(display.latency?[.arrivalToScreen])
-        self.dialogue = ScreenDialogue(
+        self.controller = ScreenController(
             bindings: display.bindings,
             remote: display.remote,
             glyphs: display.settings.glyphs
@@ -52,27 +52,27 @@ struct TerminalLoop {
         if events.contains(.hungUp) { return .closed }
         if events.contains(.stopAsked) { self.suspend() }
         if events.contains(.continued), self.session.isInside {
-            if self.session.comeBack() { self.film.forgetScreen() }
+            if self.session.comeBack() { self.renderer.forgetScreen() }
         } else {
             self.goInside()
         }
         let typed = self.typed
         self.typed = []
         for input in typed {
-            if let cause = self.take(input, DisplayClock.now()) { return cause }
+            if let cause = self.take(input, SystemClock.now()) { return cause }
         }
         // The terminal may have been resized to and fro since the last frame, which left nothing as it was.
-        if events.contains(.resized) { self.film.forgetScreen() }
+        if events.contains(.resized) { self.renderer.forgetScreen() }
 
         if self.display.mailbox.isStopping { return .stopped }
         let (news, answers) = self.display.mailbox.withContent { mailbox in
             defer { (mailbox.newest, mailbox.answers) = (nil, []) }
             return (mailbox.newest, mailbox.answers)
         }
-        if let news { self.film.published(news) }
+        if let news { self.renderer.published(news) }
         for answer in answers {
-            self.carryOut(self.dialogue.heard(answer, state: self.newest, now: DisplayClock.now()))
-            self.film.touched()
+            self.carryOut(self.controller.received(answer, state: self.newest, now: SystemClock.now()))
+            self.renderer.touched()
         }
         self.takeCalls()
         // What is under way goes first: only an empty line to the terminal lets the next frame be made.
@@ -97,28 +97,28 @@ struct TerminalLoop {
     private mutating func drawIfDue() -> Int64? {
         guard self.session.isInside else { return Self.backgroundCheck }
         // A frame under way is finished first; the next one is made of what is newest then.
-        guard self.session.pending.isEmpty, let state = self.film.state else { return nil }
-        let now = DisplayClock.now()
-        switch self.film.next(now: now.monotonic) {
+        guard self.session.pending.isEmpty, let state = self.renderer.state else { return nil }
+        let now = SystemClock.now()
+        switch self.renderer.next(now: now.monotonic) {
         case .sleep(let until):
             return until.map { $0 - now.monotonic }
         case .draw:
             let size = self.display.device.size
-            let choice = self.dialogue.choice
-            self.dialogue.pageLines = max(size.rows - 4, 1)
+            let choice = self.controller.choice
+            self.controller.pageLines = max(size.rows - 4, 1)
             self.arrivals.drawn(state)
             self.session.send(
-                self.film.draw(
-                    self.dialogue.shown(state, now: now.monotonic),
+                self.renderer.draw(
+                    self.controller.shown(state, now: now.monotonic),
                     choice: choice,
                     size: size,
                     now: now,
                     latency: choice.pane == .list(.latency, at: 0) ? self.display.latency?.report : nil
                 )
             )
-            self.dialogue.helpEnd = self.film.helpEnd ?? .max
-            self.display.rest.until = self.film.allowed(now: now.monotonic)
-            guard case .sleep(let until) = self.film.next(now: now.monotonic) else { return 0 }
+            self.controller.helpEnd = self.renderer.helpEnd ?? .max
+            self.display.rest.until = self.renderer.allowed(now: now.monotonic)
+            guard case .sleep(let until) = self.renderer.next(now: now.monotonic) else { return 0 }
             return until.map { $0 - now.monotonic }
         }
     }
@@ -131,7 +131,7 @@ struct TerminalLoop {
     }
 
     private mutating func measureArrivals() {
-        if self.arrivals.areUnderWay { self.arrivals.taken(at: DisplayClock.monotonic()) }
+        if self.arrivals.areUnderWay { self.arrivals.taken(at: SystemClock.monotonic()) }
     }
 
     /// Waits for whatever comes first, and takes the keys.
@@ -139,27 +139,27 @@ struct TerminalLoop {
         // While a frame is due soon or under way, news need no bell: the loop comes by itself. It does not while there has
         // been no state at all, dirty as the screen then is; nor soon enough while a frame waits for its budget, and what
         // comes then may be urgent.
-        let comesSoon = self.film.isDirty && self.film.state != nil && (wait ?? .max) <= Self.soon
+        let comesSoon = self.renderer.isDirty && self.renderer.state != nil && (wait ?? .max) <= Self.soon
         let needsBell = self.session.isInside && self.session.pending.isEmpty && !comesSoon
         var events: Int16 = self.session.isInside ? Int16(POLLIN) : 0
         if !self.session.pending.isEmpty { events |= Int16(POLLOUT) }
         var descriptors = [pollfd(fd: self.display.device.descriptor, events: events, revents: 0)]
-        let untilKey = self.keys.deadline.map { max($0 - DisplayClock.monotonic(), 0) }
+        let untilKey = self.keys.deadline.map { max($0 - SystemClock.monotonic(), 0) }
         let limit = [wait, untilKey].compactMap(\.self).min()
         self.display.mailbox.wait(with: &descriptors, atMost: limit) { mailbox, isStopping in
             let hasNews = needsBell && mailbox.newest != nil || !mailbox.answers.isEmpty
             let hasCalls = self.session.pending.isEmpty && !mailbox.calls.isEmpty
             return (needsBell && mailbox.newest == nil, isStopping || hasNews || hasCalls)
         }
-        let heard = Int32(descriptors[0].revents)
-        if heard & POLLIN != 0 { return self.takeKeys() }
-        if heard & (POLLHUP | POLLERR | POLLNVAL) != 0 { return .closed }
+        let received = Int32(descriptors[0].revents)
+        if received & POLLIN != 0 { return self.takeKeys() }
+        if received & (POLLHUP | POLLERR | POLLNVAL) != 0 { return .closed }
         return self.keysPaused()
     }
 
     /// The newest state; before the first an empty one, for keys are pressed at any time.
     private var newest: DisplayState {
-        self.film.state ?? DisplayState(status: FeedStatus(source: .live, phase: .connecting, since: 0))
+        self.renderer.state ?? DisplayState(status: FeedStatus(source: .live, phase: .connecting, since: 0))
     }
 
     private mutating func takeKeys() -> OutputEnd? {
@@ -167,7 +167,7 @@ struct TerminalLoop {
         case .nothing: return nil
         case .closed: return .closed
         case .bytes(let bytes):
-            let now = DisplayClock.now()
+            let now = SystemClock.now()
             for byte in bytes {
                 if let input = self.keys.took(byte, now: now.monotonic), let cause = self.take(input, now) {
                     return cause
@@ -180,29 +180,29 @@ struct TerminalLoop {
     /// Takes what the keys' machine completed by itself: an Esc behind which nothing came.
     private mutating func keysPaused() -> OutputEnd? {
         guard let deadline = self.keys.deadline else { return nil }
-        let now = DisplayClock.now()
+        let now = SystemClock.now()
         guard now.monotonic >= deadline, let input = self.keys.timePassed(now: now.monotonic) else { return nil }
         return self.take(input, now)
     }
 
     private mutating func take(_ input: TerminalInput, _ now: Moment) -> OutputEnd? {
-        let wishes = self.dialogue.took(input, state: self.newest, now: now)
-        self.film.touched()
-        return self.carryOut(wishes)
+        let commands = self.controller.took(input, state: self.newest, now: now)
+        self.renderer.touched()
+        return self.carryOut(commands)
     }
 
     /// Does what is wished at once, or has it begun elsewhere.
     @discardableResult
-    private mutating func carryOut(_ wishes: [ScreenWish]) -> OutputEnd? {
-        for wish in wishes {
-            switch wish {
+    private mutating func carryOut(_ commands: [ScreenCommand]) -> OutputEnd? {
+        for command in commands {
+            switch command {
             case .quit: return .quitKey
             case .suspend: self.suspend()
             case .abort: kill(getpid(), SIGQUIT)
-            case .redraw: self.film.forgetScreen()
+            case .redraw: self.renderer.forgetScreen()
             case .subscribe, .unsubscribe, .reconnect, .search, .news, .setAlert, .removeAlert, .replay:
-                Task { [display, remote = self.dialogue.remote] in
-                    if let answer = await remote.answer(to: wish) { display.tell(answer) }
+                Task { [display, remote = self.controller.remote] in
+                    if let answer = await remote.answer(to: command) { display.notify(answer) }
                 }
             }
         }
@@ -215,10 +215,10 @@ struct TerminalLoop {
     private mutating func goInside() {
         guard self.session.enter() else { return }
         if !self.hasAsked, self.display.settings.wantsBackground {
-            self.film.painter = self.display.settings.painter(self.ask())
+            self.renderer.painter = self.display.settings.painter(self.ask())
         }
         self.hasAsked = true
-        self.film.forgetScreen()
+        self.renderer.forgetScreen()
     }
 
     /// Asks the terminal what it is and waits for its answers, for as long as the settings say; what is typed meanwhile is
@@ -229,15 +229,15 @@ struct TerminalLoop {
         guard case .wrote(TerminalAnswers.questions.count) = device.write(TerminalAnswers.questions[...]) else {
             return answers
         }
-        let limit = DisplayClock.monotonic() + self.display.settings.patience
+        let limit = SystemClock.monotonic() + self.display.settings.patience
         while !answers.isComplete {
-            let left = limit - DisplayClock.monotonic()
+            let left = limit - SystemClock.monotonic()
             guard left > 0 else { break }
             var descriptors = [pollfd(fd: device.descriptor, events: Int16(POLLIN), revents: 0)]
-            DisplayClock.wait(&descriptors, nanoseconds: left)
+            SystemClock.wait(&descriptors, nanoseconds: left)
             guard descriptors[0].revents != 0 else { continue }
             guard case .bytes(let bytes) = device.read() else { break }
-            let now = DisplayClock.monotonic()
+            let now = SystemClock.monotonic()
             for input in bytes.compactMap({ self.keys.took($0, now: now) }) {
                 if case .answer(let answer) = input { answers.take(answer) } else { self.typed.append(input) }
             }

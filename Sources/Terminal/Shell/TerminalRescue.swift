@@ -17,7 +17,7 @@ enum TerminalRescue {
     }
 
     /// All that the way back takes.
-    private struct Kit {
+    private struct RestoreContext {
         var descriptor: Int32
         var modes: termios
         var leave: UnsafeMutablePointer<UInt8>
@@ -84,9 +84,14 @@ enum TerminalRescue {
     static func arm(descriptor: Int32, modes: termios) {
         let leave = UnsafeMutablePointer<UInt8>.allocate(capacity: TerminalModes.leave.count)
         leave.initialize(from: TerminalModes.leave, count: TerminalModes.leave.count)
-        let new = UnsafeMutablePointer<Kit>.allocate(capacity: 1)
+        let new = UnsafeMutablePointer<RestoreContext>.allocate(capacity: 1)
         new.initialize(
-            to: Kit(descriptor: descriptor, modes: modes, leave: leave, leaveCount: TerminalModes.leave.count)
+            to: RestoreContext(
+                descriptor: descriptor,
+                modes: modes,
+                leave: leave,
+                leaveCount: TerminalModes.leave.count
+            )
         )
         // The one before is never freed (a few hundred bytes for each Ctrl-Z): a handler may be reading it.
         Self.kit.store(UInt(bitPattern: new), ordering: .sequentiallyConsistent)
@@ -111,9 +116,9 @@ enum TerminalRescue {
         kill(0, SIGTSTP)
         // The stop takes hold within moments and the wait outlives it; a job that has nobody to continue it is not
         // stopped by the kernel, and goes on after the wait.
-        let limit = DisplayClock.monotonic() + 200_000_000
+        let limit = SystemClock.monotonic() + 200_000_000
         while !Events(rawValue: Self.events.load(ordering: .sequentiallyConsistent)).contains(.continued) {
-            let left = limit - DisplayClock.monotonic()
+            let left = limit - SystemClock.monotonic()
             guard left > 0 else { break }
             wake.wait(atMost: min(left, 20_000_000))
         }
@@ -127,7 +132,7 @@ enum TerminalRescue {
     /// Restores the terminal if it is changed; the first caller does it.
     static func restore() {
         let address = Self.kit.exchange(0, ordering: .sequentiallyConsistent)
-        guard let kit = UnsafeMutablePointer<Kit>(bitPattern: address) else { return }
+        guard let kit = UnsafeMutablePointer<RestoreContext>(bitPattern: address) else { return }
         var written = 0
         var patience = 20
         while written < kit.pointee.leaveCount, patience > 0 {

@@ -77,12 +77,12 @@ struct TerminalSession {
 
     /// Writes what is on its way, for as long as the limit.
     private mutating func writeLast() {
-        let limit = DisplayClock.monotonic() + Self.leaveLimit
+        let limit = SystemClock.monotonic() + Self.leaveLimit
         while self.flush(), !self.pending.isEmpty {
-            let left = limit - DisplayClock.monotonic()
+            let left = limit - SystemClock.monotonic()
             guard left > 0 else { break }
             var descriptors = [pollfd(fd: self.device.descriptor, events: Int16(POLLOUT), revents: 0)]
-            DisplayClock.wait(&descriptors, nanoseconds: left)
+            SystemClock.wait(&descriptors, nanoseconds: left)
         }
     }
 }

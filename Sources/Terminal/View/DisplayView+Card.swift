@@ -17,8 +17,8 @@ extension DisplayView {
             let price = ScreenItem(text.prices, text.priceStyle)
             let change = ScreenItem(text.changes, text.changeStyle)
             let age = ScreenItem(text.ages, text.freshness.style)
-            let wishes = [age.shortest(2)] + price.all(0) + age.all(2) + change.all(1)
-            let chosen = self.place([price, change, age], wishes: wishes, row: line, gap: 2)
+            let candidates = [age.shortest(2)] + price.all(0) + age.all(2) + change.all(1)
+            let chosen = self.place([price, change, age], candidates: candidates, row: line, gap: 2)
             if let form = chosen[0], form < 3 { self.drawFlash(of: text, row: line, column: 0) }
             line += 1
             if lines.count >= 6, self.drawChanges(text, row: line, column: 0) { line += 1 }
@@ -60,11 +60,11 @@ extension DisplayView {
     }
 
     private mutating func drawSymbol(_ symbol: String, line: Int) {
-        let item = ScreenItem(SymbolWords.names(of: symbol), CellStyle(.accent, .bold))
+        let item = ScreenItem(SymbolText.names(of: symbol), CellStyle(.accent, .bold))
         let all = DisplayListing.symbols(of: self.state, choice: self.choice, now: self.now)
         let place = all.firstIndex(of: symbol).map { "\($0 + 1) of \(all.count)" } ?? ""
         let items = [item, ScreenItem(all.count > 1 ? [place] : [], .dimmed)]
-        self.place(items, wishes: item.all(0) + [(1, 0)], row: line, gap: 2)
+        self.place(items, candidates: item.all(0) + [(1, 0)], row: line, gap: 2)
     }
 
     // MARK: The large price
@@ -90,12 +90,12 @@ extension DisplayView {
         // Of a relay's session nobody knows when it began.
         let since = text.row.history.sessionStart.map { "since \(UTCText.timeOfDay($0)) UTC" } ?? ""
         let items = [ScreenItem(text.changes, text.changeStyle), ScreenItem([since], .dimmed)]
-        self.place(items, wishes: items[0].all(0) + [(1, 0)], row: facts, column: column, gap: 2)
+        self.place(items, candidates: items[0].all(0) + [(1, 0)], row: facts, column: column, gap: 2)
         self.drawChanges(text, row: facts + 1, column: column)
         let age = ScreenItem(text.ages, text.freshness.style)
         let direction = text.row.direction
         let arrow = ScreenItem(direction == .none ? [] : [self.glyphs.arrow(direction)], text.priceStyle)
-        self.place([arrow, age], wishes: age.all(1) + arrow.all(0), row: facts + 2, column: column, gap: 1)
+        self.place([arrow, age], candidates: age.all(1) + arrow.all(0), row: facts + 2, column: column, gap: 1)
     }
 
     /// Lets the digits of a price that begins at `column` stand out where they have just changed.

@@ -13,7 +13,7 @@ extension DisplayView {
         let width = columns - labelWidth >= 12 && rows >= 2 ? columns - labelWidth - 1 : columns
         let count = ChartPlot.sampleCount(columns: width, glyphs: self.glyphs)
         guard let (samples, stretch) = self.samples(of: row, columns: count) else { return }
-        guard let scale = ChartScale(samples, mostTicks: max(1, rows / 3), fractionDigits: row.fractionDigits) else {
+        guard let scale = ChartScale(samples, maximumTicks: max(1, rows / 3), fractionDigits: row.fractionDigits) else {
             self.put("no price in this span", .dimmed, row: lines.lowerBound, limit: width)
             return
         }
@@ -33,7 +33,7 @@ extension DisplayView {
         guard let start = row.history.start else { return nil }
         let now = self.marketTime
         let stretch = self.choice.span.stretch(now: now, start: start, columns: columns)
-        self.noteStretch(stretch, now: now, columns: columns)
+        self.noteSpan(stretch, now: now, columns: columns)
         let samples = ChartSample.samples(
             of: row.history.series(span: self.choice.span.length),
             from: stretch.lowerBound,
@@ -97,7 +97,7 @@ extension DisplayView {
     }
 
     /// Notes when the chart moves by the clock alone: its newest point by one column, or all of it.
-    mutating func noteStretch(_ stretch: Range<Int64>, now: Int64, columns: Int) {
+    mutating func noteSpan(_ stretch: Range<Int64>, now: Int64, columns: Int) {
         guard !self.isCut, self.choice.frozenSince == nil, !(self.state.replay?.isPaused ?? false) else { return }
         let perColumn = max((stretch.upperBound - stretch.lowerBound) / Int64(max(columns, 1)), 1_000_000_000)
         self.note(changeIn: perColumn)

@@ -14,15 +14,15 @@ extension DisplayView {
             ScreenItem(self.followedForms(), CellStyle(.accent)),
             ScreenItem(symbols > 1 ? [Self.count(symbols, "symbol")] : [], .dimmed),
         ]
-        var wishes = [items[1].shortest(1), items[2].shortest(2), items[3].shortest(3)] + items[0].all(0).prefix(3)
+        var candidates = [items[1].shortest(1), items[2].shortest(2), items[3].shortest(3)] + items[0].all(0).prefix(3)
         // Marks that are words come before more words of the state, and its reason last: it can have its own line.
         // That the picture stands still is said nowhere else; the state says already that something is played.
-        wishes += items[3].shortWord(3) + items[1].shortWord(1) + items[2].shortWord(2) + items[4].shortWord(4)
-        wishes += items[0].all(0)
-        if words.reason != nil { wishes.removeAll { $0.item == 0 && $0.form == 0 } }
-        wishes += items[1].all(1).dropLast() + items[2].all(2) + items[3].all(3) + items[4].all(4)
-        wishes += [(0, 0), (1, 0), (5, 0)]
-        let chosen = self.place(items, wishes: wishes, row: 0, gap: 2)
+        candidates += items[3].shortWord(3) + items[1].shortWord(1) + items[2].shortWord(2) + items[4].shortWord(4)
+        candidates += items[0].all(0)
+        if words.reason != nil { candidates.removeAll { $0.item == 0 && $0.form == 0 } }
+        candidates += items[1].all(1).dropLast() + items[2].all(2) + items[3].all(3) + items[4].all(4)
+        candidates += [(0, 0), (1, 0), (5, 0)]
+        let chosen = self.place(items, candidates: candidates, row: 0, gap: 2)
         return chosen[0] == 0 ? nil : words.reason
     }
 
@@ -68,9 +68,9 @@ extension DisplayView {
             ScreenItem(skipped > 0 ? ["\(skipped) left out by the debounce", "left out \(skipped)"] : [], .dimmed),
             ScreenItem(self.choice.hints, .dimmed),
         ]
-        var wishes = [(1, 1)] + items[2].all(2).prefix(1) + [items[0].shortest(0)] + items[2].all(2)
-        wishes += items[0].all(0) + [(1, 0)]
-        self.place(items, wishes: wishes, row: row, gap: 3)
+        var candidates = [(1, 1)] + items[2].all(2).prefix(1) + [items[0].shortest(0)] + items[2].all(2)
+        candidates += items[0].all(0) + [(1, 0)]
+        self.place(items, candidates: candidates, row: row, gap: 3)
     }
 
     mutating func drawGaps(row: Int) {
@@ -86,7 +86,7 @@ extension DisplayView {
             ],
             CellStyle(.warning)
         )
-        self.place([item], wishes: item.all(0), row: row, gap: 1)
+        self.place([item], candidates: item.all(0), row: row, gap: 1)
     }
 
     /// Draws where a replay stands: the recording's own clock, a bar, and its end.
@@ -96,17 +96,17 @@ extension DisplayView {
         let clock = ScreenItem(["\(UTCText.date(replay.at)) \(time)", time])
         guard replay.end < .max else {
             // A market that is simulated has no end, and nothing of it is a part of the whole.
-            self.place([clock], wishes: clock.all(0), row: row, gap: 1)
+            self.place([clock], candidates: clock.all(0), row: row, gap: 1)
             return
         }
         let length = max(replay.end - replay.start, 1)
         let part = min(max(Double(replay.at - replay.start) / Double(length), 0), 1)
         let percent = "\(Int(part * 100))%"
         let items = [clock, ScreenItem(["\(percent) of \(AgeText.words(length))", percent], .dimmed)]
-        let wishes = [items[0].shortest(0), items[1].shortest(1)] + items[1].all(1) + items[0].all(0)
+        let candidates = [items[0].shortest(0), items[1].shortest(1)] + items[1].all(1) + items[0].all(0)
         let widths = items.map { $0.forms.map { ScreenText.width(of: $0) } }
         // The bar takes what is left, if that is something.
-        let chosen = LineFitter(gap: 2).choose(widths: widths, wishes: wishes, columns: max(columns - 12, 14))
+        let chosen = LineFitter(gap: 2).choose(widths: widths, candidates: candidates, columns: max(columns - 12, 14))
         var column = 0
         if let form = chosen[0] { column = self.put(items[0].forms[form], row: row) + 1 }
         let tail = chosen[1].map { items[1].forms[$0] } ?? ""
@@ -139,7 +139,7 @@ extension DisplayView {
         // The longest form without a file's name.
         let sources = DisplayMarks.played(self.status, replay: self.feed.replay)
         let source = sources.first { $0.count <= 14 }.map { " \($0)" } ?? ""
-        let name = SymbolWords.withoutExchange(row.summary.symbol)
+        let name = SymbolText.withoutExchange(row.summary.symbol)
         return ScreenText.clean("\(mark)\(text.price) \(name)\(source)", columns: 80, glyphs: self.glyphs)
     }
 

@@ -19,7 +19,7 @@ extension DisplayView {
         var lines = [self.glyphs.sign("▲", "!") + " " + notice.text]
         // Where the lines end must not change with the words of the age.
         let room = self.grid.size.columns - Self.longestAgo
-        if most > 1, room >= Self.leastPassing {
+        if most > 1, room >= Self.minimumPassing {
             lines = ScreenText.lines(lines[0], columns: room, most: most, glyphs: self.glyphs)
         }
         guard let last = lines.popLast() else { return bottom }
@@ -62,7 +62,7 @@ extension DisplayView {
     private mutating func drawPassing(_ text: String, age: Int64, row: Int, style: CellStyle) {
         self.note(changeIn: AgeText.untilChange(growing: age))
         let room = self.grid.size.columns - Self.ago(age).count - 2
-        guard room >= Self.leastPassing else {
+        guard room >= Self.minimumPassing else {
             self.put(text, style, row: row)
             return
         }
@@ -72,7 +72,7 @@ extension DisplayView {
     }
 
     /// The least columns for a text that has its age beside it.
-    private static let leastPassing = 24
+    private static let minimumPassing = 24
 
     /// The columns that any age of less than a hundred days takes, with the gap before it.
     private static let longestAgo = "  23h59m ago".count

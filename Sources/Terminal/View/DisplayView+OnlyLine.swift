@@ -26,7 +26,7 @@ extension DisplayView {
             // Without a price there is what keeps it from coming.
             let (text, style) = self.waitingWords(waiting)
             let short =
-                SymbolWords(self.state.symbolStates[waiting], age: 0, glyphs: self.glyphs)?.forms.dropFirst(2) ?? ["-"]
+                SymbolText(self.state.symbolStates[waiting], age: 0, glyphs: self.glyphs)?.forms.dropFirst(2) ?? ["-"]
             state = ScreenItem([text] + short, style)
         } else if let row {
             let text = self.text(of: row)
@@ -38,7 +38,7 @@ extension DisplayView {
                 state = ScreenItem([])
             }
             price = ScreenItem(text.prices, text.priceStyle)
-            symbol = ScreenItem(SymbolWords.names(of: row.summary.symbol))
+            symbol = ScreenItem(SymbolText.names(of: row.summary.symbol))
             change = ScreenItem(text.changes, text.changeStyle)
         }
         let others = self.state.rows.count + self.state.waiting.count - 1
@@ -47,25 +47,25 @@ extension DisplayView {
             ScreenItem(others > 0 ? ["+\(others)"] : []),
         ]
         let marks = 4...6
-        var wishes = marks.map { items[$0].shortest($0) }
+        var candidates = marks.map { items[$0].shortest($0) }
         // That it is played is to be seen before how old the price is.
         if status.source != .live, [.live, .ended].contains(status.phase), row != nil {
-            wishes += [(1, 2)] + items[4].shortWord(4)
+            candidates += [(1, 2)] + items[4].shortWord(4)
         }
-        wishes += [items[3].shortest(3)]
+        candidates += [items[3].shortest(3)]
         if waiting != nil {
             // A line without a price says of whom.
-            wishes += [symbol.shortest(0)] + items[3].all(3)
-            wishes += marks.flatMap { items[$0].shortWord($0) }
+            candidates += [symbol.shortest(0)] + items[3].all(3)
+            candidates += marks.flatMap { items[$0].shortWord($0) }
         } else {
-            wishes += price.all(1)
-            wishes += marks.flatMap { items[$0].shortWord($0) }
-            wishes += items[3].all(3).filter { $0.form > 0 }
+            candidates += price.all(1)
+            candidates += marks.flatMap { items[$0].shortWord($0) }
+            candidates += items[3].all(3).filter { $0.form > 0 }
         }
-        wishes += [symbol.shortest(0), items[7].shortest(7)] + change.all(2) + symbol.all(0)
-        wishes += marks.flatMap { items[$0].all($0) }
-        if waiting == nil { wishes += items[3].all(3) }
-        self.place(items, wishes: wishes, row: 0, gap: 1)
+        candidates += [symbol.shortest(0), items[7].shortest(7)] + change.all(2) + symbol.all(0)
+        candidates += marks.flatMap { items[$0].all($0) }
+        if waiting == nil { candidates += items[3].all(3) }
+        self.place(items, candidates: candidates, row: 0, gap: 1)
     }
 
     /// The forms of a symbol without a price: of one that is refused only the whole name, where it has room beside a mark, for
@@ -74,7 +74,7 @@ extension DisplayView {
         let room = self.grid.size.columns - 2
         guard self.state.symbolStates[symbol]?.isRefused == true,
             ScreenText.width(of: symbol, limit: room + 1, glyphs: self.glyphs) <= room
-        else { return SymbolWords.names(of: symbol) }
+        else { return SymbolText.names(of: symbol) }
         return [symbol]
     }
 }

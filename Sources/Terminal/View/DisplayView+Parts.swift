@@ -13,13 +13,13 @@ extension DisplayView {
         }
 
         /// The wish for the shortest form, as item number `item`.
-        func shortest(_ item: Int) -> LineFitter.Wish { (item, max(0, self.forms.count - 1)) }
+        func shortest(_ item: Int) -> LineFitter.Candidate { (item, max(0, self.forms.count - 1)) }
 
         /// Wishes for every form, the shortest first.
-        func all(_ item: Int) -> [LineFitter.Wish] { self.forms.indices.reversed().map { (item, $0) } }
+        func all(_ item: Int) -> [LineFitter.Candidate] { self.forms.indices.reversed().map { (item, $0) } }
 
         /// The wish for the shortest form that still is a word of three letters or more.
-        func shortWord(_ item: Int) -> [LineFitter.Wish] {
+        func shortWord(_ item: Int) -> [LineFitter.Candidate] {
             self.forms.lastIndex { $0.utf8.count >= 3 }.map { [(item, $0)] } ?? []
         }
     }
@@ -28,14 +28,14 @@ extension DisplayView {
     @discardableResult
     mutating func place(
         _ items: [ScreenItem],
-        wishes: [LineFitter.Wish],
+        candidates: [LineFitter.Candidate],
         row: Int,
         column: Int = 0,
         gap: Int
     ) -> [Int?] {
         let columns = self.grid.size.columns - column
         let widths = items.map { $0.forms.map { ScreenText.width(of: $0, limit: columns + 1, glyphs: self.glyphs) } }
-        let chosen = LineFitter(gap: gap).choose(widths: widths, wishes: wishes, columns: columns)
+        let chosen = LineFitter(gap: gap).choose(widths: widths, candidates: candidates, columns: columns)
         var column = column
         for (item, form) in chosen.enumerated() {
             guard let form else { continue }

@@ -60,8 +60,8 @@ extension DisplayView {
             let row = self.state.rows.first(where: { $0.summary.symbol == selected }), row.history.start != nil
         else { return lines }
         let top = lines.upperBound - left
-        let name = ScreenItem(SymbolWords.names(of: selected), CellStyle(.accent, .bold))
-        self.place([name], wishes: name.all(0), row: top, gap: 1)
+        let name = ScreenItem(SymbolText.names(of: selected), CellStyle(.accent, .bold))
+        self.place([name], candidates: name.all(0), row: top, gap: 1)
         self.drawHistory(self.text(of: row), lines: (top + 1)..<lines.upperBound)
         return lines.lowerBound..<(top - 1)
     }
@@ -83,13 +83,13 @@ extension DisplayView {
             ScreenItem(["\(window.lowerBound + 1) to \(window.upperBound) of \(all)", "of \(all)"], .dimmed),
             ScreenItem([window.upperBound < all ? "+\(all - window.upperBound) more" : ""], .dimmed),
         ]
-        self.place(items, wishes: items[1].all(1) + items[0].all(0), row: row, gap: 2)
+        self.place(items, candidates: items[1].all(1) + items[0].all(0), row: row, gap: 2)
     }
 
     /// What the lines say, of the rows and then of the symbols that wait.
     private mutating func lines(_ rows: [DisplayRow], waiting: [String], selected: String?) -> [PriceLine] {
         let symbols = rows.map(\.summary.symbol) + waiting
-        let short = symbols.map(SymbolWords.withoutExchange)
+        let short = symbols.map(SymbolText.withoutExchange)
         let isUnique = Set(short).count == Set(symbols).count
         return symbols.enumerated().map { index, symbol in
             let isSelected = selected == symbol
@@ -137,27 +137,27 @@ extension DisplayView {
         gaps: ClosedRange<Int>,
         hasHeadings: Bool
     ) -> [FittedColumn] {
-        var ranked: [(rank: Int, wish: LineFitter.Wish)] = []
+        var ranked: [(rank: Int, candidate: LineFitter.Candidate)] = []
         for (index, column) in table.enumerated() {
             for (form, width) in column.forms.enumerated() { ranked.append((width.rank, (index, form))) }
             if column.order == self.choice.order {
                 ranked.append((TableColumn<Line>.sortedRank, (index, 0)))
             }
         }
-        func least(_ wish: LineFitter.Wish) -> Int {
-            table[wish.item].leastWidth(form: wish.form, hasHeadings: hasHeadings)
+        func least(_ candidate: LineFitter.Candidate) -> Int {
+            table[candidate.item].minimumWidth(form: candidate.form, hasHeadings: hasHeadings)
         }
         // What does not fit anyhow is not put into words.
         let chosen = LineFitter(gap: gaps.lowerBound).choose(
             items: table.count,
-            wishes: ranked.sorted { $0.rank < $1.rank }.map(\.wish),
+            candidates: ranked.sorted { $0.rank < $1.rank }.map(\.candidate),
             columns: columns,
             least: least,
-            width: { wish in
-                let text = table[wish.item].forms[wish.form].text
+            width: { candidate in
+                let text = table[candidate.item].forms[candidate.form].text
                 let widest = lines.map { ScreenText.width(of: text($0), limit: columns + 1, glyphs: self.glyphs) }.max()
-                guard widest ?? 0 > 0 || table[wish.item].isKept else { return 0 }
-                return max(widest ?? 0, least(wish))
+                guard widest ?? 0 > 0 || table[candidate.item].isKept else { return 0 }
+                return max(widest ?? 0, least(candidate))
             }
         )
         let widths = chosen.compactMap { $0?.width }

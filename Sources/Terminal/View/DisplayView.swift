@@ -78,8 +78,8 @@ struct DisplayView {
         let facts = state.facts
         let pictured = choice.frozenSince ?? now
         self.feed = state.behind ?? facts
-        self.status = self.feed.believed(at: now)
-        self.judged = (facts, facts.believed(at: pictured).phase, pictured.monotonic)
+        self.status = self.feed.effective(at: now)
+        self.judged = (facts, facts.effective(at: pictured).phase, pictured.monotonic)
     }
 
     private mutating func draw() {
@@ -168,9 +168,9 @@ struct DisplayView {
     // MARK: What is true of the feed and of a row
 
     /// The state in words; notes how long they stay true.
-    mutating func statusWords() -> StatusWords {
+    mutating func statusWords() -> StatusText {
         let silence = self.feed.newestAge(now: self.now.monotonic)
-        let words = StatusWords(self.status, silence: silence, wall: self.now.wall, glyphs: self.glyphs)
+        let words = StatusText(self.status, silence: silence, wall: self.now.wall, glyphs: self.glyphs)
         self.note(changeIn: words.lasts)
         if let silence, self.feed.status.phase == .live, !self.feed.isPaused {
             // When the feed should have spoken.
@@ -189,19 +189,19 @@ struct DisplayView {
         let limits = self.state.limits
         let unusual = row.history.longestGap.map { limits.unusualSilence(longest: $0) }
         let phase = self.judged.phase
-        func believed(at age: Int64) -> Freshness {
+        func effective(at age: Int64) -> Freshness {
             Freshness(age: age, unusual: unusual, phase: phase, symbol: symbol?.state, limits: limits)
         }
         let silence = self.judged.facts.silence(since: row.arrived, now: self.judged.at)
-        let freshness = believed(at: silence)
+        let freshness = effective(at: silence)
         let isOver = self.judged.facts.status.phase == .ended
         if !isOver { self.note(changeIn: AgeText.untilChange(growing: age)) }
         // Neither in a frozen picture nor in a replay that stands still a price grows late.
         let grows = self.choice.frozenSince == nil && !self.judged.facts.isPaused && !isOver
         for limit in grows ? [limits.lateAfter, limits.staleAfter, unusual ?? limits.lateAfter] : [] {
-            self.note(changeAt: limit, of: silence, isOfState: believed(at: limit) != freshness)
+            self.note(changeAt: limit, of: silence, isOfState: effective(at: limit) != freshness)
         }
-        let words = SymbolWords(symbol, age: age, glyphs: self.glyphs)
+        let words = SymbolText(symbol, age: age, glyphs: self.glyphs)
         return RowText(
             row,
             words == nil ? freshness : .old,
@@ -232,7 +232,7 @@ struct DisplayView {
     mutating func waitingWords(_ symbol: String, room: Int = 0) -> (text: String, style: CellStyle) {
         let status = self.state.symbolStates[symbol]
         let age = self.now.wall - (status?.since ?? self.now.wall)
-        guard let words = SymbolWords(status, age: age, glyphs: self.glyphs) else { return ("no price yet", .dimmed) }
+        guard let words = SymbolText(status, age: age, glyphs: self.glyphs) else { return ("no price yet", .dimmed) }
         if words.isAged { self.note(changeIn: AgeText.untilChange(growing: age)) }
         let text = words.sentences.first { ScreenText.width(of: $0, limit: room + 1, glyphs: self.glyphs) <= room }
         let style = words.isAged ? CellStyle(.warning) : CellStyle(.alarm)

@@ -36,11 +36,11 @@ struct FeedFacts: Sendable {
 
     /// The feed's word, or, when it hangs, what it should have said. Of a silence in a pause nothing is said, though the feed
     /// spoke of one before.
-    func believed(at now: Moment) -> FeedStatus {
+    func effective(at now: Moment) -> FeedStatus {
         let silence = self.newestArrival.map { self.silence(since: $0, now: now.monotonic) }
         var status = self.isPaused ? self.status.heldStill : self.status
         if !self.isPaused { status.isPaused = false }
-        return status.believed(newestAge: silence, wall: now.wall, limits: self.limits)
+        return status.effective(newestAge: silence, wall: now.wall, limits: self.limits)
     }
 }
 

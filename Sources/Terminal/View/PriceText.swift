@@ -3,8 +3,8 @@ import Market
 /// Numbers as the screen shows them. Prices are exact; only a volume, a rate and a percentage are ever shortened.
 enum PriceText {
     /// More zeros than these are written as a power of ten.
-    static let mostFractionDigits = 18
-    private static let mostIntegerDigits = 18
+    static let maximumFractionDigits = 18
+    private static let maximumIntegerDigits = 18
 
     /// The exact text of `decimal` with at least `fractionDigits` fraction digits; very large and very small numbers as
     /// `digits e power`, which is exact too.
@@ -12,10 +12,10 @@ enum PriceText {
         let digits = String(decimal.significand.magnitude)
         let exponent = Int(decimal.exponent)
         let sign = decimal.significand < 0 ? "-" : ""
-        if -exponent > Self.mostFractionDigits || digits.count + exponent > Self.mostIntegerDigits {
+        if -exponent > Self.maximumFractionDigits || digits.count + exponent > Self.maximumIntegerDigits {
             return "\(sign)\(digits)e\(exponent)"
         }
-        let wanted = min(max(fractionDigits, 0), Self.mostFractionDigits)
+        let wanted = min(max(fractionDigits, 0), Self.maximumFractionDigits)
         var whole = digits
         var fraction = ""
         if exponent >= 0 {

@@ -55,7 +55,7 @@ struct TableColumn<Line> {
     }
 
     /// What a form is wide at least, if it shows anything.
-    func leastWidth(form: Int, hasHeadings: Bool) -> Int {
+    func minimumWidth(form: Int, hasHeadings: Bool) -> Int {
         form == 0 ? max(self.calmWidth, hasHeadings ? self.heading.count : 1) : 1
     }
 }

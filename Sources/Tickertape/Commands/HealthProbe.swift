@@ -69,9 +69,9 @@ struct HealthProbe {
         guard head.status == .ok else {
             // So answers a relay that speaks TLS.
             let isPlain = self.ciphers == nil && head.status == .badRequest
-            let cure = isPlain ? "; if it speaks TLS, set relay.certificate-file here, too" : ""
+            let hint = isPlain ? "; if it speaks TLS, set relay.certificate-file here, too" : ""
             let shown = String(line.unicodeScalars.filter { (" "..."~").contains($0) }.prefix(80))
-            throw Failure(reason: "does not answer as a relay does: \"\(shown)\"\(cure)")
+            throw Failure(reason: "does not answer as a relay does: \"\(shown)\"\(hint)")
         }
         return line
     }
@@ -105,9 +105,9 @@ struct HealthProbe {
         case OutgoingExchange.Failure.late, ChannelError.connectTimeout: "does not answer in time"
         case OutgoingExchange.Failure.cut: "broke off"
         case OutgoingExchange.Failure.notHTTP: "does not answer as a relay does: that is not HTTP"
-        case let error as IOError where error.errnoCode == ECONNRESET: "broke off: \(PlainWords.of(error))"
-        case is IOError: "cannot be reached: \(PlainWords.of(error))"
-        default: "cannot be asked: \(PlainWords.of(error))"
+        case let error as IOError where error.errnoCode == ECONNRESET: "broke off: \(SystemErrorText.of(error))"
+        case is IOError: "cannot be reached: \(SystemErrorText.of(error))"
+        default: "cannot be asked: \(SystemErrorText.of(error))"
         }
     }
 }

@@ -17,10 +17,10 @@ enum MistypedCommand {
                 path.append(argument)
                 continue
             }
-            let cure =
+            let hint =
                 argument.nearest(in: subcommands.map { $0._commandName }).map { "did you mean \($0)?" }
                 ?? "`\(path.joined(separator: " ")) --help` lists them"
-            return "\(path.joined(separator: " ")) has no command \"\(argument.prefix(64))\"; \(cure)"
+            return "\(path.joined(separator: " ")) has no command \"\(argument.prefix(64))\"; \(hint)"
         }
         return nil
     }

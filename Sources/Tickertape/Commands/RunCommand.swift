@@ -60,12 +60,17 @@ struct RunCommand: SettingsCommand {
         if !settings.display.isQuiet, !self.demo {
             Console.complain("no key is set: this is the bundled recording (DEMO); set FINNHUB_TOKEN for live prices")
         }
-        var standIn = StandInSettings()
-        standIn.speed = 1
-        standIn.repeats = true
-        standIn.rebasesTimes = true
+        var mockServer = MockServerSettings()
+        mockServer.speed = 1
+        mockServer.repeats = true
+        mockServer.rebasesTimes = true
         let recording = try OperatorError.opening(recording: path)
-        try await ReplayProgram(settings: settings, material: .recording(recording), standIn: standIn, source: .demo)
-            .run()
+        try await ReplayProgram(
+            settings: settings,
+            material: .recording(recording),
+            mockServer: mockServer,
+            source: .demo
+        )
+        .run()
     }
 }

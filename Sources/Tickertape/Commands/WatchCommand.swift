@@ -53,7 +53,7 @@ struct WatchCommand: SettingsCommand {
         let symbols = isChosen ? settings.finnhub.symbols : []
         // The relay's times, and not ours, are what its trades have.
         let latency = LatencyBook(clocks: .relayed)
-        let relay = WatchedRelay(symbols: symbols, monotonic: DisplayClock.monotonic)
+        let relay = WatchedRelay(symbols: symbols, monotonic: SystemClock.monotonic)
         let service = try DisplayService(
             settings: settings,
             loop: loop,
@@ -158,7 +158,7 @@ struct WatchCommand: SettingsCommand {
             else { throw OperatorError("the URL is not of the form ws+unix:PATH", status: .usage) }
             return UpstreamAddress(socketPath: String(path))
         }
-        do throws(Misfit) {
+        do throws(ParseError) {
             return try UpstreamAddress(text)
         } catch {
             throw OperatorError(
@@ -175,7 +175,7 @@ private struct WatchedSymbols: ScreenSymbolSource {
     let charts: EarlierCharts
 
     func add(_ symbol: String) async -> String? {
-        if let problem = await self.feed.adopt(symbol) { return problem }
+        if let problem = await self.feed.retain(symbol) { return problem }
         self.charts.added(symbol)
         return nil
     }

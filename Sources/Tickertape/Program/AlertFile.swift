@@ -14,13 +14,13 @@ final class AlertFile: Sendable {
 
     private struct State {
         /// The newest that is not written yet.
-        var waiting: AlertMemory?
+        var waiting: AlertState?
         var isWriting = false
         var hasWarned = false
         /// The descriptor whose lock says that the file is this program's; -1 while another one has it.
         var lock: Int32 = -1
         /// What another program had kept when this one took over: nothing of it is lost, though it was not watched here.
-        var inherited = AlertMemory()
+        var inherited = AlertState()
     }
 
     private let folder: PrivateFolder
@@ -72,7 +72,7 @@ final class AlertFile: Sendable {
     private func takeOver() -> Bool {
         if self.isOurs { return true }
         guard case .taken(let lock) = Self.take(self.folder.path) else { return false }
-        let kept = self.load() ?? AlertMemory()
+        let kept = self.load() ?? AlertState()
         self.state.withLockedValue { state in
             state.lock = lock
             state.inherited = kept
@@ -81,11 +81,11 @@ final class AlertFile: Sendable {
     }
 
     /// What an earlier run left, if anything; also of a program that runs beside this one.
-    func load() -> AlertMemory? {
+    func load() -> AlertState? {
         let reason: String
         do throws(PrivateFolder.Failure) {
-            guard let text = try self.folder.read(Self.name, limit: AlertMemory.mostBytes) else { return nil }
-            if let memory = AlertMemory(text: text) { return memory }
+            guard let text = try self.folder.read(Self.name, limit: AlertState.maximumBytes) else { return nil }
+            if let memory = AlertState(text: text) { return memory }
             reason = "it is damaged or of another version"
         } catch {
             reason = error.reason
@@ -95,7 +95,7 @@ final class AlertFile: Sendable {
     }
 
     /// Keeps this from now on. From any thread; never waits, the disk is another thread's.
-    func keep(_ memory: AlertMemory) {
+    func keep(_ memory: AlertState) {
         self.state.withLockedValue { $0.waiting = memory }
         self.startWriting()
     }
@@ -127,7 +127,7 @@ final class AlertFile: Sendable {
             return
         }
         while true {
-            let next = self.state.withLockedValue { state -> AlertMemory? in
+            let next = self.state.withLockedValue { state -> AlertState? in
                 defer { state.waiting = nil }
                 if state.waiting == nil { state.isWriting = false }
                 guard let own = state.waiting else { return nil }
@@ -150,9 +150,9 @@ final class AlertFile: Sendable {
     }
 }
 
-extension AlertMemory {
+extension AlertState {
     /// This memory with what another has of other rules, as far as a memory reaches.
-    fileprivate func with(_ other: AlertMemory) -> AlertMemory {
+    fileprivate func with(_ other: AlertState) -> AlertState {
         var both = self
         both.rules += other.rules.filter { !self.rules.contains($0) }
         let known = Set(self.states.map { [$0.rule, $0.symbol] })

@@ -4,7 +4,7 @@ import Market
 struct AlertPersistence: Sendable {
     let file: AlertFile?
     /// What an earlier run of this program left.
-    let memory: AlertMemory
+    let memory: AlertState
     /// Why nothing is kept; `nil` where there is a file.
     private let obstacle: String?
 
@@ -39,7 +39,7 @@ struct AlertPersistence: Sendable {
             self.init(obstacle: "it ends with this program, for nothing can be kept in \(folder) (state.directory)")
             return
         }
-        let kept = file.load() ?? AlertMemory()
+        let kept = file.load() ?? AlertState()
         guard file.isOurs else {
             if !kept.rules.isEmpty {
                 let alerts = kept.rules.count == 1 ? "the alert that was" : "the \(kept.rules.count) alerts that were"
@@ -55,7 +55,7 @@ struct AlertPersistence: Sendable {
         self.init(file: file, memory: kept)
     }
 
-    private init(file: AlertFile? = nil, memory: AlertMemory = AlertMemory(), obstacle: String? = nil) {
+    private init(file: AlertFile? = nil, memory: AlertState = AlertState(), obstacle: String? = nil) {
         self.file = file
         self.memory = memory
         self.obstacle = obstacle

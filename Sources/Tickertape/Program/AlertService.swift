@@ -14,12 +14,12 @@ struct AlertService: Sendable {
     let reader: AlertReader
     private let programs: [AlertPrograms]
     private let webhook: AlertWebhook?
-    private let keeper: AlertPersistence
+    private let persistence: AlertPersistence
 
     /// Why an alert that is set by key is lost at the end, in one line; `nil` where it is kept. From any thread.
     var loss: @Sendable () -> String? {
-        let keeper = self.keeper
-        return { keeper.loss }
+        let persistence = self.persistence
+        return { persistence.loss }
     }
 
     /// How long what was set off has when the program is told to stop, and when a replay is over.
@@ -50,14 +50,14 @@ struct AlertService: Sendable {
         watch.staleAfter = settings.finnhub.watch.freshness.staleAfter
         watch.isReplay = isReplay
 
-        self.keeper = AlertPersistence(
+        self.persistence = AlertPersistence(
             settings.state,
             source: source,
             keeps: keeps,
             hasRules: !alerts.rules.isEmpty,
             warn: warn
         )
-        let memory = self.keeper.memory
+        let memory = self.persistence.memory
         let kept = memory.rules.compactMap { text -> AlertRule? in try? AlertRule(text) }
         self.board = AlertBoard(rules: alerts.rules, kept: kept)
 
@@ -74,25 +74,25 @@ struct AlertService: Sendable {
             }
         } else {
             let errors = AlertErrors()
-            actions.fired.append { errors.tell($0) }
+            actions.fired.append { errors.notify($0) }
         }
         if !alerts.exec.isEmpty {
-            let meter = ErrandMeter("exec", registry: registry, warn: warn)
+            let meter = JobMetrics("exec", registry: registry, warn: warn)
             let exec = try AlertPrograms(limits: alerts.execLimits, environment: environment, meter: meter)
             let arguments = alerts.exec
             actions.fired.append { exec.run(arguments, for: $0) }
             programs.append(exec)
         }
         if shows.contains(.notifySend) {
-            let meter = ErrandMeter("notify-send", registry: registry, warn: warn)
+            let meter = JobMetrics("notify-send", registry: registry, warn: warn)
             let notifier = try AlertPrograms(environment: environment, meter: meter)
             actions.fired.append { notifier.notify($0) }
             programs.append(notifier)
         }
         self.webhook = try Self.webhook(settings, registry: registry, warn: warn)
-        if let webhook = self.webhook { actions.fired.append { webhook.tell($0) } }
+        if let webhook = self.webhook { actions.fired.append { webhook.notify($0) } }
         self.programs = programs
-        if let file = self.keeper.file { actions.keep = { file.keep($0) } }
+        if let file = self.persistence.file { actions.keep = { file.keep($0) } }
         self.reader = AlertReader(
             board: self.board,
             loop: loop,
@@ -104,11 +104,11 @@ struct AlertService: Sendable {
             registry: registry,
             wallClock: WallClock.now
         )
-        Self.tell(of: alerts.rules, not: symbols, warn: warn)
+        Self.notify(of: alerts.rules, not: symbols, warn: warn)
     }
 
     /// Says which alerts are on symbols that are not asked for: such a name is mostly a mistyped one.
-    private static func tell(of rules: [AlertRule], not symbols: [String], warn: (String) -> Void) {
+    private static func notify(of rules: [AlertRule], not symbols: [String], warn: (String) -> Void) {
         guard !symbols.isEmpty else { return }
         for rule in rules {
             guard case .symbol(let name) = rule.subject, !symbols.contains(where: rule.isAbout) else { continue }
@@ -134,7 +134,7 @@ struct AlertService: Sendable {
                 tls: tls,
                 loop: MultiThreadedEventLoopGroup.singleton.next(),
                 agent: "tickertape/\(tickertapeVersion)",
-                meter: ErrandMeter("webhook", registry: registry, warn: warn)
+                meter: JobMetrics("webhook", registry: registry, warn: warn)
             )
         } catch {
             throw OperatorError("\(error) (alerts.webhook-ca-file)", status: .configuration)
@@ -174,7 +174,7 @@ struct AlertService: Sendable {
             await withTaskGroup(of: Void.self) { group in
                 for program in self.programs { group.addTask { await program.stop(atMost: Self.stopLimit) } }
                 if let webhook = self.webhook { group.addTask { await webhook.stop(atMost: Self.stopLimit) } }
-                if let file = self.keeper.file { group.addTask { await file.settle(atMost: Self.stopLimit) } }
+                if let file = self.persistence.file { group.addTask { await file.settle(atMost: Self.stopLimit) } }
             }
         }
     }

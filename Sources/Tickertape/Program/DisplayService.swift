@@ -49,7 +49,7 @@ struct DisplayService: Sendable {
                 lines.fields = settings.display.fields
                 lines.symbols = symbols
                 lines.limits = limits
-                lines.once = isOnce ? OnceGate.Settings(settings, symbols: symbols) : nil
+                lines.once = isOnce ? FreshPriceWait.Settings(settings, symbols: symbols) : nil
                 self.output = try LinePrinter(lines, status: status, latency: latency)
             }
         } catch let error as OperatorError {
@@ -118,7 +118,7 @@ struct DisplayService: Sendable {
     }
 }
 
-extension OnceGate.Settings {
+extension FreshPriceWait.Settings {
     /// - Parameter symbols: none means all that the feed says it has.
     init(_ settings: Settings, symbols: [String]) {
         self.init(

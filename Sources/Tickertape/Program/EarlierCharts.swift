@@ -28,7 +28,7 @@ final class EarlierCharts: Sendable {
     func want(_ symbols: [String]) {
         guard self.past != nil else { return }
         self.known.withValue { known in
-            for symbol in symbols where known.count < StreamPast.mostSymbols && known.insert(symbol).inserted {
+            for symbol in symbols where known.count < StreamPast.maximumSymbols && known.insert(symbol).inserted {
                 self.want.yield(symbol)
             }
         }

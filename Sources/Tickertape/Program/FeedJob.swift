@@ -17,7 +17,7 @@ struct FeedJob: Sendable {
             if self.played?.waitsForClient == true, let relay = self.relay {
                 guard await relay.server.firstSubscribe() else { return }
             }
-            self.played?.standIn.go()
+            self.played?.mockServer.go()
         }
         defer { starter.cancel() }
         try await self.feed.run()

@@ -16,7 +16,7 @@ final class HistoryService: Sendable {
     /// Bars that begin later than this from now are of no time that was, ns.
     private static let ahead: Int64 = 3_600_000_000_000
 
-    let keeper: HistoryKeeper
+    let historyRecorder: HistoryRecorder
     private let source: String
     private let folder: String
     private let recorder: NIOLockedValueBox<Recorder?>
@@ -34,11 +34,11 @@ final class HistoryService: Sendable {
         self.source = source.word
         self.folder = FilePath.absolute(FilePath.folder(of: recording))
         do throws(HistoryFailure) {
-            self.keeper = try HistoryKeeper(
+            self.historyRecorder = try HistoryRecorder(
                 path: path,
                 recording: { recorder.withLockedValue { $0 }.map { FilePath.absolute($0.path) } },
                 wallClock: WallClock.now,
-                tell: warnings.warn
+                notify: warnings.warn
             )
         } catch {
             warnings.warn("no history is kept: \(error); history.file: off does without")
@@ -49,21 +49,21 @@ final class HistoryService: Sendable {
     /// Keeps in its index what is recorded from now on.
     func follow(_ recorder: Recorder) {
         self.recorder.withLockedValue { $0 = recorder }
-        let keeper = self.keeper
+        let historyRecorder = self.historyRecorder
         recorder.whenCompleted { completed, newest in
-            keeper.completed(completed.map(FilePath.absolute), newest: FilePath.absolute(newest))
+            historyRecorder.completed(completed.map(FilePath.absolute), newest: FilePath.absolute(newest))
         }
     }
 
     /// What the relay's HTTP asks.
     var past: RelayPast {
-        let keeper = self.keeper
+        let historyRecorder = self.historyRecorder
         return RelayPast(
             bars: { symbol, width, from, to, limit in
-                try await keeper.ask { try $0.bars(of: symbol, width, from: from, to: to, limit: limit) }
+                try await historyRecorder.ask { try $0.bars(of: symbol, width, from: from, to: to, limit: limit) }
             },
             trades: { symbol, query in
-                try await keeper.ask { store in
+                try await historyRecorder.ask { store in
                     var search = RecordedPast(symbol: symbol, query: query)
                     return search.find(in: try store.segments())
                 }
@@ -87,7 +87,7 @@ final class HistoryService: Sendable {
         _ question: @escaping @Sendable (HistoryStore) throws -> Answer
     ) async -> Answer? {
         do {
-            return try await self.keeper.ask(question)
+            return try await self.historyRecorder.ask(question)
         } catch {
             self.warnings.warn("the history cannot be read: \(error)")
             return nil
@@ -142,7 +142,7 @@ final class HistoryService: Sendable {
     }
 
     func finish() async {
-        let report = await self.keeper.finish()
+        let report = await self.historyRecorder.finish()
         guard report.isWhole else {
             return Console.complain("warning: the disk of the history does not answer; its newest bars may be missing")
         }

@@ -141,12 +141,12 @@ extension InheritedSocket {
     /// Where the relay is, given what the settings say; what is not as they say is told.
     ///
     /// - Parameter isChosen: whether somebody has written the setting.
-    func endpoint(listen: Endpoint, isChosen: Bool, tell: (String) -> Void) -> Endpoint {
+    func endpoint(listen: Endpoint, isChosen: Bool, notify: (String) -> Void) -> Endpoint {
         guard case .internet(let endpoint) = self.place else { return listen }
         let isSame =
             listen.port == 0 || endpoint == listen || endpoint.port == listen.port && endpoint.isSameHost(as: listen)
         if isChosen, !isSame {
-            tell(
+            notify(
                 "the socket that was passed to the program listens on \(endpoint), so relay.listen (\(listen)) is not used"
             )
         }

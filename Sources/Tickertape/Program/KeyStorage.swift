@@ -4,11 +4,11 @@ import Platform
 /// The lock and the memory of a live feed's key, where the settings and the system have a place for them.
 struct KeyStorage {
     let lock: KeyLock?
-    let ledger: AttemptFile?
+    let attemptStore: AttemptFile?
     private let warnings: Warnings
     /// What waits for the disk of the lock, which is mostly memory, and for that of the attempts, which is not.
     let lockDisk = WorkQueue("key-lock")
-    private let ledgerDisk = WorkQueue("attempts")
+    private let attemptsDisk = WorkQueue("attempts")
 
     init(
         _ settings: Settings.State,
@@ -22,7 +22,7 @@ struct KeyStorage {
         if folder == nil, settings.directory == .auto {
             warnings.log("attempts are not remembered over a restart: there is no HOME (state.directory)")
         }
-        self.ledger = folder.flatMap { AttemptFile(directory: $0, identity: identity, warn: warnings.log) }
+        self.attemptStore = folder.flatMap { AttemptFile(directory: $0, identity: identity, warn: warnings.log) }
         let folders: [String] =
             switch settings.runtimeDirectory {
             case .off: []
@@ -31,15 +31,15 @@ struct KeyStorage {
             }
         self.lock = folders.isEmpty ? nil : KeyLock(folders: folders, identity: identity, warn: warnings.log)
         // A damaged file is reported while there is no picture yet.
-        _ = self.ledger?.load()
+        _ = self.attemptStore?.load()
     }
 
     var holding: KeyHolding {
         KeyHolding(
             ownership: self.lock,
-            ledger: self.ledger,
+            attemptStore: self.attemptStore,
             lockDisk: self.lockDisk,
-            ledgerDisk: self.ledgerDisk,
+            attemptsDisk: self.attemptsDisk,
             warn: self.warnings.log
         )
     }

@@ -2,7 +2,7 @@ import MockUpstream
 
 /// What a program plays instead of following the market.
 struct PlayedMaterial {
-    let standIn: StandIn
+    let mockServer: MockServer
     /// Commands the player.
     let remote: ReplayRemote?
     /// Whether it begins with the relay's first subscribed client.
@@ -14,9 +14,9 @@ struct PlayedMaterial {
     /// What it is called in messages.
     let name: String
 
-    init(_ material: ReplayMaterial, standIn: StandIn, waitsForClient: Bool = false) {
-        self.standIn = standIn
-        self.remote = standIn.remote
+    init(_ material: ReplayMaterial, mockServer: MockServer, waitsForClient: Bool = false) {
+        self.mockServer = mockServer
+        self.remote = mockServer.remote
         self.waitsForClient = waitsForClient
         switch material {
         case .recording(let file):

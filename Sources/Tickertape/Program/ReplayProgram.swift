@@ -11,7 +11,7 @@ struct ReplayProgram {
     let settings: Settings
     let material: ReplayMaterial
     /// How the material is played.
-    let standIn: StandInSettings
+    let mockServer: MockServerSettings
     let source: FeedStatus.Source
     /// Whether it begins with the relay's first subscribed client.
     var waitsForClient = false
@@ -20,17 +20,17 @@ struct ReplayProgram {
     func run() async throws {
         let authority = try CertificateAuthority(name: "tickertape replay")
         let marks = FrameMarks()
-        var standInSettings = self.standIn
-        standInSettings.credentials = try authority.issue(for: "127.0.0.1")
+        var mockServerSettings = self.mockServer
+        mockServerSettings.credentials = try authority.issue(for: "127.0.0.1")
         // One clock, which the display's keys and the relay's clients command.
-        standInSettings.sharesClock = true
-        standInSettings.marks = marks
+        mockServerSettings.sharesClock = true
+        mockServerSettings.marks = marks
         // Nothing is played before the relay and the display are there to see it.
-        standInSettings.waitsForGo = true
+        mockServerSettings.waitsForGo = true
         let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
-        let standIn = try await StandIn.start(
+        let mockServer = try await MockServer.start(
             self.material,
-            settings: standInSettings,
+            settings: mockServerSettings,
             on: group.next(),
             logger: ProgramLog.silent,
             wallClock: WallClock.now
@@ -41,13 +41,13 @@ struct ReplayProgram {
         let settings = self.settings.following(self.material)
         let program = TickerProgram(
             settings: settings,
-            feed: self.feed(settings, port: standIn.address?.port ?? 0, trusting: authority, marks: marks),
-            replay: PlayedMaterial(self.material, standIn: standIn, waitsForClient: self.waitsForClient)
+            feed: self.feed(settings, port: mockServer.address?.port ?? 0, trusting: authority, marks: marks),
+            replay: PlayedMaterial(self.material, mockServer: mockServer, waitsForClient: self.waitsForClient)
         )
         do {
             try await program.run()
         } catch {
-            await standIn.stop()
+            await mockServer.stop()
             throw error
         }
         await group.end()

@@ -33,7 +33,7 @@ extension DisplayRemote {
         self.alertsAreLost = alerts.loss
         self.checkAlert = { AlertBoard.complaint(about: $0) }
         self.setAlert = .can { text in
-            do throws(AlertRule.Misfit) {
+            do throws(AlertRule.ParseError) {
                 try board.add(text)
                 return nil
             } catch {

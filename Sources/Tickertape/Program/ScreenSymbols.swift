@@ -37,7 +37,7 @@ actor ScreenSymbols {
     /// Adds a symbol; returns why not, in one line, or `nil`.
     func add(_ text: String) async -> String? {
         let symbol: String
-        do throws(Misfit) {
+        do throws(ParseError) {
             symbol = try Syntax<String>.symbol.read(text)
         } catch {
             return error.echoes ? "\(text) \(error.reason)" : "this \(error.reason)"

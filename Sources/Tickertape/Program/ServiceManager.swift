@@ -31,7 +31,7 @@ final class ServiceManager: TapeReader {
     var isThere: Bool { self.address != nil }
 
     /// Tells the manager assignments such as `READY=1`. Never waits: where the manager does not take it, it is lost.
-    func tell(_ assignments: String...) {
+    func notify(_ assignments: String...) {
         guard let address = self.address else { return }
         let descriptor = socket(AF_UNIX, Int32(SOCK_DGRAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
         guard descriptor >= 0 else { return }
@@ -53,7 +53,7 @@ final class ServiceManager: TapeReader {
 
     func gapFound(_ gap: Gap) {}
 
-    func statusChanged(_ status: FeedStatus) { self.tell("STATUS=\(Self.words(for: status))") }
+    func statusChanged(_ status: FeedStatus) { self.notify("STATUS=\(Self.words(for: status))") }
 
     /// The state and its reason, in one line.
     static func words(for status: FeedStatus) -> String {
@@ -67,9 +67,9 @@ final class ServiceManager: TapeReader {
     /// - Parameter closing: what also comes first at the end.
     func life(closing: @escaping @Sendable () async -> Void) -> NamedService {
         NamedService("readiness") {
-            self.tell("READY=1")
+            self.notify("READY=1")
             try? await gracefulShutdown()
-            self.tell("STOPPING=1")
+            self.notify("STOPPING=1")
             await closing()
         }
     }
@@ -85,7 +85,7 @@ final class ServiceManager: TapeReader {
                 while true {
                     // A loop that hangs never answers this, and the manager hears nothing more.
                     for loop in loops { try await loop.submit {}.get() }
-                    self.tell("WATCHDOG=1")
+                    self.notify("WATCHDOG=1")
                     try await Task.sleep(for: interval)
                 }
             }

@@ -15,7 +15,7 @@ import Wire
 struct TickerProgram {
     /// The most clients of a relay that lives on the feed's loop: writing to so many takes about 4 ms, for which a read of
     /// the feed may then have to wait.
-    private static let mostClientsBesideFeed = 1_000
+    private static let maximumClientsBesideFeed = 1_000
 
     let settings: Settings
     let feed: FinnhubSettings
@@ -43,7 +43,7 @@ struct TickerProgram {
     /// Not where a feed can wait for its readers, for then both sides have work all the time; nor with TLS, for there each
     /// new client costs a signature.
     var relaySharesLoop: Bool {
-        self.played?.remote == nil && self.settings.relay.maximumClients <= Self.mostClientsBesideFeed
+        self.played?.remote == nil && self.settings.relay.maximumClients <= Self.maximumClientsBesideFeed
             && self.settings.relayFiles.certificate == nil
     }
 
@@ -157,14 +157,14 @@ struct TickerProgram {
             instruments.recorderDropped { recording.recorder.dropped }
             instruments.recorderDoubted { recording.recorder.doubted }
         }
-        if let history { instruments.historyLost { history.keeper.report.lost } }
+        if let history { instruments.historyLost { history.historyRecorder.report.lost } }
         if let history, let display, display.isScreen {
             display.display.begin(with: await history.charts(of: self.feed.symbols, now: WallClock.now()))
         }
         let tally = TradeTally()
         let meter = TapeMeter(instruments, loop: loop, logger: logger, warn: warnings.warn)
         let readers: [(any TapeReader)?] = [
-            subscriptions, tally, meter, alerts.reader, display?.display, recording?.recorder, history?.keeper,
+            subscriptions, tally, meter, alerts.reader, display?.display, recording?.recorder, history?.historyRecorder,
             manager.isThere ? manager : nil,
             // The last: on the same loop it has written to all clients when it returns.
             server,
@@ -193,7 +193,7 @@ struct TickerProgram {
             display.map { $0.part(self.controls(of: $0, feed: feed, subscriptions: subscriptions, alerts: alerts)) },
             alerts.part, job.part,
             // The first to hear of the end.
-            manager.life { await server?.closeDoor() },
+            manager.life { await server?.stopAccepting() },
         ]
         defer { if !self.settings.display.isQuiet, !self.settings.display.isOnce { instruments.latency.complain() } }
         do {
@@ -206,7 +206,7 @@ struct TickerProgram {
             throw OperatorError(failure.description, status: .keyRejected)
         }
         // As long as it plays it reports to these loops where it stands.
-        if await self.played?.standIn.stop() == false {
+        if await self.played?.mockServer.stop() == false {
             Console.complain("warning: the disk of the recording does not answer; the replay was cut short")
         }
         await self.watchlist?.settle()

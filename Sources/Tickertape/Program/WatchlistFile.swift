@@ -12,7 +12,7 @@ struct WatchlistFile: Sendable {
     /// More than the most symbols need, in bytes.
     static let largestFile = 256 << 10
     /// As many as ``Setting/symbols`` may have.
-    static let mostSymbols = 1_000
+    static let maximumSymbols = 1_000
 
     /// What stands in the file.
     struct Contents: Equatable {
@@ -50,7 +50,7 @@ struct WatchlistFile: Sendable {
                 default: return nil
                 }
             }
-            let counts = 1...WatchlistFile.mostSymbols
+            let counts = 1...WatchlistFile.maximumSymbols
             guard counts.contains(self.symbols.count), counts.contains(self.base.count),
                 Set(self.symbols).count == self.symbols.count
             else { return nil }

@@ -9,11 +9,11 @@ extension UpstreamAddress {
     /// change are no prices.
     ///
     /// - Throws: what is wrong with it, without repeating a text that may hold a key.
-    package init(_ text: String) throws(Misfit) {
-        do throws(Misfit) {
+    package init(_ text: String) throws(ParseError) {
+        do throws(ParseError) {
             try self.init(reading: text)
         } catch {
-            throw Misfit(error.reason, echoes: error.echoes && !Self.mayHoldKey(text))
+            throw ParseError(error.reason, echoes: error.echoes && !Self.mayHoldKey(text))
         }
     }
 
@@ -38,38 +38,38 @@ extension UpstreamAddress {
         }
     }
 
-    private init(reading text: String) throws(Misfit) {
+    private init(reading text: String) throws(ParseError) {
         let usage = "write it like wss://ws.finnhub.io or ws://127.0.0.1:8080/"
-        guard let colon = text.firstRange(of: "://") else { throw Misfit("is not a WebSocket address; \(usage)") }
+        guard let colon = text.firstRange(of: "://") else { throw ParseError("is not a WebSocket address; \(usage)") }
         let isEncrypted: Bool
         switch text[..<colon.lowerBound].lowercased() {
         case "wss": isEncrypted = true
         case "ws": isEncrypted = false
-        case "http", "https": throw Misfit("is a web page's address; \(usage)")
-        default: throw Misfit("is not a WebSocket address; \(usage)")
+        case "http", "https": throw ParseError("is a web page's address; \(usage)")
+        default: throw ParseError("is not a WebSocket address; \(usage)")
         }
         guard text.utf8.count <= 2_048, text.utf8.allSatisfy({ (0x21...0x7e).contains($0) }) else {
-            throw Misfit("holds characters that no address holds; \(usage)")
+            throw ParseError("holds characters that no address holds; \(usage)")
         }
         let rest = text[colon.upperBound...]
         let end = rest.firstIndex { $0 == "/" || $0 == "?" || $0 == "#" } ?? rest.endIndex
         let authority = rest[..<end]
         let tail = rest[end...]
-        if authority.contains("@") { throw Misfit("holds a user name; leave it out", echoes: false) }
-        if tail.contains("#") { throw Misfit("has a fragment (#…); leave it out") }
+        if authority.contains("@") { throw ParseError("holds a user name; leave it out", echoes: false) }
+        if tail.contains("#") { throw ParseError("has a fragment (#…); leave it out") }
         if tail.lowercased().contains("token=") || Self.holdsKey(tail) {
-            throw Misfit("holds a key; leave it out and set FINNHUB_TOKEN or token-file", echoes: false)
+            throw ParseError("holds a key; leave it out and set FINNHUB_TOKEN or token-file", echoes: false)
         }
-        guard let (host, port) = Endpoint.split(authority) else { throw Misfit("has no valid host; \(usage)") }
+        guard let (host, port) = Endpoint.split(authority) else { throw ParseError("has no valid host; \(usage)") }
         var number = isEncrypted ? 443 : 80
         if let port {
             guard let given = Endpoint.port(port), given > 0 else {
-                throw Misfit("has no valid port; \(usage)")
+                throw ParseError("has no valid port; \(usage)")
             }
             number = given
         }
         if !isEncrypted && !Endpoint.isLoopback(host) {
-            throw Misfit(
+            throw ParseError(
                 "is not encrypted, and ws:// may only go to this machine (127.0.0.1, [::1], localhost), because the key"
                     + " and the prices would be open to anybody on the way; use wss://"
             )
@@ -86,7 +86,7 @@ extension UpstreamAddress {
 extension Syntax<UpstreamAddress> {
     /// The address of a WebSocket server.
     package static var streamURL: Syntax {
-        Syntax(read: { text throws(Misfit) in try UpstreamAddress(text) }, write: { "\($0)" })
+        Syntax(read: { text throws(ParseError) in try UpstreamAddress(text) }, write: { "\($0)" })
     }
 
     /// The base address of Finnhub's REST service: `https://finnhub.io/api/v1`.
@@ -94,22 +94,22 @@ extension Syntax<UpstreamAddress> {
     /// Unencrypted `http` goes to loopback only, since the key travels in each request.
     package static var serviceURL: Syntax {
         Syntax(
-            read: { text throws(Misfit) in
+            read: { text throws(ParseError) in
                 let schemes = [("https://", "wss://"), ("http://", "ws://")]
                 guard let (scheme, other) = schemes.first(where: { text.lowercased().hasPrefix($0.0) }) else {
-                    throw Misfit(
+                    throw ParseError(
                         "is not a web address; write it like https://finnhub.io/api/v1",
                         echoes: !text.contains("=")
                     )
                 }
                 let address: UpstreamAddress
-                do throws(Misfit) {
+                do throws(ParseError) {
                     address = try UpstreamAddress(other + text.dropFirst(scheme.count))
                 } catch {
-                    throw Misfit(Self.asWeb(error.reason), echoes: error.echoes)
+                    throw ParseError(Self.asWeb(error.reason), echoes: error.echoes)
                 }
                 guard !address.path.contains("?") else {
-                    throw Misfit(
+                    throw ParseError(
                         "has a query; leave it out: a key goes into FINNHUB_TOKEN or token-file",
                         echoes: false
                     )

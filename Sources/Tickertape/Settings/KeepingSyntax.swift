@@ -4,14 +4,14 @@ extension Syntax<Settings.State.Folder> {
     /// A folder, or a word for where it is instead.
     package static var folder: Syntax {
         Syntax(
-            read: { text throws(Misfit) in
+            read: { text throws(ParseError) in
                 switch text.lowercased() {
                 case "auto": return .auto
                 // YAML's own word for it, too.
                 case "off", "false": return .off
                 default:
                     guard text.hasPrefix("/"), !text.utf8.contains(0) else {
-                        throw Misfit("is neither auto nor off nor a folder; write the folder's whole path")
+                        throw ParseError("is neither auto nor off nor a folder; write the folder's whole path")
                     }
                     return .path(text)
                 }
@@ -32,7 +32,7 @@ extension Syntax<Settings.RejectedKey> {
     static func rejectedKey(within range: ClosedRange<TimeAmount>) -> Syntax {
         let duration = Syntax<TimeAmount>.duration.within(range)
         return Syntax(
-            read: { text throws(Misfit) in
+            read: { text throws(ParseError) in
                 switch text.lowercased() {
                 case "auto": .auto
                 case "stop": .stop

@@ -7,7 +7,7 @@ extension Setting {
             "keys.\(action.rawValue)",
             list: \.keys[action],
             of: .key,
-            count: 0...KeyBindings.mostKeys,
+            count: 0...KeyBindings.maximumKeys,
             help: "Keys of the screen: \(action.meaning)."
         )
     }
@@ -17,11 +17,11 @@ extension Syntax<TerminalKey> {
     /// A key by its character or its name.
     static var key: Syntax {
         Syntax(
-            read: { text throws(Misfit) in
+            read: { text throws(ParseError) in
                 do throws(TerminalKey.Misspelling) {
                     return try TerminalKey(text)
                 } catch {
-                    throw Misfit(error.reason)
+                    throw ParseError(error.reason)
                 }
             },
             write: { $0.word }

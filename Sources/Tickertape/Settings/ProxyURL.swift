@@ -21,29 +21,32 @@ package struct ProxyURL: Sendable, Equatable, CustomStringConvertible {
     private static let usage = "write it like http://HOST:PORT or http://USER:PASSWORD@HOST:PORT"
 
     /// Reads an address, or throws what is wrong with it; never repeats it, for it may hold a password.
-    package init(_ text: String) throws(Misfit) {
+    package init(_ text: String) throws(ParseError) {
         guard text.utf8.count <= 2_048, text.utf8.allSatisfy({ (0x21...0x7e).contains($0) }) else {
-            throw Misfit("holds characters that no address holds; \(Self.usage)", echoes: false)
+            throw ParseError("holds characters that no address holds; \(Self.usage)", echoes: false)
         }
         var rest = Substring(text)
         if let mark = text.firstRange(of: "://") {
             switch text[..<mark.lowerBound].lowercased() {
             case "http": break
             case "https":
-                throw Misfit(
+                throw ParseError(
                     "is a proxy that wants TLS itself (https://), which this program does not speak to proxies; name one"
                         + " with http:// (what goes through it is encrypted all the same)",
                     echoes: false
                 )
             case "socks", "socks4", "socks4a", "socks5", "socks5h":
-                throw Misfit("is a SOCKS proxy, which this program does not speak; name an HTTP proxy", echoes: false)
-            default: throw Misfit("is not a proxy's address; \(Self.usage)", echoes: false)
+                throw ParseError(
+                    "is a SOCKS proxy, which this program does not speak; name an HTTP proxy",
+                    echoes: false
+                )
+            default: throw ParseError("is not a proxy's address; \(Self.usage)", echoes: false)
             }
             rest = text[mark.upperBound...]
         }
         let end = rest.firstIndex { $0 == "/" || $0 == "?" || $0 == "#" } ?? rest.endIndex
         guard rest[end...].isEmpty || rest[end...] == "/" else {
-            throw Misfit("has something behind its port; \(Self.usage)", echoes: false)
+            throw ParseError("has something behind its port; \(Self.usage)", echoes: false)
         }
         var authority = rest[..<end]
         if let at = authority.lastIndex(of: "@") {
@@ -51,19 +54,19 @@ package struct ProxyURL: Sendable, Equatable, CustomStringConvertible {
             authority = authority[authority.index(after: at)...]
         }
         guard let (host, port) = Endpoint.split(authority) else {
-            throw Misfit("has no valid host; \(Self.usage)", echoes: false)
+            throw ParseError("has no valid host; \(Self.usage)", echoes: false)
         }
         self.host = host
         self.port = 80
         if let port {
             guard let number = Endpoint.port(port), number > 0 else {
-                throw Misfit("has no valid port; \(Self.usage)", echoes: false)
+                throw ParseError("has no valid port; \(Self.usage)", echoes: false)
             }
             self.port = number
         }
     }
 
-    private static func login(_ text: Substring) throws(Misfit) -> Login? {
+    private static func login(_ text: Substring) throws(ParseError) -> Login? {
         if text.isEmpty { return nil }
         let colon = text.firstIndex(of: ":") ?? text.endIndex
         let parts = [text[..<colon], text[colon...].dropFirst()].map(PercentText.decoded)
@@ -71,7 +74,7 @@ package struct ProxyURL: Sendable, Equatable, CustomStringConvertible {
         guard let user = parts[0], let password = parts[1], !user.utf8.contains(UInt8(ascii: ":")),
             (user + password).utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x7f })
         else {
-            throw Misfit(
+            throw ParseError(
                 "has a user or password that cannot be sent; marks in them are written %XX, as %40 for @",
                 echoes: false
             )
@@ -97,7 +100,7 @@ package enum ProxyChoice: Sendable, Equatable {
 extension Syntax<ProxyChoice> {
     package static var proxy: Syntax {
         Syntax(
-            read: { text throws(Misfit) in
+            read: { text throws(ParseError) in
                 switch text.lowercased() {
                 case "auto": return .auto
                 case "none", "off", "", "~", "null": return .none

@@ -49,9 +49,9 @@ extension Syntax<TimeAmount> {
 
     package static var duration: Syntax<TimeAmount> {
         Syntax(
-            read: { text throws(Misfit) in
+            read: { text throws(ParseError) in
                 guard let nanoseconds = text == "0" ? 0 : Quantity.read(text, units: Self.units) else {
-                    throw Misfit("is not a duration; write it like 100ms, 0.5s or 2m")
+                    throw ParseError("is not a duration; write it like 100ms, 0.5s or 2m")
                 }
                 return .nanoseconds(nanoseconds)
             },
@@ -76,9 +76,9 @@ extension Syntax<Int> {
     /// A number of bytes.
     package static var size: Syntax {
         Syntax(
-            read: { text throws(Misfit) in
+            read: { text throws(ParseError) in
                 guard let bytes = Quantity.read(text, units: Self.units + Self.decimalUnits) else {
-                    throw Misfit("is not a size; write it like 64KiB or 1MiB")
+                    throw ParseError("is not a size; write it like 64KiB or 1MiB")
                 }
                 return Int(bytes)
             },

@@ -27,9 +27,9 @@ enum RelayTokenChoice {
         guard let path = settings.relayFiles.token else { return [] }
         let isFlag = if case .flag = origin { true } else { false }
         let name = "relay.token-file (\(origin))"
-        let (token, cure) = try Self.read(path, named: name, status: isFlag ? .usage : .configuration)
+        let (token, hint) = try Self.read(path, named: name, status: isFlag ? .usage : .configuration)
         settings.relayToken = token
-        return cure.map { ["\(path) holds the relay's token and others can read it; run \($0)"] } ?? []
+        return hint.map { ["\(path) holds the relay's token and others can read it; run \($0)"] } ?? []
     }
 
     private static func credential(_ environment: [String: String]) -> String? {
@@ -44,9 +44,9 @@ enum RelayTokenChoice {
         _ path: String,
         named name: String,
         status: ExitStatus
-    ) throws(OperatorError) -> (token: Secret, cure: String?) {
-        let (token, cure) = try TokenChoice.read(path, "token", named: name, status: status)
-        let least = TokenGate.leastCharacters
+    ) throws(OperatorError) -> (token: Secret, hint: String?) {
+        let (token, hint) = try TokenChoice.read(path, "token", named: name, status: status)
+        let least = TokenGate.minimumCharacters
         guard token.reveal().utf8.count >= least else {
             throw OperatorError(
                 "\(name): the token in \(path) is shorter than \(least) characters and can be guessed; make one with "
@@ -54,6 +54,6 @@ enum RelayTokenChoice {
                 status: status
             )
         }
-        return (token, cure)
+        return (token, hint)
     }
 }

@@ -14,7 +14,7 @@ package struct Setting: Sendable {
     /// Whether the value must not be shown, nor stand in the arguments, which every user of a machine can see.
     package let isSecret: Bool
     /// Reads the value's texts (one, unless it is a list) into the settings.
-    let read: @Sendable (inout Settings, [String]) throws(Misfit) -> Void
+    let read: @Sendable (inout Settings, [String]) throws(ParseError) -> Void
     /// Writes the value as it would be given.
     let write: @Sendable (Settings) -> String
 
@@ -34,8 +34,8 @@ package struct Setting: Sendable {
         self.help = help
         self.isList = false
         self.isSecret = isSecret
-        self.read = { settings, texts throws(Misfit) in
-            guard texts.count == 1 else { throw Misfit("is a list; give one value") }
+        self.read = { settings, texts throws(ParseError) in
+            guard texts.count == 1 else { throw ParseError("is a list; give one value") }
             settings[keyPath: path] = try syntax.read(texts[0].trimmingBlanks())
         }
         self.write = { syntax.write($0[keyPath: path]) }
@@ -57,14 +57,14 @@ package struct Setting: Sendable {
         self.help = help
         self.isList = true
         self.isSecret = false
-        self.read = { settings, texts throws(Misfit) in
+        self.read = { settings, texts throws(ParseError) in
             var values: [Value] = []
             for text in texts {
                 let value: Value
-                do throws(Misfit) {
+                do throws(ParseError) {
                     value = try syntax.read(syntax.takesBlanks ? text : text.trimmingBlanks())
                 } catch {
-                    throw Misfit(
+                    throw ParseError(
                         error.echoes ? "holds \"\(text)\", which \(error.reason)" : "has a value that \(error.reason)",
                         echoes: false
                     )
@@ -72,7 +72,7 @@ package struct Setting: Sendable {
                 if keepsRepeats || !values.contains(value) { values.append(value) }
             }
             guard count.contains(values.count) else {
-                throw Misfit(
+                throw ParseError(
                     "has \(values.count) values; it may have \(count.lowerBound) to \(count.upperBound)",
                     echoes: false
                 )

@@ -9,7 +9,7 @@ extension Settings {
         package var rules: [AlertRule] = []
         /// How alerts are shown where somebody sits.
         package var actions: [AlertAction] = [.bell, .flash]
-        package var watch = AlertWatch.Settings()
+        package var watch = AlertEvaluator.Settings()
         /// The program to run, and its arguments; empty runs none.
         package var exec: [String] = []
         package var execLimits = AlertPrograms.Limits()
@@ -24,9 +24,9 @@ extension Settings {
     func webhookAddress() throws(OperatorError) -> WebhookAddress? {
         guard let path = self.alerts.webhookFile else {
             if self.alerts.webhook != nil, case .file(let config) = self.origin(of: .alertWebhook),
-                let cure = (try? SmallFile(path: config, limit: SettingsFile.limit))?.cureForReaders
+                let hint = (try? SmallFile(path: config, limit: SettingsFile.limit))?.hintForReaders
             {
-                Console.complain("warning: \(config) holds the webhook's URL and others can read it; run \(cure)")
+                Console.complain("warning: \(config) holds the webhook's URL and others can read it; run \(hint)")
             }
             return self.alerts.webhook
         }
@@ -53,8 +53,8 @@ extension Settings {
                 status: .configuration
             )
         }
-        if let cure = contents.cureForReaders {
-            Console.complain("warning: the webhook's URL is in a file that others can read; run \(cure)")
+        if let hint = contents.hintForReaders {
+            Console.complain("warning: the webhook's URL is in a file that others can read; run \(hint)")
         }
         return address
     }
@@ -63,11 +63,11 @@ extension Settings {
 extension Syntax<AlertRule> {
     static var alertRule: Syntax {
         Syntax(
-            read: { text throws(Misfit) in
-                do throws(AlertRule.Misfit) {
+            read: { text throws(ParseError) in
+                do throws(AlertRule.ParseError) {
                     return try AlertRule(text)
                 } catch {
-                    throw Misfit("is no alert: \(error.description)")
+                    throw ParseError("is no alert: \(error.description)")
                 }
             },
             write: { $0.description }
@@ -79,10 +79,10 @@ extension Syntax<ExactDecimal> {
     /// A percentage up to 50%.
     static var percent: Syntax {
         Syntax(
-            read: { text throws(Misfit) in
+            read: { text throws(ParseError) in
                 guard let percent = AlertNumber.percent(text),
                     percent <= ExactDecimal(normalisedSignificand: 5, exponent: 1)
-                else { throw Misfit("is not a percentage from 0% to 50%; write it like 0.1%") }
+                else { throw ParseError("is not a percentage from 0% to 50%; write it like 0.1%") }
                 return percent
             },
             write: { "\($0)%" }
@@ -93,9 +93,9 @@ extension Syntax<ExactDecimal> {
 extension Syntax<QuietHours> {
     static var quietHours: Syntax {
         Syntax(
-            read: { text throws(Misfit) in
+            read: { text throws(ParseError) in
                 guard let hours = QuietHours(text) else {
-                    throw Misfit("is not a stretch of the day; write it like 22:00-07:00")
+                    throw ParseError("is not a stretch of the day; write it like 22:00-07:00")
                 }
                 return hours
             },
@@ -107,9 +107,9 @@ extension Syntax<QuietHours> {
 extension Syntax<WebhookAddress> {
     static var webhook: Syntax {
         Syntax(
-            read: { text throws(Misfit) in
+            read: { text throws(ParseError) in
                 guard let address = WebhookAddress(text) else {
-                    throw Misfit(
+                    throw ParseError(
                         "is not a URL that can be asked; write it like https://HOST/PATH, without user and password",
                         echoes: false
                     )
@@ -125,9 +125,9 @@ extension Syntax<String> {
     /// A program's name or one of its arguments.
     static var argument: Syntax {
         Syntax(
-            read: { text throws(Misfit) in
+            read: { text throws(ParseError) in
                 guard !text.isEmpty, !text.utf8.contains(0), text.utf8.count <= 4_096 else {
-                    throw Misfit("is not an argument", echoes: false)
+                    throw ParseError("is not an argument", echoes: false)
                 }
                 return text
             },

@@ -11,30 +11,30 @@ extension Settings {
                 "display.once",
                 "display.quiet",
                 "cannot be obeyed with",
-                cure: "leave one of them out"
+                hint: "leave one of them out"
             )
         }
         let isScreen = self.isFlag(.format) && self.display.format == .tui
         if isScreen, self.display.isOnce {
-            let cure = "leave --format out, or ask for plain, json, csv, oneline or waybar"
-            throw self.contradiction("display.once", "display.format", "cannot be obeyed with", cure: cure)
+            let hint = "leave --format out, or ask for plain, json, csv, oneline or waybar"
+            throw self.contradiction("display.once", "display.format", "cannot be obeyed with", hint: hint)
         }
         if self.isFlag(.isQuiet), self.display.isQuiet, self.isFlag(.format) {
             throw self.contradiction(
                 "display.format",
                 "display.quiet",
                 "cannot be obeyed with",
-                cure: "leave one of them out"
+                hint: "leave one of them out"
             )
         }
         if isScreen, self.isFlag(.fields) {
-            let cure = "fields are of lines: ask for --format plain, json or csv"
-            throw self.contradiction("display.fields", "display.format", "cannot be obeyed with", cure: cure)
+            let hint = "fields are of lines: ask for --format plain, json or csv"
+            throw self.contradiction("display.fields", "display.format", "cannot be obeyed with", hint: hint)
         }
         let format = self.display.format
         if format == .oneline || format == .waybar { try self.refuseFields(of: format) }
         if self.isFlag(.onceWithin), !self.display.isOnce {
-            throw self.contradiction("display.once-within", "display.once", "is of no use with", cure: "add --once")
+            throw self.contradiction("display.once-within", "display.once", "is of no use with", hint: "add --once")
         }
     }
 
@@ -48,14 +48,14 @@ extension Settings {
                 "display.fields",
                 "display.format",
                 "is of no use on a screen, with",
-                cure: "ask for --format plain, json or csv"
+                hint: "ask for --format plain, json or csv"
             )
         case .oneline, .waybar:
             throw self.contradiction(
                 "display.fields",
                 "display.format",
                 "cannot be obeyed with",
-                cure: "that line says what it says: ask for --format plain, json or csv"
+                hint: "that line says what it says: ask for --format plain, json or csv"
             )
         }
     }

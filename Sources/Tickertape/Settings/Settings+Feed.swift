@@ -11,7 +11,7 @@ extension Settings {
             options: self.finnhub,
             dial: try self.dial(to: self.finnhub.upstream)
         )
-        feed.ladder.rejectedKey = self.rejectedKey.wait(isService: ProcessEnvironment.current.isService)
+        feed.backoff.rejectedKey = self.rejectedKey.wait(isService: ProcessEnvironment.current.isService)
         feed.relayToken = self.relayToken
         return feed
     }

@@ -24,7 +24,7 @@ package struct ProxyVariables: Sendable, Equatable {
         guard let name = self.name, let value = self.value, !self.exclusions.covers(host: host, port: port) else {
             return nil
         }
-        do throws(Misfit) {
+        do throws(ParseError) {
             return (try ProxyURL(value.reveal()), name)
         } catch {
             throw OperatorError(
@@ -70,7 +70,7 @@ extension Settings {
                 status: .usage
             )
         case .file(let path):
-            return file?.cureForReaders.map {
+            return file?.hintForReaders.map {
                 "\(path) holds a proxy's password, and other users of this machine can read it: run \($0)"
             }
         case .builtIn, .environment:

@@ -9,7 +9,7 @@ struct SettingsFile {
 
     let path: String
     /// What keeps others from reading it, where they can.
-    let cureForReaders: String?
+    let hintForReaders: String?
     let values: YAMLSnapshot
     /// The paths of all values in it, joined by dots, in the order of their depth.
     let keys: [String]
@@ -53,7 +53,7 @@ struct SettingsFile {
             throw OperatorError("\(path): the config file \(error.reason)", status: .configuration)
         }
         self.path = path
-        self.cureForReaders = contents.cureForReaders
+        self.hintForReaders = contents.hintForReaders
 
         // swift-configuration asks for every value's key whether it is a secret; that is how the keys become known.
         let keys = Keys()

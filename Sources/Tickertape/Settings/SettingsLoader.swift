@@ -79,13 +79,13 @@ extension Settings {
     }
 
     private func refuseContradictions() throws(OperatorError) {
-        let (ladder, watch) = (self.finnhub.ladder, self.finnhub.watch)
+        let (backoff, watch) = (self.finnhub.backoff, self.finnhub.watch)
         let ping = self.finnhub.webSocket.pingInterval ?? .zero
         let pairs: [(most: String, least: String, isInOrder: Bool)] = [
-            ("reconnect.max", "reconnect.min", ladder.first <= ladder.limit),
+            ("reconnect.max", "reconnect.min", backoff.first <= backoff.limit),
             (
                 "reconnect.rate-limited-max", "reconnect.rate-limited-min",
-                ladder.rateLimited <= ladder.rateLimitedLimit
+                backoff.rateLimited <= backoff.rateLimitedLimit
             ),
             ("feed.cool-down-max", "feed.cool-down-min", watch.coolDown <= watch.coolDownLimit),
             ("feed.stale-limit", "feed.stale-after", watch.freshness.staleAfter <= watch.staleLimit),
@@ -114,14 +114,14 @@ extension Settings {
         }
     }
 
-    func contradiction(_ first: String, _ second: String, _ rule: String, cure: String? = nil) -> OperatorError {
+    func contradiction(_ first: String, _ second: String, _ rule: String, hint: String? = nil) -> OperatorError {
         let named = [first, second].map { key in
             "\(key) (\(Setting.named(key)?.write(self) ?? ""), \(self.origin(of: key)))"
         }
         let isUsage = [first, second].contains { key in
             if case .flag = self.origin(of: key) { true } else { false }
         }
-        let end = cure.map { "; \($0)" } ?? ""
+        let end = hint.map { "; \($0)" } ?? ""
         return OperatorError("\(named[0]) \(rule) \(named[1])\(end)", status: isUsage ? .usage : .configuration)
     }
 
@@ -133,11 +133,11 @@ extension Settings {
     private static func refuseUnknownVariables(_ environment: [String: String]) throws(OperatorError) {
         let known = Set(Setting.all.map(\.environment)).union(Self.otherVariables)
         for name in environment.keys.sorted() where name.hasPrefix("TICKERTAPE_") && !known.contains(name) {
-            let cure =
+            let hint =
                 Self.nameOfKey(name) ?? (name.nearest(in: known) ?? Self.longer(name, in: known)).map {
                     "did you mean \($0)?"
                 } ?? "`tickertape config` lists the settings"
-            throw OperatorError("\(name): no setting has this environment variable; \(cure)", status: .configuration)
+            throw OperatorError("\(name): no setting has this environment variable; \(hint)", status: .configuration)
         }
     }
 
@@ -171,10 +171,10 @@ extension Settings {
                     status: .configuration
                 )
             }
-            let cure =
+            let hint =
                 key.nearest(in: Setting.all.map(\.key)).map { "did you mean \($0)?" }
                 ?? "`tickertape config` lists the settings"
-            throw OperatorError("\(key) (from \(file.path)): no such setting; \(cure)", status: .configuration)
+            throw OperatorError("\(key) (from \(file.path)): no such setting; \(hint)", status: .configuration)
         }
     }
 }
@@ -223,7 +223,7 @@ private struct Layer {
         var written: Set<String> = []
         for setting in self.settings {
             guard let texts = self.texts(of: setting) else { continue }
-            do throws(Misfit) {
+            do throws(ParseError) {
                 try setting.read(&settings, texts)
             } catch {
                 let shown = error.echoes && !setting.isSecret && texts.count == 1 ? "\"\(texts[0].shortened)\" " : ""

@@ -68,37 +68,37 @@ extension Setting {
 
     static let backoffMin = Setting(
         "reconnect.min",
-        \.finnhub.ladder.first,
+        \.finnhub.backoff.first,
         Syntax.duration.within(patience).nanoseconds,
         help: "The wait before the first new attempt after a lost connection; it doubles."
     )
     static let backoffMax = Setting(
         "reconnect.max",
-        \.finnhub.ladder.limit,
+        \.finnhub.backoff.limit,
         Syntax.duration.within(patience).nanoseconds,
         help: "The longest wait between attempts."
     )
     static let backoffAtLeast = Setting(
         "reconnect.at-least",
-        \.finnhub.ladder.floor,
+        \.finnhub.backoff.floor,
         Syntax.duration.within(.zero...(.hours(1))).nanoseconds,
         help: "The shortest wait, since a random part of each is taken off."
     )
     static let backoffSettled = Setting(
         "reconnect.settled",
-        \.finnhub.ladder.settled,
+        \.finnhub.backoff.settled,
         Syntax.duration.within(patience).nanoseconds,
         help: "For how long a connection must carry trades until the waits begin anew from the first."
     )
     static let rateLimitedMin = Setting(
         "reconnect.rate-limited-min",
-        \.finnhub.ladder.rateLimited,
+        \.finnhub.backoff.rateLimited,
         Syntax.duration.within(patience).nanoseconds,
         help: "The wait after a refusal for too many attempts (429) that names none; it doubles."
     )
     static let rateLimitedMax = Setting(
         "reconnect.rate-limited-max",
-        \.finnhub.ladder.rateLimitedLimit,
+        \.finnhub.backoff.rateLimitedLimit,
         Syntax.duration.within(patience).nanoseconds,
         help: "The longest such wait."
     )
@@ -111,19 +111,19 @@ extension Setting {
     )
     static let briefLife = Setting(
         "reconnect.brief",
-        \.finnhub.ladder.brief,
+        \.finnhub.backoff.brief,
         Syntax.duration.within(patience).nanoseconds,
         help: "A connection that dies this soon after it opened may have been thrown out by another one with the key."
     )
     static let briefLimit = Setting(
         "reconnect.brief-limit",
-        \.finnhub.ladder.briefLimit,
+        \.finnhub.backoff.briefLimit,
         Syntax.count.within(1...1_000),
         help: "After so many of them in a row the key counts as in use elsewhere."
     )
     static let keyInUsePause = Setting(
         "reconnect.key-in-use",
-        \.finnhub.ladder.keyInUse,
+        \.finnhub.backoff.keyInUse,
         Syntax.duration.within(patience).nanoseconds,
         help: "How long the key is then left alone before each new attempt."
     )

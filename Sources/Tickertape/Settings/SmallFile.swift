@@ -11,7 +11,7 @@ struct SmallFile {
     /// The command that keeps others from reading the file; `nil` where they cannot.
     ///
     /// The group of somebody else's file is how this process may read it, so that only the rest of the world counts there.
-    let cureForReaders: String?
+    let hintForReaders: String?
 
     /// Reads a file of at most `limit` bytes, or answers `nil` where there is none.
     init?(path: String, limit: Int) throws(Failure) {
@@ -30,9 +30,9 @@ struct SmallFile {
             throw Failure(reason: status.st_mode & S_IFMT == S_IFDIR ? "is a folder" : "is not a regular file")
         }
         if status.st_uid == geteuid() {
-            self.cureForReaders = status.st_mode & (S_IRGRP | S_IROTH) == 0 ? nil : "chmod 600 \(path)"
+            self.hintForReaders = status.st_mode & (S_IRGRP | S_IROTH) == 0 ? nil : "chmod 600 \(path)"
         } else {
-            self.cureForReaders = status.st_mode & S_IROTH == 0 ? nil : "chmod o= \(path)"
+            self.hintForReaders = status.st_mode & S_IROTH == 0 ? nil : "chmod o= \(path)"
         }
 
         var bytes: [UInt8] = []

@@ -4,7 +4,7 @@ import TLS
 import Terminal
 
 /// Why a text is not a value of its setting, as the end of a sentence that begins with the text.
-package struct Misfit: Error, Equatable {
+package struct ParseError: Error, Equatable {
     package var reason: String
     /// Whether the text may be repeated in the message; a secret's may not.
     package var echoes: Bool
@@ -20,13 +20,13 @@ package struct Syntax<Value: Sendable>: Sendable {
     /// Whether blanks around a text are the reader's to judge; else they are taken off before.
     package var takesBlanks: Bool
     /// Reads a value from a text.
-    package var read: @Sendable (String) throws(Misfit) -> Value
+    package var read: @Sendable (String) throws(ParseError) -> Value
     /// Writes a value so that `read` gives it back.
     package var write: @Sendable (Value) -> String
 
     package init(
         takesBlanks: Bool = false,
-        read: @escaping @Sendable (String) throws(Misfit) -> Value,
+        read: @escaping @Sendable (String) throws(ParseError) -> Value,
         write: @escaping @Sendable (Value) -> String
     ) {
         self.takesBlanks = takesBlanks
@@ -37,7 +37,7 @@ package struct Syntax<Value: Sendable>: Sendable {
     /// The same, with a word for "no value"; an empty text and YAML's own words for nothing mean it too.
     package func optional(_ word: String) -> Syntax<Value?> {
         Syntax<Value?>(
-            read: { text throws(Misfit) in
+            read: { text throws(ParseError) in
                 ["", "~", "null", word].contains(text.lowercased()) ? nil : try self.read(text)
             },
             write: { $0.map(self.write) ?? word }
@@ -47,7 +47,7 @@ package struct Syntax<Value: Sendable>: Sendable {
     /// The same for a property that is `nil` only where no setting says so, as in a replay.
     package var present: Syntax<Value?> {
         Syntax<Value?>(
-            read: { text throws(Misfit) in try self.read(text) },
+            read: { text throws(ParseError) in try self.read(text) },
             write: { $0.map(self.write) ?? "none" }
         )
     }
@@ -62,7 +62,7 @@ package struct Syntax<Value: Sendable>: Sendable {
         _ origin: @escaping @Sendable (Other) -> Value
     ) -> Syntax<Other> {
         Syntax<Other>(
-            read: { text throws(Misfit) in value(try self.read(text)) },
+            read: { text throws(ParseError) in value(try self.read(text)) },
             write: { self.write(origin($0)) }
         )
     }
@@ -70,10 +70,10 @@ package struct Syntax<Value: Sendable>: Sendable {
     /// The same, but only for values within `range`.
     package func within(_ range: ClosedRange<Value>) -> Syntax<Value> where Value: Comparable {
         Syntax(
-            read: { text throws(Misfit) in
+            read: { text throws(ParseError) in
                 let value = try self.read(text)
                 guard range.contains(value) else {
-                    throw Misfit(
+                    throw ParseError(
                         "is out of range; it may be \(self.write(range.lowerBound)) to \(self.write(range.upperBound))"
                     )
                 }
@@ -87,11 +87,11 @@ package struct Syntax<Value: Sendable>: Sendable {
 extension Syntax<Bool> {
     package static var flag: Syntax {
         Syntax(
-            read: { text throws(Misfit) in
+            read: { text throws(ParseError) in
                 switch text.lowercased() {
                 case "true", "yes", "on", "1": true
                 case "false", "no", "off", "0": false
-                default: throw Misfit("is neither true nor false")
+                default: throw ParseError("is neither true nor false")
                 }
             },
             write: { "\($0)" }
@@ -102,8 +102,10 @@ extension Syntax<Bool> {
 extension Syntax<Int> {
     package static var count: Syntax {
         Syntax(
-            read: { text throws(Misfit) in
-                guard let value = Int(digits: text) else { throw Misfit("is not a whole number; write it like 1000") }
+            read: { text throws(ParseError) in
+                guard let value = Int(digits: text) else {
+                    throw ParseError("is not a whole number; write it like 1000")
+                }
                 return value
             },
             write: { "\($0)" }
@@ -115,8 +117,8 @@ extension Syntax<String> {
     /// The path of a file or a folder.
     package static var path: Syntax {
         Syntax(
-            read: { text throws(Misfit) in
-                guard !text.isEmpty, !text.utf8.contains(0) else { throw Misfit("is not a path") }
+            read: { text throws(ParseError) in
+                guard !text.isEmpty, !text.utf8.contains(0) else { throw ParseError("is not a path") }
                 return text
             },
             write: { $0 }
@@ -127,13 +129,13 @@ extension Syntax<String> {
     package static var symbol: Syntax {
         Syntax(
             takesBlanks: true,
-            read: { text throws(Misfit) in
+            read: { text throws(ParseError) in
                 if let fault = SymbolName.fault(in: text) {
-                    throw Misfit("is not a symbol, because it \(fault.words); write it like BINANCE:BTCUSDT")
+                    throw ParseError("is not a symbol, because it \(fault.words); write it like BINANCE:BTCUSDT")
                 }
                 // It would be asked for, shown, recorded and told to every client.
                 guard !KeyLikeness.isKey(text) else {
-                    throw Misfit(
+                    throw ParseError(
                         "looks like a key and not like a symbol; set FINNHUB_TOKEN or token-file",
                         echoes: false
                     )
@@ -147,8 +149,8 @@ extension Syntax<String> {
     /// A page's origin as a browser sends it (RFC 6454, 6.2).
     package static var origin: Syntax {
         Syntax(
-            read: { text throws(Misfit) in
-                let usage = Misfit("is not an origin; write it like https://example.com or http://localhost:3000")
+            read: { text throws(ParseError) in
+                let usage = ParseError("is not an origin; write it like https://example.com or http://localhost:3000")
                 let text = text.lowercased()
                 guard let scheme = ["http://", "https://"].first(where: text.hasPrefix),
                     let (_, port) = Endpoint.split(text.dropFirst(scheme.count)),
@@ -165,9 +167,11 @@ extension Syntax<String> {
     /// A name or an address of a machine, without a port.
     package static var hostName: Syntax {
         Syntax(
-            read: { text throws(Misfit) in
+            read: { text throws(ParseError) in
                 guard let (host, port) = Endpoint.split(text), port == nil else {
-                    throw Misfit("is not a host; write it like ticker.lan, 192.0.2.7 or [2001:db8::7], without a port")
+                    throw ParseError(
+                        "is not a host; write it like ticker.lan, 192.0.2.7 or [2001:db8::7], without a port"
+                    )
                 }
                 return host.lowercased()
             },
@@ -179,9 +183,9 @@ extension Syntax<String> {
 extension Syntax<Secret> {
     static var secret: Syntax {
         Syntax(
-            read: { text throws(Misfit) in
+            read: { text throws(ParseError) in
                 guard let secret = Secret(token: text) else {
-                    throw Misfit(
+                    throw ParseError(
                         "is not a key: it must be 1 to 256 letters, digits and marks without a blank",
                         echoes: false
                     )
@@ -206,9 +210,9 @@ extension Syntax<TLSClientConfiguration.Trust> {
 extension Syntax<PublicKeyPin> {
     static var publicKeyPin: Syntax {
         Syntax(
-            read: { text throws(Misfit) in
+            read: { text throws(ParseError) in
                 guard let pin = PublicKeyPin(text) else {
-                    throw Misfit("is not a public key's digest; write it like sha256/ and 44 characters of Base64")
+                    throw ParseError("is not a public key's digest; write it like sha256/ and 44 characters of Base64")
                 }
                 return pin
             },
@@ -220,9 +224,9 @@ extension Syntax<PublicKeyPin> {
 extension Syntax<TLSCipherList> {
     static var cipherList: Syntax {
         Syntax(
-            read: { text throws(Misfit) in
+            read: { text throws(ParseError) in
                 guard let list = TLSCipherList(text) else {
-                    throw Misfit(
+                    throw ParseError(
                         "is no list of ciphers of TLS 1.2 as OpenSSL writes them; "
                             + "`openssl ciphers -s -v -tls1_2 ALL` names them, such as \(TLSCipherList.standard)"
                     )
@@ -238,9 +242,9 @@ extension Syntax<Endpoint> {
     /// An address to listen on.
     static var endpoint: Syntax {
         Syntax(
-            read: { text throws(Misfit) in
+            read: { text throws(ParseError) in
                 guard let endpoint = Endpoint(text) else {
-                    throw Misfit("is not HOST:PORT; write it like 127.0.0.1:8080 or [::1]:8080")
+                    throw ParseError("is not HOST:PORT; write it like 127.0.0.1:8080 or [::1]:8080")
                 }
                 return endpoint
             },
@@ -253,9 +257,9 @@ extension Syntax where Value: RawRepresentable & CaseIterable, Value.RawValue ==
     /// One word of a list.
     package static var word: Syntax {
         Syntax(
-            read: { text throws(Misfit) in
+            read: { text throws(ParseError) in
                 guard let value = Value(rawValue: text.lowercased()) else {
-                    throw Misfit("is not one of \(Value.allCases.map(\.rawValue).joined(separator: ", "))")
+                    throw ParseError("is not one of \(Value.allCases.map(\.rawValue).joined(separator: ", "))")
                 }
                 return value
             },
@@ -266,11 +270,13 @@ extension Syntax where Value: RawRepresentable & CaseIterable, Value.RawValue ==
     /// One word of a list, or a word that leaves the choice open.
     package static func word(or open: String) -> Syntax<Value?> {
         Syntax<Value?>(
-            read: { text throws(Misfit) in
+            read: { text throws(ParseError) in
                 let text = text.lowercased()
                 if text == open { return nil }
                 guard let value = Value(rawValue: text) else {
-                    throw Misfit("is not one of \(([open] + Value.allCases.map(\.rawValue)).joined(separator: ", "))")
+                    throw ParseError(
+                        "is not one of \(([open] + Value.allCases.map(\.rawValue)).joined(separator: ", "))"
+                    )
                 }
                 return value
             },
@@ -283,11 +289,11 @@ extension Syntax<LineField> {
     /// A field of a line, by its name.
     static var lineField: Syntax {
         Syntax(
-            read: { text throws(Misfit) in
+            read: { text throws(ParseError) in
                 guard let field = LineField(rawValue: text.lowercased()) else {
                     let names = LineField.allCases.map(\.rawValue)
-                    let cure = text.lowercased().nearest(in: names).map { "did you mean \($0)? " } ?? ""
-                    throw Misfit("is no field; \(cure)There are: \(names.joined(separator: ", "))")
+                    let hint = text.lowercased().nearest(in: names).map { "did you mean \($0)? " } ?? ""
+                    throw ParseError("is no field; \(hint)There are: \(names.joined(separator: ", "))")
                 }
                 return field
             },

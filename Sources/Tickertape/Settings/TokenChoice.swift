@@ -23,7 +23,7 @@ struct TokenChoice {
     private var place = Place.nowhere
     private var origin: Origin?
     /// The config file, if it is what holds the key, and how to keep others from reading it.
-    private var openConfig: (path: String, cure: String)?
+    private var openConfig: (path: String, hint: String)?
 
     /// Takes the credential that the service manager has passed, if there is one.
     mutating func considerCredential(environment: [String: String]) {
@@ -62,8 +62,8 @@ struct TokenChoice {
         self.place = token.map { .given($0) } ?? path.map { .file($0) } ?? .nowhere
         self.origin = path == nil && hasToken ? tokenOrigin : fileOrigin
         self.openConfig = nil
-        if token != nil, let file, tokenOrigin == .file(file.path), let cure = file.cureForReaders {
-            self.openConfig = (file.path, cure)
+        if token != nil, let file, tokenOrigin == .file(file.path), let hint = file.hintForReaders {
+            self.openConfig = (file.path, hint)
         }
     }
 
@@ -77,10 +77,10 @@ struct TokenChoice {
             return []
         case .given(let token):
             settings.token = token
-            if let (path, cure) = self.openConfig { warnings.append(Self.warning(path, cure)) }
+            if let (path, hint) = self.openConfig { warnings.append(Self.warning(path, hint)) }
         case .file(let path):
             let isFlag = if case .flag = self.origin { true } else { false }
-            let (token, cure) = try Self.read(
+            let (token, hint) = try Self.read(
                 path,
                 "key",
                 named: "token-file (\(self.origin ?? .builtIn))",
@@ -88,7 +88,7 @@ struct TokenChoice {
             )
             settings.token = token
             settings.origins["token"] = .file(path)
-            if let cure { warnings.append(Self.warning(path, cure)) }
+            if let hint { warnings.append(Self.warning(path, hint)) }
         case .credential(let path):
             // The service manager decides who reads it; with an access list, the mode shows the list's mask.
             settings.token = try Self.read(
@@ -107,8 +107,8 @@ struct TokenChoice {
         return warnings
     }
 
-    private static func warning(_ path: String, _ cure: String) -> String {
-        "\(path) holds the API key and others can read it; run \(cure)"
+    private static func warning(_ path: String, _ hint: String) -> String {
+        "\(path) holds the API key and others can read it; run \(hint)"
     }
 
     /// Reads a file that holds a key or a token and nothing else but blanks around it; never repeats what is in it.
@@ -117,7 +117,7 @@ struct TokenChoice {
         _ what: String,
         named name: String,
         status: ExitStatus
-    ) throws(OperatorError) -> (token: Secret, cure: String?) {
+    ) throws(OperatorError) -> (token: Secret, hint: String?) {
         let contents: SmallFile
         do throws(SmallFile.Failure) {
             guard let read = try SmallFile(path: path, limit: Self.limit) else {
@@ -140,6 +140,6 @@ struct TokenChoice {
                 status: status
             )
         }
-        return (token, contents.cureForReaders)
+        return (token, contents.hintForReaders)
     }
 }

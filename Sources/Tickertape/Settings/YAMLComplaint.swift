@@ -1,6 +1,6 @@
 /// What the parser says of a config file that is no YAML, in one line with a cure.
 enum YAMLComplaint {
-    private static let cure = "write settings as `key: value`, indented with blanks"
+    private static let hint = "write settings as `key: value`, indented with blanks"
 
     /// The end of a message that begins with the file's name and a colon.
     ///
@@ -15,17 +15,17 @@ enum YAMLComplaint {
             return " \(names) is given twice; put all of it under the one or the other"
         }
         if first.hasPrefix("String could not be decoded") { return " it is no text in UTF-8" }
-        guard first.first?.isNumber == true else { return " \(first); \(Self.cure)" }
+        guard first.first?.isNumber == true else { return " \(first); \(Self.hint)" }
         let (place, what) = Self.parts(first)
-        guard let what else { return "\(first); \(Self.cure)" }
-        guard what.hasPrefix("while "), lines.count > 1 else { return "\(place): \(what); \(Self.cure)" }
+        guard let what else { return "\(first); \(Self.hint)" }
+        guard what.hasPrefix("while "), lines.count > 1 else { return "\(place): \(what); \(Self.hint)" }
         var problem = lines[1]
         while problem.last == ":" { problem.removeLast() }
         let isTab = Self.line(of: place, in: bytes).map {
             $0.drop { $0 == UInt8(ascii: " ") }.first == UInt8(ascii: "\t")
         }
-        let cure = isTab == true ? "the line begins with a tab; indent it with blanks" : Self.cure
-        return "\(place): \(problem), \(what); \(cure)"
+        let hint = isTab == true ? "the line begins with a tab; indent it with blanks" : Self.hint
+        return "\(place): \(problem), \(what); \(hint)"
     }
 
     /// The keys in `… the following duplicated key(s): 'relay'.`

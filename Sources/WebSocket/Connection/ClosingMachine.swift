@@ -33,14 +33,14 @@ package struct ClosingMachine: Sendable {
     private enum State {
         case open
         /// Our close frame is written; waits for the peer's.
-        case awaitingReply(until: NIODeadline, last: NIODeadline, seen: Outflow)
+        case awaitingReply(until: NIODeadline, last: NIODeadline, seen: SendProgress)
         /// Both frames are exchanged, or the connection has failed; waits for the end of the transport.
         case awaitingEnd(until: NIODeadline)
         case ended
     }
 
     /// The longest wait, as a multiple of the timeout, for a peer that slowly takes the bytes before our close frame.
-    private static let mostTimeouts = 12
+    private static let maximumTimeouts = 12
 
     private let role: WebSocketRole
     /// The time limit of the closing handshake, from its start. If a slow peer has taken some of the bytes
@@ -73,13 +73,13 @@ package struct ClosingMachine: Sendable {
         _ code: WebSocketCloseCode,
         reason: String,
         now: NIODeadline,
-        outflow: Outflow = Outflow()
+        sendProgress: SendProgress = SendProgress()
     ) -> Action {
         guard self.isOpen else { return Action() }
         self.state = .awaitingReply(
             until: now + self.timeout,
-            last: now + self.timeout * Self.mostTimeouts,
-            seen: outflow
+            last: now + self.timeout * Self.maximumTimeouts,
+            seen: sendProgress
         )
         return Action(send: .closeFrame(code, reason))
     }
@@ -148,14 +148,14 @@ package struct ClosingMachine: Sendable {
     /// has an upper limit against a peer that takes a byte now and then, because the waiting bytes occupy memory.
     ///
     /// - Parameter outflow: how much of the written bytes the peer has taken.
-    package mutating func timeReached(_ now: NIODeadline, outflow: Outflow = Outflow()) -> Action {
+    package mutating func timeReached(_ now: NIODeadline, sendProgress: SendProgress = SendProgress()) -> Action {
         switch self.state {
         case .open, .ended:
             return Action()
         case .awaitingReply(let until, let last, let seen):
             guard now >= until else { return Action() }
-            if now < last, outflow.hasMoved(since: seen) {
-                self.state = .awaitingReply(until: min(now + self.timeout, last), last: last, seen: outflow)
+            if now < last, sendProgress.hasMoved(since: seen) {
+                self.state = .awaitingReply(until: min(now + self.timeout, last), last: last, seen: sendProgress)
                 return Action()
             }
             self.state = .ended

@@ -27,7 +27,7 @@ package struct KeepaliveMachine: Sendable {
         /// Waits for the time of the next ping.
         case resting(until: NIODeadline)
         /// Waits for a pong.
-        case asking(pinged: NIODeadline, until: NIODeadline, seen: Outflow, most: Int)
+        case asking(pinged: NIODeadline, until: NIODeadline, seen: SendProgress, most: Int)
     }
 
     /// An upper bound of what Linux puts into a peer's receive buffer, in bytes (half of the 6 MiB of `tcp_rmem`).
@@ -35,7 +35,7 @@ package struct KeepaliveMachine: Sendable {
 
     /// The longest wait, as a multiple of the timeout, for a peer that takes nothing and has a writer with its own
     /// limit.
-    private static let mostTimeouts = 60
+    private static let maximumTimeouts = 60
 
     private let interval: TimeAmount
     private let timeout: TimeAmount
@@ -58,21 +58,22 @@ package struct KeepaliveMachine: Sendable {
     /// Time has passed.
     ///
     /// - Parameter outflow: how much of the written bytes the peer has taken.
-    package mutating func timeReached(_ now: NIODeadline, outflow: Outflow = Outflow()) -> Action {
+    package mutating func timeReached(_ now: NIODeadline, sendProgress: SendProgress = SendProgress()) -> Action {
         switch self.state {
         case .off:
             return .wait
         case .resting(let until):
             guard now >= until else { return .wait }
-            let most = outflow.left + outflow.waiting + Self.kernelRoom
-            self.state = .asking(pinged: now, until: now + self.timeout, seen: outflow, most: most)
+            let most = sendProgress.left + sendProgress.waiting + Self.kernelRoom
+            self.state = .asking(pinged: now, until: now + self.timeout, seen: sendProgress, most: most)
             return .sendPing
         case .asking(let pinged, let until, let seen, let most):
             guard now >= until else { return .wait }
-            let isSlow = outflow.hasMoved(since: seen) && outflow.left < most
-            let isStopped = outflow.isWatched && outflow.waiting > 0 && now < pinged + self.timeout * Self.mostTimeouts
+            let isSlow = sendProgress.hasMoved(since: seen) && sendProgress.left < most
+            let isStopped =
+                sendProgress.isWatched && sendProgress.waiting > 0 && now < pinged + self.timeout * Self.maximumTimeouts
             if isSlow || isStopped {
-                self.state = .asking(pinged: pinged, until: now + self.timeout, seen: outflow, most: most)
+                self.state = .asking(pinged: pinged, until: now + self.timeout, seen: sendProgress, most: most)
                 return .wait
             }
             self.state = .off

@@ -12,11 +12,11 @@ extension WebSocketHandler {
     }
 
     /// How much of the written bytes the peer has taken.
-    var outflow: Outflow {
-        let below = self.below?() ?? OutflowBelow(waiting: 0)
-        let waiting = self.door.waitingBytes + below.waiting
-        return Outflow(
-            left: below.taken ?? self.door.writtenBytes - waiting,
+    var sendProgress: SendProgress {
+        let below = self.below?() ?? TransportProgress(waiting: 0)
+        let waiting = self.framedOutput.waitingBytes + below.waiting
+        return SendProgress(
+            left: below.taken ?? self.framedOutput.writtenBytes - waiting,
             waiting: waiting,
             isWatched: below.isWatched
         )
@@ -25,8 +25,8 @@ extension WebSocketHandler {
     private func timeReached(context: ChannelHandlerContext) {
         self.timer.fired()
         let now = context.eventLoop.now
-        let outflow = self.outflow
-        switch self.keepalive.timeReached(now, outflow: outflow) {
+        let sendProgress = self.sendProgress
+        switch self.keepalive.timeReached(now, sendProgress: sendProgress) {
         case .wait:
             break
         case .sendPing:
@@ -36,7 +36,7 @@ extension WebSocketHandler {
         case .end:
             self.perform(self.closing.pongMissed(), context: context)
         }
-        self.perform(self.closing.timeReached(now, outflow: outflow), context: context)
+        self.perform(self.closing.timeReached(now, sendProgress: sendProgress), context: context)
         self.arm(context: context)
     }
 

@@ -10,7 +10,7 @@ extension WebSocketHandler {
         }
         switch Self.unwrapOutboundIn(data) {
         case .framed(let bytes):
-            self.door.writeFrames(bytes, promise: promise)
+            self.framedOutput.writeFrames(bytes, promise: promise)
         case .text(let payload):
             self.writeMessage(.text, payload, context: context, promise: promise)
         case .binary(let payload):
@@ -21,7 +21,7 @@ extension WebSocketHandler {
                 return
             }
             let now = context.eventLoop.now
-            let action = self.closing.closeAsked(code, reason: reason, now: now, outflow: self.outflow)
+            let action = self.closing.closeAsked(code, reason: reason, now: now, sendProgress: self.sendProgress)
             self.perform(action, context: context, promise: promise)
         }
     }

@@ -3,7 +3,7 @@ package import NIOWebSocket
 
 /// One WebSocket connection in a pipeline: frames below it, messages above it.
 ///
-/// It combines four parts: `JudgingFrameDecoder` below it validates each header, `MessageAssembler` joins frames,
+/// It combines four parts: `ValidatingFrameDecoder` below it validates each header, `MessageAssembler` joins frames,
 /// `ClosingMachine` ends the connection, and `KeepaliveMachine` sends pings. Pings of the peer are answered here and
 /// not passed on. One timer serves all deadlines: a task of the loop, or a wheel shared with other connections.
 package final class WebSocketHandler: ChannelDuplexHandler {
@@ -13,7 +13,7 @@ package final class WebSocketHandler: ChannelDuplexHandler {
     package typealias OutboundOut = WebSocketFrame
 
     let settings: WebSocketSettings
-    let door: FramedOutputDoor
+    let framedOutput: FramedOutput
     private var assembler: MessageAssembler
     var compressor: MessageCompressor?
     var closing: ClosingMachine
@@ -25,7 +25,7 @@ package final class WebSocketHandler: ChannelDuplexHandler {
     package var receiver: (any WebSocketReceiver)?
     /// Returns the state of the layers below the channel's own queue. Called only at deadlines; `nil` without such a
     /// source.
-    package var below: (() -> OutflowBelow)?
+    package var below: (() -> TransportProgress)?
     /// The newest ping that could not be answered because the peer does not read. Older pings need no answer (RFC 6455,
     /// 5.5.3), so a flood of pings holds one pong, not thousands.
     var unansweredPing: ByteBuffer?
@@ -33,7 +33,7 @@ package final class WebSocketHandler: ChannelDuplexHandler {
     private var owedPongBytes = 0
     /// The limit of unsent pongs, in bytes: a part of the 16 KiB that input may make a connection owe; TLS has another
     /// part.
-    private static let mostOwedPongBytes = 8 << 10
+    private static let maximumOwedPongBytes = 8 << 10
 
     /// - Parameters:
     ///   - agreement: the parameters of compression; `nil` without compression.
@@ -41,12 +41,12 @@ package final class WebSocketHandler: ChannelDuplexHandler {
     init(
         _ settings: WebSocketSettings,
         agreement: DeflateAgreement?,
-        door: FramedOutputDoor,
+        framedOutput: FramedOutput,
         wheel: DeadlineWheel? = nil
     ) {
         self.settings = settings
         self.timer = DeadlineTimer(wheel: wheel)
-        self.door = door
+        self.framedOutput = framedOutput
         self.assembler = MessageAssembler(
             maximumBytes: settings.maximumMessageBytes,
             maximumFragments: settings.maximumFragments,
@@ -79,7 +79,7 @@ package final class WebSocketHandler: ChannelDuplexHandler {
     }
 
     package func channelInactive(context: ChannelHandlerContext) {
-        self.door.interrupt()
+        self.framedOutput.interrupt()
         self.perform(self.closing.transportEnded(locally: false), context: context)
         context.fireChannelInactive()
     }
@@ -137,7 +137,7 @@ package final class WebSocketHandler: ChannelDuplexHandler {
 
     package func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
         switch event {
-        case let part as JudgingFrameDecoder.PartialFrame:
+        case let part as ValidatingFrameDecoder.PartialFrame:
             self.take(part, context: context)
         case ChannelEvent.inputClosed:
             // No more bytes will arrive, not even a close frame, and a WebSocket has no half-closed state.
@@ -198,7 +198,7 @@ package final class WebSocketHandler: ChannelDuplexHandler {
         }
     }
 
-    private func take(_ part: JudgingFrameDecoder.PartialFrame, context: ChannelHandlerContext) {
+    private func take(_ part: ValidatingFrameDecoder.PartialFrame, context: ChannelHandlerContext) {
         guard self.closing.isOpen, let opcode = part.header.dataOpcode else { return }
         let header = part.header
         let bytes =
@@ -224,7 +224,7 @@ package final class WebSocketHandler: ChannelDuplexHandler {
     private func pingReceived(_ payload: ByteBuffer, context: ChannelHandlerContext) {
         guard self.closing.isOpen else { return }
         let answer = Self.copyWithRoomForHeader(payload, context: context)
-        if self.owedPongBytes >= Self.mostOwedPongBytes, self.mustFlush {
+        if self.owedPongBytes >= Self.maximumOwedPongBytes, self.mustFlush {
             // Flushing may send them at once, and make place for the next.
             self.mustFlush = false
             context.flush()
@@ -239,7 +239,7 @@ package final class WebSocketHandler: ChannelDuplexHandler {
     }
 
     private func mayAnswerPing(context: ChannelHandlerContext) -> Bool {
-        context.channel.isWritable && self.owedPongBytes < Self.mostOwedPongBytes
+        context.channel.isWritable && self.owedPongBytes < Self.maximumOwedPongBytes
     }
 
     private func writePong(_ payload: ByteBuffer, context: ChannelHandlerContext) {

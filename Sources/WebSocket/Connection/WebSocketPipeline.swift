@@ -34,15 +34,17 @@ private func webSocketHandlers(
     _ wheel: DeadlineWheel?
 ) -> [any ChannelHandler] {
     let peer: WebSocketRole = settings.role == .client ? .server : .client
-    let door = FramedOutputDoor()
+    let framedOutput = FramedOutput()
     let limit = settings.maximumMessageBytes
-    let decoder = JudgingFrameDecoder(
+    let decoder = ValidatingFrameDecoder(
         peer: peer,
         maximumPayloadBytes: agreement == nil ? limit : MessageInflater.maximumCompressedBytes(of: limit),
         allowsCompression: agreement != nil
     )
-    let webSocket = WebSocketHandler(settings, agreement: agreement, door: door, wheel: wheel)
-    let handlers: [any ChannelHandler] = [door, WebSocketFrameEncoder(), ByteToMessageHandler(decoder), webSocket]
+    let webSocket = WebSocketHandler(settings, agreement: agreement, framedOutput: framedOutput, wheel: wheel)
+    let handlers: [any ChannelHandler] = [
+        framedOutput, WebSocketFrameEncoder(), ByteToMessageHandler(decoder), webSocket,
+    ]
     // The fast path is for unmasked frames, so for a client's input only. A server's clients send little.
     guard peer == .server else { return handlers }
     return [WholeTextReader(decoder: decoder, webSocket: webSocket, maximumPayloadBytes: limit)] + handlers

@@ -10,14 +10,14 @@ final class WholeTextReader: ChannelInboundHandler {
     typealias InboundIn = ByteBuffer
     typealias InboundOut = ByteBuffer
 
-    private let decoder: JudgingFrameDecoder
+    private let decoder: ValidatingFrameDecoder
     private let webSocket: WebSocketHandler
     private let maximumPayloadBytes: Int
     private var isReading = false
     /// Bytes that arrived while a message was being handled; they follow the rest of its read.
     private var later: [ByteBuffer] = []
 
-    init(decoder: JudgingFrameDecoder, webSocket: WebSocketHandler, maximumPayloadBytes: Int) {
+    init(decoder: ValidatingFrameDecoder, webSocket: WebSocketHandler, maximumPayloadBytes: Int) {
         self.decoder = decoder
         self.webSocket = webSocket
         self.maximumPayloadBytes = maximumPayloadBytes

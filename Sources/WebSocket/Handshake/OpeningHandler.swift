@@ -52,7 +52,7 @@ final class OpeningHandler: ChannelInboundHandler, RemovableChannelHandler {
     }
 
     /// A limit, because a server could send informational responses for ever.
-    private static let mostInformationalAnswers = 16
+    private static let maximumInformationalAnswers = 16
 
     private enum State {
         /// Waits for the channel, or for the event of the request.
@@ -177,7 +177,7 @@ final class OpeningHandler: ChannelInboundHandler, RemovableChannelHandler {
         switch self.judge(head, rest) {
         case .informational:
             self.informationalAnswers += 1
-            guard self.informationalAnswers <= Self.mostInformationalAnswers else {
+            guard self.informationalAnswers <= Self.maximumInformationalAnswers else {
                 self.fail(.invalidResponse("too many informational answers"), context: context)
                 return
             }

@@ -8,7 +8,7 @@ package enum AlertText {
     package static func line(_ alert: Alert) -> String {
         let reason = ScreenText.clean(alert.reason, columns: 256)
         let symbol = ScreenText.clean(alert.symbol, columns: 128)
-        let rule = ScreenText.clean(alert.rule, columns: AlertRule.mostBytes)
+        let rule = ScreenText.clean(alert.rule, columns: AlertRule.maximumBytes)
         return "\(UTCText.timestamp(alert.time)) \(symbol): \(reason) (\(rule))"
     }
 

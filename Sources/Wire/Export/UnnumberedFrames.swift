@@ -8,7 +8,7 @@ import NIOCore
 struct UnnumberedFrames: Sendable {
     /// The largest number of frames remembered, and of their bytes.
     private static let most = 1 << 12
-    private static let mostBytes = 16 << 20
+    private static let maximumBytes = 16 << 20
 
     private struct Name: Hashable {
         var epoch: UInt64
@@ -35,7 +35,7 @@ struct UnnumberedFrames: Sendable {
     /// Notes that a file contains a frame; returns whether it still has to be written.
     mutating func insert(_ frame: ByteBuffer, epoch: UInt64, received: Int64) -> Bool {
         let name = Name(epoch: epoch, received: received, text: frame)
-        if self.written.count >= Self.most || self.bytes >= Self.mostBytes {
+        if self.written.count >= Self.most || self.bytes >= Self.maximumBytes {
             (self.written, self.seen, self.bytes) = ([:], [:], 0)
             self.hasForgotten = true
         }

@@ -4,14 +4,14 @@
 /// be missing. The set has one bit a number, in blocks. A complete block needs no bits.
 package struct WrittenTrades: Sendable {
     /// The largest number of incomplete blocks, each of 4,096 numbers: 268 million trades in 40 MB.
-    package static let mostParts = 1 << 16
+    package static let maximumParts = 1 << 16
 
     private struct Place: Hashable {
         var epoch: UInt64
-        var stretch: UInt64
+        var span: UInt64
     }
 
-    private struct Stretch {
+    private struct Span {
         static let numbers: UInt64 = 4_096
 
         /// One bit a number; empty when all are written.
@@ -34,8 +34,8 @@ package struct WrittenTrades: Sendable {
         }
     }
 
-    private let mostParts: Int
-    private var stretches: [Place: Stretch] = [:]
+    private let maximumParts: Int
+    private var stretches: [Place: Span] = [:]
     /// The number of incomplete blocks, and all blocks in the order in which they were begun.
     private var parts = 0
     private var begun: [Place] = []
@@ -43,11 +43,11 @@ package struct WrittenTrades: Sendable {
     /// The number of blocks forgotten because there were too many. Their trades may be written again.
     package private(set) var forgotten = 0
 
-    package init(mostParts: Int = Self.mostParts) { self.mostParts = max(mostParts, 1) }
+    package init(maximumParts: Int = Self.maximumParts) { self.maximumParts = max(maximumParts, 1) }
 
     package func contains(_ number: UInt64, epoch: UInt64) -> Bool {
-        let place = Place(epoch: epoch, stretch: number / Stretch.numbers)
-        return self.stretches[place]?.contains(number % Stretch.numbers) ?? false
+        let place = Place(epoch: epoch, span: number / Span.numbers)
+        return self.stretches[place]?.contains(number % Span.numbers) ?? false
     }
 
     /// Returns whether this trade or the one before it is written.
@@ -57,15 +57,15 @@ package struct WrittenTrades: Sendable {
 
     /// Notes that a trade is written; returns whether it is new.
     package mutating func insert(_ number: UInt64, epoch: UInt64) -> Bool {
-        let place = Place(epoch: epoch, stretch: number / Stretch.numbers)
+        let place = Place(epoch: epoch, span: number / Span.numbers)
         if self.stretches[place] == nil { self.begin(place) }
-        let isNew = self.stretches[place]?.insert(number % Stretch.numbers) ?? true
+        let isNew = self.stretches[place]?.insert(number % Span.numbers) ?? true
         if isNew, self.stretches[place]?.isWhole == true { self.parts -= 1 }
         return isNew
     }
 
     private mutating func begin(_ place: Place) {
-        while self.parts >= self.mostParts, self.oldest < self.begun.count {
+        while self.parts >= self.maximumParts, self.oldest < self.begun.count {
             let old = self.begun[self.oldest]
             self.oldest += 1
             guard self.stretches[old]?.isWhole == false else { continue }
@@ -73,11 +73,11 @@ package struct WrittenTrades: Sendable {
             self.parts -= 1
             self.forgotten += 1
         }
-        if self.oldest > self.mostParts {
+        if self.oldest > self.maximumParts {
             self.begun.removeFirst(self.oldest)
             self.oldest = 0
         }
-        self.stretches[place] = Stretch(words: [UInt64](repeating: 0, count: Int(Stretch.numbers / 64)))
+        self.stretches[place] = Span(words: [UInt64](repeating: 0, count: Int(Span.numbers / 64)))
         self.begun.append(place)
         self.parts += 1
     }

@@ -17,13 +17,13 @@ package struct ListedSymbol: Sendable, Equatable {
     /// The longest text accepted, in bytes.
     private static let longestText = 128
     /// The largest number of symbols of one exchange; Binance has some thousands.
-    package static let mostListed = 100_000
+    package static let maximumListed = 100_000
 
     /// Reads the answer of `/crypto/symbol`; `nil` if it is not a list of symbols.
     ///
     /// - Parameter exchange: the requested exchange; a symbol in Finnhub's own sample lacks it.
     package static func list(_ body: ByteBuffer, exchange: String) -> [ListedSymbol]? {
-        JSONObjects.read(body, limit: Self.mostListed) { object -> ListedSymbol? in
+        JSONObjects.read(body, limit: Self.maximumListed) { object -> ListedSymbol? in
             guard let symbol = object.text("symbol"), (1...Self.longestText).contains(symbol.utf8.count) else {
                 return nil
             }

@@ -181,8 +181,8 @@ struct LineMembers {
         note.kind = kind
         note.frame = self.text?.buffer
         if kind == .mark {
-            note.stops = self.stops.map { RecordedStops(count: $0, lastTrade: self.traded) }
-            if let latest, let back, back >= 0 { note.walls = RecordedWalls(latest: latest, back: back) }
+            note.stops = self.stops.map { GapMarkers(count: $0, lastTrade: self.traded) }
+            if let latest, let back, back >= 0 { note.wallClocks = WallClockMarks(latest: latest, back: back) }
             note.offset = self.offset
         }
         if kind == .unsynced {

@@ -26,8 +26,8 @@ package struct RecordedNote: Sendable, Equatable {
     package var from: Int64?
     package var to: Int64?
     /// Of ``Kind/mark``: the stops and the wall clocks of the file so far, and where the line begins in the file's text, bytes.
-    package var stops: RecordedStops?
-    package var walls: RecordedWalls?
+    package var stops: GapMarkers?
+    package var wallClocks: WallClockMarks?
     package var offset: Int64?
 
     package init(_ kind: Kind, direction: ConnectionEvent.Direction? = nil, word: String? = nil) {

@@ -9,31 +9,31 @@ package struct RecordingLines: Sendable {
     /// The newest line's time, ns since the file's start; the lines' times never go back.
     package private(set) var lastAt: Int64 = 0
     /// What `next-gap` goes to, and how long the file is when the next mark is due, bytes.
-    private var stops = RecordedStops()
-    private var nextMark = RecordedStops.interval
+    private var stops = GapMarkers()
+    private var nextMark = GapMarkers.interval
     /// The wall clocks of the file's lines.
-    private var walls = RecordedWalls()
+    private var wallClocks = WallClockMarks()
 
     /// - Parameters:
     ///   - first: the number of the first line behind the header.
     ///   - start: the header's wall clock, ns since 1970; `nil` where it has none.
     package init(first: UInt64, start: Int64?) {
         self.number = first
-        if let start { self.walls.take(RecordingSyntax.microseconds(start)) }
+        if let start { self.wallClocks.take(RecordingSyntax.microseconds(start)) }
     }
 
     /// Goes on in another file of the recording, which begins at a wall clock (ns since 1970), so much later than this one, ns.
     package mutating func beginFile(wall: Int64, later: Int64) {
         self.stops.beganFile(later: later)
-        self.nextMark = RecordedStops.interval
-        self.walls = RecordedWalls(latest: RecordingSyntax.microseconds(wall))
+        self.nextMark = GapMarkers.interval
+        self.wallClocks = WallClockMarks(latest: RecordingSyntax.microseconds(wall))
         self.lastAt = 0
     }
 
     /// Takes back what has been written since a copy was made; the stops stay counted, for there may be one too many.
     package mutating func goBack(to before: RecordingLines) {
         self.number = before.number
-        self.walls = before.walls
+        self.wallClocks = before.wallClocks
     }
 
     /// Writes a frame.
@@ -77,15 +77,15 @@ package struct RecordingLines: Sendable {
         guard offset >= self.nextMark else { return }
         var note = RecordedNote(.mark)
         note.stops = self.stops
-        note.walls = self.walls
+        note.wallClocks = self.wallClocks
         note.offset = Int64(offset)
         self.note(note, wall: wall, at: at, into: &buffer)
-        self.nextMark = flushed + buffer.readableBytes + RecordedStops.interval
+        self.nextMark = flushed + buffer.readableBytes + GapMarkers.interval
     }
 
     private mutating func stamp(_ wall: Int64, _ at: Int64) -> RecordingSyntax.Stamp {
         self.lastAt = max(self.lastAt, at)
-        self.walls.take(RecordingSyntax.microseconds(wall))
+        self.wallClocks.take(RecordingSyntax.microseconds(wall))
         defer { self.number &+= 1 }
         return RecordingSyntax.Stamp(number: self.number, wall: wall, at: self.lastAt)
     }

@@ -54,7 +54,7 @@ package enum RecordingSyntax {
     ) {
         let start = Self.begin(stamp, into: &buffer)
         let hasAll = numbers.map { $0.leftOut.isEmpty && $0.possibleRepeats.isEmpty && $0.ahead.isEmpty } ?? true
-        LinePen.write(into: &buffer, atMost: 160) { pen in
+        LineWriter.write(into: &buffer, atMost: 160) { pen in
             pen.write(",\"dir\":\"in\"")
             if dialect != .finnhub {
                 pen.write(",\"dialect\":\"")
@@ -123,8 +123,8 @@ package enum RecordingSyntax {
         Self.number("to", note.to.map(Self.microseconds), into: &buffer)
         Self.number("stops", note.stops?.count, into: &buffer)
         Self.number("traded", note.stops?.lastTrade, into: &buffer)
-        Self.number("latest", note.walls?.latest, into: &buffer)
-        Self.number("back", note.walls?.back, into: &buffer)
+        Self.number("latest", note.wallClocks?.latest, into: &buffer)
+        Self.number("back", note.wallClocks?.back, into: &buffer)
         Self.number("offset", note.offset, into: &buffer)
         Self.text("reason", note.reason, into: &buffer)
         Self.text("cause", note.cause, into: &buffer)
@@ -139,7 +139,7 @@ package enum RecordingSyntax {
 
     private static func begin(_ stamp: Stamp, into buffer: inout ByteBuffer) -> Int {
         let start = buffer.writerIndex
-        LinePen.write(into: &buffer, atMost: 96) { pen in
+        LineWriter.write(into: &buffer, atMost: 96) { pen in
             pen.write("{\"n\":")
             pen.write(stamp.number)
             pen.write(",\"wall\":")

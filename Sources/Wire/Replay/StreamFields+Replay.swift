@@ -9,8 +9,8 @@ extension StreamFields {
         else { return nil }
         var end = Int64.max
         if self.values["end"] != nil {
-            guard let told = self.time("end", unit: 1_000_000), told >= start else { return nil }
-            end = told
+            guard let reported = self.time("end", unit: 1_000_000), reported >= start else { return nil }
+            end = reported
         }
         let speed: Double?
         switch self.values["speed"] {

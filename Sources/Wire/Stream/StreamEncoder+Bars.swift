@@ -2,7 +2,7 @@ package import Market
 package import NIOCore
 
 /// A bar as a client gets it: with its symbol and width, and whether it is closed.
-package struct ToldBar: Sendable, Equatable {
+package struct PublishedBar: Sendable, Equatable {
     package var symbol: String
     package var width: BarWidth
     package var bar: Bar
@@ -20,11 +20,11 @@ package struct ToldBar: Sendable, Equatable {
 /// The bars of `/v1/stream` and `/v1/bars`.
 extension StreamEncoder {
     /// Writes `{"type":"bar",…}`: a symbol's trades within a period. `start` is ms since 1970 by the exchange's clock.
-    package static func bar(_ told: ToldBar, number: UInt64? = nil) -> ByteBuffer {
+    package static func bar(_ reported: PublishedBar, number: UInt64? = nil) -> ByteBuffer {
         var out = JSONWriter(type: "bar", number: number)
-        out.field("symbol", told.symbol)
-        out.field("width", told.width.word)
-        Self.write(told.bar, isClosed: told.isClosed, into: &out)
+        out.field("symbol", reported.symbol)
+        out.field("width", reported.width.word)
+        Self.write(reported.bar, isClosed: reported.isClosed, into: &out)
         return out.finish()
     }
 

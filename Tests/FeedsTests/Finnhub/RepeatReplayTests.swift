@@ -114,9 +114,9 @@ struct RepeatReplayTests {
         #expect(self.marked(try self.play(numbered, symbols: ["B"], speed: nil)) == [false, false, false, true])
         #expect(self.marked(try self.play(numbered, symbols: ["A"])) == [false, true])
         let plain = Self.recording([(0, fills, nil), (1, fills, nil), (3_000_000_000, fills, nil)])
-        let told = try self.play(plain, symbols: ["A"], speed: nil)
+        let reported = try self.play(plain, symbols: ["A"], speed: nil)
         #expect(
-            self.marked(told)
+            self.marked(reported)
                 == Array(repeating: false, count: 10) + Array(repeating: true, count: 10)
                 + Array(repeating: false, count: 10)
         )

@@ -54,7 +54,7 @@ struct SymbolRefusalTests {
     }
 
     @Test("what is asked for again and not refused is asked for, though it does not trade yet")
-    func believed() {
+    func effective() {
         var bench = WatchBench(["A", "B"])
         bench.error("Invalid symbol B")
         bench.pass(to: 300.5, trading: ["A"], every: 1)
@@ -98,7 +98,7 @@ struct SymbolRefusalTests {
         #expect(bench.watch.states.count { $0.word == "live" } == 51)
         _ = bench.takeSent()
         // A place becomes free: the first of them gets it at once.
-        bench.watch.unwished("S7", now: bench.moment)
+        bench.watch.unsubscribed("S7", now: bench.moment)
         bench.take()
         bench.pass(to: 2.1)
         #expect(bench.takeSent() == ["-S7", "+S51"])
@@ -146,13 +146,13 @@ struct SymbolRefusalTests {
         #expect(bench.status("C")?.reason == "C is one more than the 2 symbols of upstream.max-symbols")
         bench.pass(to: 50_000, trading: ["A", "B"], every: 5)
         #expect(bench.takeSent() == [])
-        bench.watch.unwished("B", now: bench.moment)
+        bench.watch.unsubscribed("B", now: bench.moment)
         bench.take()
         #expect(bench.takeSent() == ["-B", "+C"])
         #expect(bench.word("C") == "asked")
         // A refused one takes no place either.
         bench.error("Invalid symbol C")
-        bench.watch.wished(for: "D", now: bench.moment)
+        bench.watch.subscribed(for: "D", now: bench.moment)
         bench.take()
         #expect(bench.takeSent() == ["+D"])
     }
@@ -165,7 +165,7 @@ struct SymbolRefusalTests {
         bench.close()
         bench.open()
         #expect(bench.condition == .noSuchSymbol)
-        bench.watch.wished(for: "A", now: bench.moment)
+        bench.watch.subscribed(for: "A", now: bench.moment)
         bench.take()
         #expect(bench.condition == .waiting)
         bench.close()

@@ -2,24 +2,24 @@ import Feeds
 import Market
 import Wire
 
-/// A ``SymbolWatch`` and what a test needs to play a service to it; times are seconds.
+/// A ``SymbolMonitor`` and what a test needs to play a service to it; times are seconds.
 struct WatchBench {
     static let second: Int64 = 1_000_000_000
 
-    var watch: SymbolWatch
+    var watch: SymbolMonitor
     var now: Double
     /// Requests sent, as `+A` and `-A`; and what was published, as `A live`.
     var sent: [String] = []
-    var told: [String] = []
+    var reported: [String] = []
     var reconnects: [Double] = []
     var silences: [SymbolSilence] = []
     var table = SymbolTable()
 
-    init(_ symbols: [String], opened: Bool = true, change: (inout SymbolWatch.Settings) -> Void = { _ in }) {
-        var settings = SymbolWatch.Settings()
+    init(_ symbols: [String], opened: Bool = true, change: (inout SymbolMonitor.Settings) -> Void = { _ in }) {
+        var settings = SymbolMonitor.Settings()
         change(&settings)
         self.now = 0
-        self.watch = SymbolWatch(symbols: symbols, settings: settings, now: Moment(monotonic: 0, wall: 0))
+        self.watch = SymbolMonitor(symbols: symbols, settings: settings, now: Moment(monotonic: 0, wall: 0))
         for symbol in symbols { _ = self.table.intern(symbol) }
         self.take()
         if opened { self.open() }
@@ -95,8 +95,8 @@ struct WatchBench {
         }
         for change in self.watch.takeChanges() {
             switch change {
-            case .state(let status): self.told.append("\(status.symbol) \(status.word)")
-            case .unwished(let symbol): self.told.append("\(symbol) gone")
+            case .state(let status): self.reported.append("\(status.symbol) \(status.word)")
+            case .unsubscribed(let symbol): self.reported.append("\(symbol) gone")
             }
         }
     }
@@ -110,5 +110,5 @@ struct WatchBench {
 
     func status(_ symbol: String) -> SymbolStatus? { self.watch.states.first { $0.symbol == symbol } }
 
-    var condition: SymbolWatch.Condition { self.watch.condition(now: self.moment.monotonic) }
+    var condition: SymbolMonitor.Condition { self.watch.condition(now: self.moment.monotonic) }
 }

@@ -225,16 +225,16 @@ struct ServiceClientTests {
                 to: "r.jsonl"
             )
         )
-        var settings = StandInSettings()
+        var settings = MockServerSettings()
         settings.credentials = Certificates.localhost
-        let standIn = try await StandIn.start(
+        let mockServer = try await MockServer.start(
             recording: recording,
             settings: settings,
             on: MultiThreadedEventLoopGroup.singleton.next(),
             logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() },
             wallClock: { Self.now }
         )
-        let port = standIn.address?.port ?? 0
+        let port = mockServer.address?.port ?? 0
         let client = try self.client(port: port) { $0.address.isEncrypted = true }
         let list = try await client.get("/crypto/symbol", query: [("exchange", "binance")]).get()
         #expect(
@@ -254,7 +254,7 @@ struct ServiceClientTests {
         }
         guard case .failure(let failure) = await suspicious.get("/news") else { throw ChannelError.eof }
         #expect(failure.kind == .network && failure.description.contains("certificate"), "\(failure)")
-        await standIn.stop()
+        await mockServer.stop()
     }
 
     @Test("a planned refusal of the stand-in is its answer to these requests too")
@@ -263,18 +263,18 @@ struct ServiceClientTests {
         defer { folder.remove() }
         let frame =
             #"{"at":0,"frame":"{\"data\":[{\"c\":null,\"p\":1,\"s\":\"A\",\"t\":1,\"v\":1}],\"type\":\"trade\"}"}"#
-        var settings = StandInSettings()
+        var settings = MockServerSettings()
         settings.faults = FaultPlan([try Fault("status=429,retry-after=30")])
-        let standIn = try await StandIn.start(
+        let mockServer = try await MockServer.start(
             recording: RecordingFile(path: folder.write(frame + "\n", to: "r.jsonl")),
             settings: settings,
             on: MultiThreadedEventLoopGroup.singleton.next(),
             logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() },
             wallClock: { Self.now }
         )
-        let client = try self.client(port: standIn.address?.port ?? 0)
+        let client = try self.client(port: mockServer.address?.port ?? 0)
         guard case .failure(let failure) = await client.get("/news") else { throw ChannelError.eof }
         #expect(failure.kind == .limited(until: Self.now + 30_000_000_000), "\(failure)")
-        await standIn.stop()
+        await mockServer.stop()
     }
 }

@@ -32,8 +32,8 @@ struct StreamFeedTests {
             relay: UpstreamAddress(isEncrypted: false, host: "127.0.0.1", port: relay.port),
             symbols: ["A"]
         )
-        settings.ladder.first = 1_000_000
-        settings.ladder.floor = 0
+        settings.backoff.first = 1_000_000
+        settings.backoff.floor = 0
         let greeted = NIOLockedValueBox(0)
         let feed = try await StreamFeed.make(
             settings: settings,
@@ -74,20 +74,20 @@ struct StreamFeedTests {
         let running = Task { try await feed.run() }
         var events = relay.events.makeAsyncIterator()
         #expect(await self.request(&events, on: 0) == #"{"type":"subscribe","symbols":["A"]}"#)
-        async let problem = feed.adopt("X:Y")
+        async let problem = feed.retain("X:Y")
         #expect(await self.request(&events, on: 0) == #"{"type":"subscribe","symbols":["X:Y"]}"#)
         #expect(await self.request(&events, on: 0) == #"{"type":"ping"}"#)
         relay.send(#"{"type":"error","n":2,"msg":"Invalid symbol X:Y","code":"no-such-symbol"}"#, on: 0)
         relay.send(#"{"type":"pong","n":3,"time":1}"#, on: 0)
         #expect(await problem == "Invalid symbol X:Y")
         #expect(await self.request(&events, on: 0) == #"{"type":"unsubscribe","symbols":["X:Y"]}"#)
-        async let good = feed.adopt("X:Z")
+        async let good = feed.retain("X:Z")
         #expect(await self.request(&events, on: 0) == #"{"type":"subscribe","symbols":["X:Z"]}"#)
         #expect(await self.request(&events, on: 0) == #"{"type":"ping"}"#)
         relay.send(#"{"type":"symbol","n":4,"symbol":"X:Z","state":"live","since":1,"reason":null}"#, on: 0)
         #expect(await good == nil)
         // One that it has is asked for by nobody.
-        #expect(await feed.adopt("X:Z") == nil)
+        #expect(await feed.retain("X:Z") == nil)
         feed.stop()
         try await running.value
         try await relay.stop()

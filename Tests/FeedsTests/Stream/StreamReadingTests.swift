@@ -93,22 +93,22 @@ struct StreamReadingTests {
     @Test("wishes are remembered over connections, whether all or some are followed")
     func wishes() {
         var some = StreamReading(symbols: ["A"])
-        #expect(some.wished("A") == nil)
-        #expect(some.wished("B") == .subscribe(["B"]))
-        #expect(some.unwished("A") == .unsubscribe(["A"]))
-        #expect(some.unwished("A") == nil)
+        #expect(some.subscribed("A") == nil)
+        #expect(some.subscribed("B") == .subscribe(["B"]))
+        #expect(some.unsubscribed("A") == .unsubscribe(["A"]))
+        #expect(some.unsubscribed("A") == nil)
         #expect(some.opened() == [.subscribe(["B"])])
-        #expect(some.unwished("B") == .unsubscribe(["B"]))
+        #expect(some.unsubscribed("B") == .unsubscribe(["B"]))
         // Nothing is not everything.
         #expect(some.opened() == [])
 
         var all = StreamReading(symbols: [])
         #expect(all.opened() == [.subscribe([])])
-        #expect(all.wished("X") == .subscribe(["X"]))
-        #expect(all.wished("X") == nil)
-        #expect(all.unwished("Y") == .unsubscribe(["Y"]))
+        #expect(all.subscribed("X") == .subscribe(["X"]))
+        #expect(all.subscribed("X") == nil)
+        #expect(all.unsubscribed("Y") == .unsubscribe(["Y"]))
         #expect(all.opened() == [.subscribe([]), .subscribe(["X"]), .unsubscribe(["Y"])])
-        #expect(all.wished("Y") == .subscribe(["Y"]))
+        #expect(all.subscribed("Y") == .subscribe(["Y"]))
         #expect(all.opened() == [.subscribe([]), .subscribe(["X", "Y"])])
     }
 
@@ -171,7 +171,7 @@ struct StreamReadingTests {
     @Test("what is not wanted any more is not told, though it was on its way")
     func late() throws {
         var reading = StreamReading(symbols: ["A", "B"])
-        _ = reading.unwished("A")
+        _ = reading.unsubscribed("A")
         #expect(reading.took(.price(try self.update("A", 1, trades: 1)), wall: 0) == nil)
         #expect(reading.took(.snapshot(try self.update("A", 1, trades: 1)), wall: 0) == nil)
         #expect(reading.took(.symbol(SymbolStatus(symbol: "A", state: .live, since: 0)), wall: 0) == nil)
@@ -205,8 +205,8 @@ struct StreamReadingTests {
         _ = reading.took(.price(try self.update("A", 6, trades: 6)), wall: 2_000)
         _ = reading.opened()
         _ = reading.took(self.hello(8, 2), wall: 9_000)
-        let told = Gap(from: 8_900, to: 8_900, reason: "no such number", nextSequence: 1, epoch: 8, cause: .other)
-        guard case .gap(let gap)? = reading.took(.gap(told), wall: 9_000) else {
+        let reported = Gap(from: 8_900, to: 8_900, reason: "no such number", nextSequence: 1, epoch: 8, cause: .other)
+        guard case .gap(let gap)? = reading.took(.gap(reported), wall: 9_000) else {
             Issue.record("no gap")
             return
         }
@@ -343,7 +343,7 @@ struct StreamReadingTests {
         var reading = StreamReading(symbols: [], takesEveryTrade: true)
         _ = reading.opened()
         _ = reading.took(self.hello(7, 10), wall: 1)
-        _ = reading.unwished("X")
+        _ = reading.unsubscribed("X")
         _ = reading.opened()
         _ = reading.took(self.hello(7, 20), wall: 2)
         _ = reading.took(try self.trade("A", 12, price: "1"), wall: 3)

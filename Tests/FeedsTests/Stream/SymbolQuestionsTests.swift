@@ -25,15 +25,15 @@ struct SymbolQuestionsTests {
         #expect(questions.asked("X:A", now: 0) == 1)
         #expect(questions.asked("X:B", now: 1) == 2)
         #expect(
-            questions.heard(.error("Subscribing to too many symbols: X:B"), now: 2) == [
+            questions.received(.error("Subscribing to too many symbols: X:B"), now: 2) == [
                 SymbolQuestions.Answer(number: 2, problem: "Subscribing to too many symbols: X:B")
             ]
         )
-        #expect(questions.heard(Self.pong, now: 3) == [])
-        #expect(questions.heard(.symbol(SymbolStatus(symbol: "X:A", state: .asked, since: 0)), now: 4) == [])
-        #expect(questions.heard(self.refused("X:C"), now: 4) == [])
+        #expect(questions.received(Self.pong, now: 3) == [])
+        #expect(questions.received(.symbol(SymbolStatus(symbol: "X:A", state: .asked, since: 0)), now: 4) == [])
+        #expect(questions.received(self.refused("X:C"), now: 4) == [])
         #expect(
-            questions.heard(self.refused("X:A"), now: 5) == [
+            questions.received(self.refused("X:A"), now: 5) == [
                 SymbolQuestions.Answer(number: 1, problem: "Invalid symbol X:A")
             ]
         )
@@ -44,10 +44,10 @@ struct SymbolQuestionsTests {
     func unnamed() {
         var questions = SymbolQuestions()
         _ = questions.asked("X:A", now: 0)
-        _ = questions.heard(Self.pong, now: 0)
-        #expect(questions.heard(.error("Too many requests; slow down"), now: 1) == [])
+        _ = questions.received(Self.pong, now: 0)
+        #expect(questions.received(.error("Too many requests; slow down"), now: 1) == [])
         _ = questions.asked("X:B", now: 2)
-        #expect(questions.heard(.error("Too many requests; slow down"), now: 3).map(\.number) == [2])
+        #expect(questions.received(.error("Too many requests; slow down"), now: 3).map(\.number) == [2])
     }
 
     @Test("a price is a yes, and so are a second of silence behind the pong, and a link that is lost")
@@ -56,11 +56,11 @@ struct SymbolQuestionsTests {
         for symbol in ["X:A", "X:B", "X:C"] { _ = questions.asked(symbol, now: 0) }
         #expect(questions.deadline == SymbolQuestions.patience)
         #expect(
-            questions.heard(.symbol(SymbolStatus(symbol: "X:B", state: .live, since: 0)), now: 1) == [
+            questions.received(.symbol(SymbolStatus(symbol: "X:B", state: .live, since: 0)), now: 1) == [
                 SymbolQuestions.Answer(number: 2, problem: nil)
             ]
         )
-        _ = questions.heard(Self.pong, now: Self.second)
+        _ = questions.received(Self.pong, now: Self.second)
         #expect(questions.deadline == Self.second + SymbolQuestions.grace)
         #expect(questions.waited(now: 2 * Self.second - 1) == [])
         #expect(questions.waited(now: 2 * Self.second) == [SymbolQuestions.Answer(number: 1, problem: nil)])

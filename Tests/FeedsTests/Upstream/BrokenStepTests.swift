@@ -50,9 +50,9 @@ struct BrokenStepTests {
             }
             .bind(host: "127.0.0.1", port: 0).get()
         let port = try #require(server.localAddress?.port)
-        let told = try await Attempt.run(port: port) { change(&$0, port) }
+        let reported = try await Attempt.run(port: port) { change(&$0, port) }
         try await server.close()
-        var failure = try #require(told)
+        var failure = try #require(reported)
         failure.description = failure.description.replacing("127.0.0.1:\(port)", with: "PROXY")
         return failure
     }

@@ -37,7 +37,7 @@ struct KeyIdentityTests {
 
 @Suite("The file of attempts")
 struct AttemptFileTests {
-    private let memory = LadderMemory(
+    private let memory = SavedBackoff(
         failures: 2,
         refusals: 0,
         briefLives: 0,

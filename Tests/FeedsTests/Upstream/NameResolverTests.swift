@@ -118,7 +118,7 @@ struct NameResolverTests {
             await loop.advanceTime(by: .seconds(60))
             #expect(try await self.failure(asked) == .late(.seconds(5)))
         }
-        #expect(resolver.lookups(of: "slow.test", port: 1) == NameResolver.mostAtOnce)
+        #expect(resolver.lookups(of: "slow.test", port: 1) == NameResolver.maximumAtOnce)
         await hanging.hang(3)
         hanging.letGo(4)
         let asked = resolver.addresses(of: "slow.test", port: 1, within: .seconds(5), on: loop)

@@ -33,13 +33,13 @@ struct ProxyConnectTests {
         let proxy = try await RawServer.start { _ in answer }
         let failure = try await self.attempt(proxy: proxy.port, credentials: credentials, change: change)
         try await proxy.stop()
-        var told = try #require(failure)
-        #expect(told.disposition == .retry)
+        var reported = try #require(failure)
+        #expect(reported.disposition == .retry)
         for secret in ["pa:ss", "wörd", "bWU6cGE6c3Mgd8O2cmQ=", Attempt.key] {
-            #expect(!told.description.contains(secret))
+            #expect(!reported.description.contains(secret))
         }
-        told.description = told.description.replacing("127.0.0.1:\(proxy.port)", with: "PROXY")
-        return told
+        reported.description = reported.description.replacing("127.0.0.1:\(proxy.port)", with: "PROXY")
+        return reported
     }
 
     @Test("a tunnel carries TLS and the WebSocket; the service's name is the proxy's to find, and the key inside TLS")

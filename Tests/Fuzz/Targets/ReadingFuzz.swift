@@ -70,9 +70,11 @@ enum ReadingFuzz {
             switch (line.first, line.count) {
             case (UInt8(ascii: "!"), 1): try Self.judge(reading.opened())
             case (UInt8(ascii: "+"), 2...):
-                try Self.judge(reading.wished(String(decoding: line.dropFirst(), as: UTF8.self)).map { [$0] } ?? [])
+                try Self.judge(reading.subscribed(String(decoding: line.dropFirst(), as: UTF8.self)).map { [$0] } ?? [])
             case (UInt8(ascii: "-"), 2...):
-                try Self.judge(reading.unwished(String(decoding: line.dropFirst(), as: UTF8.self)).map { [$0] } ?? [])
+                try Self.judge(
+                    reading.unsubscribed(String(decoding: line.dropFirst(), as: UTF8.self)).map { [$0] } ?? []
+                )
             default:
                 let news = reading.took(StreamMessage.parse(ByteBuffer(bytes: line)), wall: wall)
                 try Self.judge(reading.takeRequests())

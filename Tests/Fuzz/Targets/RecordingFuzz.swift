@@ -48,8 +48,8 @@ enum RecordingFuzz {
             var note = RecordedNote(kind, direction: .outgoing, word: "w")
             note.frame = ByteBuffer(string: "{}")
             if kind == .mark {
-                note.stops = RecordedStops(count: 1, lastTrade: -2)
-                note.walls = RecordedWalls(latest: 1_767_225_600_000_000, back: 3)
+                note.stops = GapMarkers(count: 1, lastTrade: -2)
+                note.wallClocks = WallClockMarks(latest: 1_767_225_600_000_000, back: 3)
             }
             RecordingSyntax.note(note, stamp, into: &text)
         }

@@ -89,7 +89,7 @@ enum ReplayFuzz {
                 machine.jumped(to: time, pauses: pauses, now: now)
                 place = time
             case .goBack(let messages):
-                let isSane = (1...ReplayRequest.mostMessages).contains(messages)
+                let isSane = (1...ReplayRequest.maximumMessages).contains(messages)
                 try FuzzFinding.require(isSane, "back by \(messages) messages")
                 place = machine.bounds.lowerBound
                 machine.wentBack(to: place, now: now)

@@ -146,9 +146,9 @@ enum UpgradeFuzz {
 private final class FrameWitness: ChannelInboundHandler {
     typealias InboundIn = WebSocketMessage
 
-    private let told: (String) -> Void
+    private let reported: (String) -> Void
 
-    init(told: @escaping (String) -> Void) { self.told = told }
+    init(reported: @escaping (String) -> Void) { self.reported = reported }
 
-    func channelRead(context: ChannelHandlerContext, data: NIOAny) { self.told("\(Self.unwrapInboundIn(data))") }
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) { self.reported("\(Self.unwrapInboundIn(data))") }
 }

@@ -38,7 +38,9 @@ struct AlertRuleTests {
         #expect(try AlertRule("above 60000", symbol: "BINANCE:BTCUSDT").description == "BINANCE:BTCUSDT above 60000")
         #expect(try AlertRule("ETH above 1", symbol: "BINANCE:BTCUSDT").description == "ETH above 1")
         #expect(
-            throws: AlertRule.Misfit("which symbol? write it like BINANCE:BTCUSDT above 60000, with * for every symbol")
+            throws: AlertRule.ParseError(
+                "which symbol? write it like BINANCE:BTCUSDT above 60000, with * for every symbol"
+            )
         ) {
             try AlertRule("above 60000")
         }
@@ -71,9 +73,9 @@ struct AlertRuleTests {
             ("X above 1 " + String(repeating: "once ", count: 60), "256 bytes"),
         ]
     )
-    func refuses(text: String, cure: String) {
-        let misfit = #expect(throws: AlertRule.Misfit.self) { try AlertRule(text) }
-        #expect(misfit?.description.contains(cure) == true, "\(misfit?.description ?? "")")
+    func refuses(text: String, hint: String) {
+        let parseError = #expect(throws: AlertRule.ParseError.self) { try AlertRule(text) }
+        #expect(parseError?.description.contains(hint) == true, "\(parseError?.description ?? "")")
     }
 
     @Test("a symbol may be named without its venue and in small letters")

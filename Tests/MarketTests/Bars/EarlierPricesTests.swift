@@ -94,11 +94,11 @@ struct EarlierPricesTests {
         #expect(history.sessionStart == 50 * Self.second)
         history.take(Self.price(4), at: 20 * Self.second, arrived: 0)
         #expect(history.start == 0 && history.sessionStart == 20 * Self.second)
-        var told = PriceHistory()
-        told.take(Self.price(1), at: 50 * Self.second, arrived: 0, isWhole: false)
-        #expect(told.start == 50 * Self.second && told.sessionStart == nil)
-        #expect(history.followed(by: told).sessionStart == nil)
-        #expect(told.followed(by: history).sessionStart == 20 * Self.second)
+        var reported = PriceHistory()
+        reported.take(Self.price(1), at: 50 * Self.second, arrived: 0, isWhole: false)
+        #expect(reported.start == 50 * Self.second && reported.sessionStart == nil)
+        #expect(history.followed(by: reported).sessionStart == nil)
+        #expect(reported.followed(by: history).sessionStart == 20 * Self.second)
     }
 
     @Test("A session that has begun already is put behind them, with its extremes and its gaps")

@@ -65,7 +65,7 @@ struct MetricTests {
         for number in 0..<1_000 {
             Counter(label: "a_total", dimensions: [("n", "\(number)")], factory: registry).increment()
         }
-        #expect(self.text(registry).split(separator: "\n").count == MetricRegistry.mostSeries + 2)
+        #expect(self.text(registry).split(separator: "\n").count == MetricRegistry.maximumSeries + 2)
         let counter = Counter(label: "b_total", factory: registry)
         #expect(self.text(registry).contains("b_total"))
         counter.destroy()
@@ -137,7 +137,7 @@ struct TapeMeterTests {
     func counts() {
         let instruments = Instruments()
         let (meter, _, _) = self.meter(instruments)
-        var feed = HandFeed()
+        var feed = BatchSource()
         meter.read(
             feed.batch([Frames.trades(Frames.element(Frames.btc, "1"), Frames.element(Frames.eth, "2")), #"{"type":"#])
         )
@@ -178,7 +178,7 @@ struct TapeMeterTests {
     func warns() {
         let instruments = Instruments()
         let (meter, calls, lines) = self.meter(instruments)
-        var feed = HandFeed()
+        var feed = BatchSource()
         for _ in 0..<100 {
             // The sample trades are of 2024.
             meter.read(feed.batch([Frames.trade(Frames.btc, "1")], received: 1_723_161_255_342_000_000 - 9_000_000_000))

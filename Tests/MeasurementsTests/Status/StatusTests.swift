@@ -74,22 +74,22 @@ struct StatusTests {
         var limits = FreshnessLimits()
         limits.lateAfter = 10 * Self.second
         limits.staleAfter = 40 * Self.second
-        func believed(_ phase: FeedStatus.Phase, _ age: Int64?, _ limits: FreshnessLimits) -> FeedStatus {
+        func effective(_ phase: FeedStatus.Phase, _ age: Int64?, _ limits: FreshnessLimits) -> FeedStatus {
             let newestAge = age.map { $0 * Self.second }
-            return self.status(phase).believed(newestAge: newestAge, wall: 1_000 * Self.second, limits: limits)
+            return self.status(phase).effective(newestAge: newestAge, wall: 1_000 * Self.second, limits: limits)
         }
-        for age in [nil, 0, 10] as [Int64?] { #expect(believed(.live, age, limits).phase == .live) }
-        #expect(believed(.live, 11, limits).phase == .late && believed(.live, 11, limits).since == 999 * Self.second)
-        #expect(believed(.live, 40, limits).phase == .late)
-        let hung = believed(.live, 50, limits)
+        for age in [nil, 0, 10] as [Int64?] { #expect(effective(.live, age, limits).phase == .live) }
+        #expect(effective(.live, 11, limits).phase == .late && effective(.live, 11, limits).since == 999 * Self.second)
+        #expect(effective(.live, 40, limits).phase == .late)
+        let hung = effective(.live, 50, limits)
         #expect(hung.phase == .stale && hung.since == 990 * Self.second && hung.reason?.contains("hangs") == true)
         // What it says of itself is true at any age: a slow market is late and not stale.
         for phase in [FeedStatus.Phase.late, .waiting, .reconnecting(attempt: 1, retryAt: 0)] {
-            #expect(believed(phase, 500, limits).phase == phase)
+            #expect(effective(phase, 500, limits).phase == phase)
         }
         // Who sees some symbols only cannot know.
         var some = limits
         some.seesAllTrades = false
-        #expect(believed(.live, 500, some).phase == .live)
+        #expect(effective(.live, 500, some).phase == .live)
     }
 }

@@ -29,7 +29,7 @@ struct FaultyLineTests {
         let channel = EmbeddedChannel()
         let socket = Socket()
         let line: FaultyLine
-        var told: [String] = []
+        var reported: [String] = []
 
         init(_ texts: String..., latency: TimeAmount = .zero, jitter: TimeAmount = .zero) throws {
             var plan = try FaultPlan(parsing: texts)
@@ -44,7 +44,7 @@ struct FaultyLineTests {
             settings.pingInterval = .seconds(20)
             try pipeline.addWebSocketHandlers(settings)
             try pipeline.addHandler(
-                FaultHandler(faults, line: self.line) { [unowned self] in self.told.append("\($0)") }
+                FaultHandler(faults, line: self.line) { [unowned self] in self.reported.append("\($0)") }
             )
         }
 
@@ -86,9 +86,9 @@ struct FaultyLineTests {
         connection.wait(.seconds(9))
         connection.send("before")
         #expect(try connection.taken() == Connection.frame("before"))
-        #expect(connection.told.isEmpty)
+        #expect(connection.reported.isEmpty)
         connection.wait(.seconds(1))
-        #expect(connection.told == ["drop"])
+        #expect(connection.reported == ["drop"])
         #expect(connection.socket.isOutputClosed)
         connection.send("after")
         #expect(try connection.taken().isEmpty)
@@ -168,7 +168,7 @@ struct FaultyLineTests {
         #expect(try connection.taken() == Connection.frame(#"{"msg":"no","type":"error"}"#))
         connection.wait(.seconds(1))
         #expect(try connection.taken().count == 66)
-        #expect(connection.told.count == 3)
+        #expect(connection.reported.count == 3)
     }
 
     @Test("slow, carries its bytes a second in pieces, in order, and tells when there is no room")

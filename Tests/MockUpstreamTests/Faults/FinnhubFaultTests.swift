@@ -90,7 +90,7 @@ struct FinnhubFaultTests {
         var settings = FinnhubSettings(key: Secret("a secret key"))
         settings.upstream = UpstreamAddress(isEncrypted: isEncrypted, host: "127.0.0.1", port: server.port)
         settings.dial.tls = Certificates.client()
-        settings.ladder.first = 1_000_000
+        settings.backoff.first = 1_000_000
         change(&settings)
         let log = TapeLog()
         let feed = try await FinnhubFeed.make(
@@ -114,9 +114,9 @@ struct FinnhubFaultTests {
         }
         #expect(await running.log.waits { $0.trades.count == 1 })
         let contents = running.log.contents
-        let told = contents.statuses.filter { $0.word == "reconnecting" }.compactMap(\.reason)
-        #expect(told.count == 1)
-        let reason = told.first ?? ""
+        let reported = contents.statuses.filter { $0.word == "reconnecting" }.compactMap(\.reason)
+        #expect(reported.count == 1)
+        let reason = reported.first ?? ""
         #expect(fault.words.contains { reason.contains($0) }, "\(fault): \(reason)")
         #expect(contents.words.last == "live")
         if fault.opens {
@@ -221,7 +221,7 @@ struct FinnhubFaultTests {
             // The last one cannot be overtaken by what never comes: a close lets it go.
             (0..<400).map { .send(Self.trade($0)) } + [.close(.goingAway, "end")]
         } change: { settings in
-            settings.ladder.first = 60_000_000_000
+            settings.backoff.first = 60_000_000_000
         }
         #expect(await running.log.waits { $0.trades.count >= 400 })
         let lines = running.log.contents.lines

@@ -17,12 +17,12 @@ struct CommandedReplayTests {
     private static let quiet = Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() })
 
     private struct Replay {
-        var standIn: StandIn
+        var mockServer: MockServer
         var feed: FeedService
         var log = TapeLog()
         var outcome: Task<Void, any Error>
 
-        func remote() throws -> ReplayRemote { try #require(self.standIn.remote) }
+        func remote() throws -> ReplayRemote { try #require(self.mockServer.remote) }
 
         func ask(_ request: ReplayRequest) async throws -> ReplayPosition {
             let remote = try self.remote()
@@ -34,22 +34,22 @@ struct CommandedReplayTests {
         func end() async {
             self.feed.stop()
             try? await self.outcome.value
-            await self.standIn.stop()
+            await self.mockServer.stop()
         }
     }
 
     private func replay(
         _ material: ReplayMaterial,
         symbols: [String],
-        change: (inout StandInSettings) -> Void
+        change: (inout MockServerSettings) -> Void
     ) async throws -> Replay {
         let authority = try CertificateAuthority(name: "replay")
-        var settings = StandInSettings()
+        var settings = MockServerSettings()
         settings.credentials = try authority.issue(names: ["localhost"], addresses: ["127.0.0.1"])
         settings.sharesClock = true
         settings.marks = FrameMarks()
         change(&settings)
-        let standIn = try await StandIn.start(
+        let mockServer = try await MockServer.start(
             material,
             settings: settings,
             on: MultiThreadedEventLoopGroup.singleton.next(),
@@ -57,13 +57,17 @@ struct CommandedReplayTests {
             wallClock: { 2_000_000_000_000_000_000 }
         )
         var feedSettings = FinnhubSettings(key: Secret("replay"))
-        feedSettings.upstream = UpstreamAddress(isEncrypted: true, host: "127.0.0.1", port: standIn.address?.port ?? 0)
+        feedSettings.upstream = UpstreamAddress(
+            isEncrypted: true,
+            host: "127.0.0.1",
+            port: mockServer.address?.port ?? 0
+        )
         feedSettings.dial.tls.trust = .certificates(pem: authority.certificatePEM)
         feedSettings.source = .replay(file: "test", speed: settings.speed)
         feedSettings.marks = settings.marks
         feedSettings.symbols = symbols
         feedSettings.webSocket.pingInterval = nil
-        feedSettings.ladder.first = 1_000_000
+        feedSettings.backoff.first = 1_000_000
         feedSettings.watch.freshness.lateAfter = 1_000_000_000
         let log = TapeLog()
         let feed = try await FinnhubFeed.make(
@@ -74,7 +78,7 @@ struct CommandedReplayTests {
             logger: Self.quiet,
             wallClock: { 5 }
         )
-        return Replay(standIn: standIn, feed: feed, log: log, outcome: Task { try await feed.run() })
+        return Replay(mockServer: mockServer, feed: feed, log: log, outcome: Task { try await feed.run() })
     }
 
     private static func numbers(_ contents: TapeLog.Contents) -> [Int] {
@@ -113,7 +117,7 @@ struct CommandedReplayTests {
         // Nothing but the market's frames came.
         #expect(contents.frames.count == 103)
         #expect(contents.statuses.contains { $0.source == .replay(file: "test", speed: nil) })
-        await replay.standIn.stop()
+        await replay.mockServer.stop()
     }
 
     @Test("a paused replay is neither late nor stale, however long it stands")

@@ -33,7 +33,7 @@ private struct StoppingRecording {
         var chance = SeededGenerator(seed: seed)
         let names = SegmentNames(first: "\(folder.path)/a.jsonl")
         self.path = names.path(1)
-        var stops = RecordedStops()
+        var stops = GapMarkers()
         var last: Int64?
         var isOpen = false
         var at: Int64 = 0
@@ -47,7 +47,7 @@ private struct StoppingRecording {
             header.first = number + 1
             var text = ByteBuffer()
             RecordingSyntax.header(header, into: &text)
-            var nextMark = RecordedStops.interval
+            var nextMark = GapMarkers.interval
             func stamp() -> RecordingSyntax.Stamp {
                 number += 1
                 return RecordingSyntax.Stamp(number: number, wall: ReplayRecording.start + at, at: at - origin)
@@ -60,7 +60,7 @@ private struct StoppingRecording {
                     note.stops = stops
                     note.offset = Int64(text.readableBytes)
                     RecordingSyntax.note(note, stamp(), into: &text)
-                    nextMark = text.readableBytes + RecordedStops.interval
+                    nextMark = text.readableBytes + GapMarkers.interval
                 }
                 switch chance.next() % (4 * stopsOnce) {
                 case 0, 1:
@@ -68,7 +68,7 @@ private struct StoppingRecording {
                     RecordingSyntax.gap(gap, dropped: chance.next() % 2 == 0 ? 3 : nil, stamp(), into: &text)
                     isOpen = true
                     stops.gapped()
-                case 2: at += RecordedStops.silence
+                case 2: at += GapMarkers.silence
                 case 3, 4:
                     // Of one symbol it stops nothing.
                     let gap = Gap(from: 0, to: 1, reason: "lost", nextSequence: 0, symbol: "A")
@@ -82,12 +82,12 @@ private struct StoppingRecording {
                 let frame = ReplayRecording.frame(at: Int(at / 1_000_000), number: self.trades.count)
                 RecordingSyntax.frame(ByteBuffer(string: frame), stamp(), into: &text)
                 stops.traded(at: at - origin)
-                self.trades.append((at, isOpen || last.map { at - $0 >= RecordedStops.silence } ?? false))
+                self.trades.append((at, isOpen || last.map { at - $0 >= GapMarkers.silence } ?? false))
                 isOpen = false
                 last = at
             }
             // Between two files, too.
-            at += chance.next() % 2 == 0 ? RecordedStops.silence : 0
+            at += chance.next() % 2 == 0 ? GapMarkers.silence : 0
             stops.beganFile(later: at - origin)
             let file = try folder.write(String(buffer: text), to: names.name(place + 1))
             guard form == .packed else { continue }

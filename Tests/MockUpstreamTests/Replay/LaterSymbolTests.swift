@@ -58,7 +58,7 @@ struct LaterSymbolTests {
         let file = try RecordingFile(path: try folder.write(String(buffer: text), to: "a.jsonl"))
         #expect(file.symbols == ["A", "B"] && file.allSymbols == nil)
         // What is not known to be missing may be asked for.
-        var session = StandInSession(known: file.allSymbols, limit: 50)
+        var session = MockServerSession(known: file.allSymbols, limit: 50)
         #expect(session.requested(.subscribe("RARE")) == .none)
     }
 

@@ -143,8 +143,8 @@ struct PackedReplayTests {
         try recording.write(from: 2_000, [.damage, .damage, .trade(at: 0, number: 4)])
         try folder.flip(byte: 1_500_000, of: "a-0002.jsonl.zst")
         let file = try RecordingFile(path: recording.names.path(1))
-        let told = NIOLockedValueBox(0)
-        file.damage.watch { _ in told.withLockedValue { $0 += 1 } }
+        let reported = NIOLockedValueBox(0)
+        file.damage.watch { _ in reported.withLockedValue { $0 += 1 } }
         for _ in 0..<2 {
             let reader = try file.makeReader()
             var numbers: [Int] = []
@@ -157,7 +157,7 @@ struct PackedReplayTests {
             #expect(numbers == [0, 1, 2, 3, 4])
         }
         // Three lines, and the one that is cut where the part begins.
-        #expect(file.damage.lines == 4 && file.damage.parts == 1 && told.withLockedValue { $0 } == 5)
+        #expect(file.damage.lines == 4 && file.damage.parts == 1 && reported.withLockedValue { $0 } == 5)
         #expect(file.damage.summary == "4 damaged lines and 1 damaged part")
     }
 
@@ -171,12 +171,12 @@ struct PackedReplayTests {
         let path = "\(folder.path)/a.jsonl.zst"
         try #require(truncate(path, 1_500_000) == 0)
         let file = try RecordingFile(path: path)
-        let told = NIOLockedValueBox<[String]>([])
-        file.damage.watch { line in told.withLockedValue { $0.append(line) } }
+        let reported = NIOLockedValueBox<[String]>([])
+        file.damage.watch { line in reported.withLockedValue { $0.append(line) } }
         _ = try file.span()
         let reader = try file.makeReader()
         while try reader.next() != nil {}
-        let words = told.withLockedValue { $0 }
+        let words = reported.withLockedValue { $0 }
         #expect(words.count == 1 && words[0].hasPrefix("\(path), byte "), "\(words)")
         #expect(words.first?.contains("cut off here") == true && file.damage.cutOff == [path])
         #expect(file.damage.summary == nil && file.damage.parts == 0)
@@ -191,7 +191,7 @@ struct PackedReplayTests {
         try recording.write(from: 1_000, SegmentedRecording.trades(10..<20))
         let (player, output, loop) = try self.play(recording.names.path(1), for: .milliseconds(250))
         #expect(output.take() == ["0 0", "100 1", "200 2"])
-        #expect(SegmentCare(recording.names).pack() == [])
+        #expect(SegmentUpkeep(recording.names).pack() == [])
         loop.advanceTime(by: .milliseconds(900))
         #expect(output.take() == (3..<12).map { "\($0 * 100) \($0)" })
         player.request(.seek(.percent(0))) { _ in }

@@ -51,25 +51,27 @@ struct RecordedGapReplayTests {
     }
 
     @Test("each is on the tape where it was, with its times, marked as the recording's, at every speed")
-    func told() throws {
-        let told = try self.play()
-        #expect(told.order == ["read 1", "read 1", "gap", "read 1", "gap", "read 1", "gap", "read 1"])
-        #expect(told.gaps.map(\.reason) == ["lost", "quiet", "the end"].map { "in the recording: \($0)" })
-        #expect(told.gaps.allSatisfy { $0.cause == .recorded && $0.epoch == 9 && $0.overlap == 2 })
-        #expect(told.gaps.allSatisfy { $0.overlapBounds == OverlapBounds(least: 1, most: 3) })
+    func reported() throws {
+        let reported = try self.play()
+        #expect(reported.order == ["read 1", "read 1", "gap", "read 1", "gap", "read 1", "gap", "read 1"])
+        #expect(reported.gaps.map(\.reason) == ["lost", "quiet", "the end"].map { "in the recording: \($0)" })
+        #expect(reported.gaps.allSatisfy { $0.cause == .recorded && $0.epoch == 9 && $0.overlap == 2 })
+        #expect(reported.gaps.allSatisfy { $0.overlapBounds == OverlapBounds(least: 1, most: 3) })
         // Of the tape on which it is told.
-        #expect(told.gaps.map(\.nextSequence) == [3, 4, 5] && told.gaps.map(\.symbol) == [nil, "A", nil])
+        #expect(reported.gaps.map(\.nextSequence) == [3, 4, 5] && reported.gaps.map(\.symbol) == [nil, "A", nil])
         #expect(
-            told.gaps.first.map { [$0.from, $0.to] } == [Self.gap(900, 3_000, "").from, Self.gap(900, 3_000, "").to]
+            reported.gaps.first.map { [$0.from, $0.to] } == [
+                Self.gap(900, 3_000, "").from, Self.gap(900, 3_000, "").to,
+            ]
         )
-        #expect(told.frames.count == 5)
+        #expect(reported.frames.count == 5)
         for speed in [0.5, 100, nil] as [Double?] {
             let again = try self.play { $0.machine.speed = speed }
-            #expect(again.order == told.order && again.gaps == told.gaps, "\(speed ?? .infinity)")
+            #expect(again.order == reported.order && again.gaps == reported.gaps, "\(speed ?? .infinity)")
         }
         // A silence that is skipped is not broken by one.
         let hasty = try self.play { $0.machine.longestSilence = 1_000_000_000 }
-        #expect(hasty.order == told.order && hasty.gaps == told.gaps)
+        #expect(hasty.order == reported.order && hasty.gaps == reported.gaps)
     }
 
     @Test("those outside of the part that is played are not; where connections break only those of single symbols are")
@@ -87,7 +89,7 @@ struct RecordedGapReplayTests {
     func hostileTimes() throws {
         let farthest: Int64 = .max / 1_000 * 1_000
         let most: Int64 = (1 << 53) * 1_000
-        for (from, to, told) in [
+        for (from, to, reported) in [
             (-farthest, farthest, [0, most]), (farthest, -farthest, [most, most]), (-farthest, -farthest, [0, 0]),
         ] {
             var gap = Self.gap(0, 0, "lost")
@@ -97,7 +99,7 @@ struct RecordedGapReplayTests {
                 .trade(at: 0, number: 0), .gap(gap, at: 1_000), .trade(at: 2_000, number: 1),
             ]
             let played = try self.play(lines)
-            #expect(played.gaps.map { [$0.from, $0.to] } == [told] && played.frames.count == 2, "\(from) \(to)")
+            #expect(played.gaps.map { [$0.from, $0.to] } == [reported] && played.frames.count == 2, "\(from) \(to)")
             #expect(try self.play(lines, { $0.hasBreaks = true }).frames.count >= 1, "\(from) \(to)")
         }
     }
@@ -135,8 +137,8 @@ struct RecordedGapReplayTests {
             let lines: [SegmentedRecording.Line] = [
                 .trade(at: 0, number: 0), .gap(Self.gap(0, 900, reason), at: 900), .trade(at: 1_000, number: 1),
             ]
-            let told = try #require(try self.play(lines).gaps.first?.reason)
-            let words = String(told.dropFirst("in the recording: ".count))
+            let reported = try #require(try self.play(lines).gaps.first?.reason)
+            let words = String(reported.dropFirst("in the recording: ".count))
             #expect((990...1_000).contains(words.utf8.count))
             #expect(reason.unicodeScalars.starts(with: words.unicodeScalars))
         }

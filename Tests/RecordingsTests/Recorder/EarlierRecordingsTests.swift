@@ -9,7 +9,7 @@ import Wire
 
 @Suite("Recordings of earlier runs")
 struct EarlierRecordingsTests {
-    private static let now = DisplayClock.now().wall / 1_000_000_000 * 1_000_000_000
+    private static let now = SystemClock.now().wall / 1_000_000_000 * 1_000_000_000
 
     /// A recorder's thread gives way to others: beside builds the writing of many frames takes its time.
     private static let stop: Duration = .seconds(30 * Patience.factor)
@@ -105,7 +105,7 @@ struct EarlierRecordingsTests {
         let report = await recorder.finish(within: Self.stop)
         #expect(report.segments > 3 && report.frames == 18_000)
         #expect(self.found(in: folder).map(\.sequences) == [1..<9_001])
-        #expect(SegmentCare(SegmentNames(first: "\(folder.path)/a.jsonl")).pack() == [])
+        #expect(SegmentUpkeep(SegmentNames(first: "\(folder.path)/a.jsonl")).pack() == [])
         let packed = SegmentNames(first: "\(folder.path)/a.jsonl").all()
         #expect(packed.count == report.segments && packed.allSatisfy(\.isPacked))
         let runs = self.found(in: folder)

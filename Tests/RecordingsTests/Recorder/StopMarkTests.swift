@@ -29,7 +29,7 @@ struct StopMarkTests {
         for number in 0..<4_000 {
             at += 1_000_000
             switch chance.next() % 300 {
-            case 0: at += RecordedStops.silence
+            case 0: at += GapMarkers.silence
             case 1, 2:
                 let symbol = chance.next() % 2 == 0 ? "A" : nil
                 writer.append(
@@ -55,7 +55,7 @@ struct StopMarkTests {
             switch line.content {
             case .gap(let gap, _): if gap.symbol == nil { isOpen = true }
             case .frame(_, let numbers?, _) where numbers.count > 0:
-                if isOpen || last.map({ at - $0 >= RecordedStops.silence }) ?? false { stops[stream.segment] += 1 }
+                if isOpen || last.map({ at - $0 >= GapMarkers.silence }) ?? false { stops[stream.segment] += 1 }
                 isOpen = false
                 last = at
             case .note(let note):
@@ -70,7 +70,7 @@ struct StopMarkTests {
     }
 
     @Test("say what wall clocks the lines before them have, also where the clock is set and the disk fails")
-    func walls() throws {
+    func wallClocks() throws {
         let disk = FaultyDisk()
         var settings = RecorderSettings()
         settings.segmentBytes = 3 << 20
@@ -116,19 +116,19 @@ struct StopMarkTests {
             var check = RecordingCheck()
             reader.feed(ByteBuffer(bytes: disk.content(SegmentNames(first: "a.jsonl").name(segment))))
             reader.finish()
-            var walls: [Int64] = []
+            var wallClocks: [Int64] = []
             var back: Int64 = 0
             while let line = reader.nextLine() {
                 check.take(line)
-                if case .header(let header) = line.content { walls.append((header.start ?? 0) / 1_000) }
+                if case .header(let header) = line.content { wallClocks.append((header.start ?? 0) / 1_000) }
                 if case .note(let note) = line.content, note.kind == .mark {
                     marks += 1
-                    let found = try #require(note.walls)
-                    #expect(note.offset == line.offset && found.latest == walls.max() && found.back == back)
+                    let found = try #require(note.wallClocks)
+                    #expect(note.offset == line.offset && found.latest == wallClocks.max() && found.back == back)
                 }
                 guard let wall = line.wall else { continue }
-                back = max(back, (walls.max() ?? wall) - wall)
-                walls.append(wall)
+                back = max(back, (wallClocks.max() ?? wall) - wall)
+                wallClocks.append(wall)
             }
             #expect(check.findings.isIntact && back >= 30)
         }

@@ -100,14 +100,14 @@ struct AbuseFloodTests {
                     }
                     // It may be closed before all of them have been taken.
                     client.channel.writeAndFlush(requests, promise: nil)
-                    var told = 0
+                    var reported = 0
                     var closure: String?
                     while closure == nil {
                         let frame = try await client.frameAnsweringPings()
-                        if frame.opcode == 1, frame.text.contains("Too many requests; slow down") { told += 1 }
+                        if frame.opcode == 1, frame.text.contains("Too many requests; slow down") { reported += 1 }
                         closure = frame.closure
                     }
-                    #expect(closure == "1008 too many requests" && told > 0, "\(told) \(closure ?? "")")
+                    #expect(closure == "1008 too many requests" && reported > 0, "\(reported) \(closure ?? "")")
                     try await client.close()
                 }
             }

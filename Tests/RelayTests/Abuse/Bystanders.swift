@@ -9,7 +9,7 @@ struct Bystanders {
     static let symbol = "CALM:CALM"
     private static let count = 10
     /// The fewest trades that they get, however short the abuse is.
-    private static let leastTrades = 50
+    private static let minimumTrades = 50
 
     private let fixture: RelayFixture
     private let clients: [RawClient]
@@ -46,7 +46,7 @@ struct Bystanders {
         try await abuse()
         isOver.withLockedValue { $0 = true }
         let trades = try await watching.value
-        #expect(trades >= Self.leastTrades)
+        #expect(trades >= Self.minimumTrades)
         // Nothing but their one symbol was asked for on their behalf, and they are all still there.
         #expect(fixture.calls.all.filter { $0 == Self.symbol }.count == 1)
         #expect(!fixture.calls.all.contains("-\(Self.symbol)"))
@@ -63,7 +63,7 @@ struct Bystanders {
                 let text = try await client.frameAnsweringPings().text
                 try #require(text == trade, "instead of trade \(number)")
             }
-        } while number < Self.leastTrades || !isOver()
+        } while number < Self.minimumTrades || !isOver()
         return number
     }
 }

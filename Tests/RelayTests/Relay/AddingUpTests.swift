@@ -157,11 +157,11 @@ struct AddingUpTests {
         bench.hub.stop(reason: "the end", within: .seconds(1))
         client.goOnReading()
         let texts = try client.takeTexts()
-        let told = texts.reduce(0) { $0 + $1.split(separator: #""v":0.02"#).count - 1 }
+        let reported = texts.reduce(0) { $0 + $1.split(separator: #""v":0.02"#).count - 1 }
         let count = overflow == "close" ? texts.last : texts.dropLast().last
         let behind = overflow == "close" ? "1013 too slow: " : #"{"type":"skipped","trades":"#
         let missed = RunningProgram.number(in: count ?? "", behind: behind) ?? 0
-        #expect(told > 0 && missed > 0 && told + missed == 3 * Self.trades, "\(texts.suffix(2))")
+        #expect(reported > 0 && missed > 0 && reported + missed == 3 * Self.trades, "\(texts.suffix(2))")
         if overflow == "latest" { #expect(texts.last == "1001 the end") }
     }
 
@@ -171,7 +171,7 @@ struct AddingUpTests {
             let bench = self.bench()
             let client = try bench.pipedStream("?symbols=*&\(query)")
             bench.play(Frames.trade("A", "1"))
-            var feed = HandFeed()
+            var feed = BatchSource()
             let lost = (1...40).map { Frames.trade("A", "\($0)") }
             bench.hub.take(.lost(RelayLoss(feed.batch(lost))))
             bench.play(Frames.trade("A", "2"))

@@ -91,7 +91,7 @@ struct BacklogTests {
         for _ in 0..<2 {
             #expect(backlog.offered(trades: 7, bytes: 50, waiting: 60, now: self.at(1)) == .leaveOut)
             #expect(backlog.isWatched && backlog.timePassed(drained: 0, waiting: 1, now: self.at(1_000)) == .keep)
-            backlog.told()
+            backlog.reported()
             #expect(backlog.offered(trades: 2, bytes: 50, waiting: 0, now: self.at(1)) == .leaveOut)
             #expect(backlog.becameWritable() == .goOn(missed: 2))
             #expect(backlog.offered(trades: 1, bytes: 50, waiting: 0, now: self.at(2)) == .write)

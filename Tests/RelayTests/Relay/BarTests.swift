@@ -70,9 +70,9 @@ struct BarTests {
             let (_, trades) = try await self.get("/v1/trades/BINANCE%3ABTCUSDT", fixture)
             #expect(trades.contains(#""time":1725753255342,"received":1723161255400000,"ahead":true}"#), "\(trades)")
             #expect(trades.split(separator: "ahead").count == 2)
-            var told = ""
-            while !told.contains(#""seq":3,"#) { told = try await stream.frame().text }
-            #expect(!told.contains("ahead"))
+            var reported = ""
+            while !reported.contains(#""seq":3,"#) { reported = try await stream.frame().text }
+            #expect(!reported.contains("ahead"))
         }
     }
 
@@ -228,7 +228,7 @@ struct BarTests {
 
     @Test("a gap marks the bars that it touches")
     func gap() {
-        var feed = HandFeed()
+        var feed = BatchSource()
         var book = BarBook()
         let time: Int64 = 1_723_161_255_342_000_000
         _ = book.take(feed.batch([Frames.trade(Frames.btc, "1"), Frames.trade(Frames.btc, "1", time: 60_000)]))

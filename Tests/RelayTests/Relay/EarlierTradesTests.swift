@@ -44,7 +44,7 @@ struct EarlierTradesTests {
         let bench = try self.bench()
         #expect(self.places(bench.hub.trades(of: "A", limit: 100)) == ["3:5", "3:7"])
         #expect(bench.hub.trades(of: "C", limit: 100) == nil)
-        var feed = HandFeed()
+        var feed = BatchSource()
         var batch = feed.batch([Frames.trade("A", "9"), Frames.trade("C", "9")])
         // By the bench's clock, as the recording's trades are.
         batch.receivedMonotonic = 0
@@ -65,7 +65,7 @@ struct EarlierTradesTests {
     )
     func resumesBehindGap() throws {
         let bench = try self.bench()
-        var feed = HandFeed()
+        var feed = BatchSource()
         var batch = feed.batch([Frames.trade("A", "9"), Frames.trade("B", "9")])
         batch.receivedMonotonic = 0
         bench.hub.take([.batch(batch)])

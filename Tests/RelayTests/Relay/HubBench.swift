@@ -24,7 +24,7 @@ final class HubBench {
 
     private let upstream = AskedUpstream()
     private var channels: [EmbeddedChannel] = []
-    private var feed = HandFeed()
+    private var feed = BatchSource()
 
     init(flow: (any FlowControl)? = nil, symbolLimit: Int = 50, _ change: (inout RelaySettings) -> Void = { _ in }) {
         var settings = RelaySettings()

@@ -11,7 +11,7 @@ struct LingeringTests {
     private static let start = NIODeadline.uptimeNanoseconds(0)
 
     /// The second at which it is over.
-    private func end(of answer: AnswerProgress, left: (Int64) -> Int, dropped: (Int64) -> Int) -> Int64? {
+    private func end(of answer: ReadProgress, left: (Int64) -> Int, dropped: (Int64) -> Int) -> Int64? {
         var lingering = Lingering(answer)
         return (1...1_000).first { second in
             lingering.isOver(left: left(second), dropped: dropped(second), now: Self.start + .seconds(second))
@@ -20,7 +20,7 @@ struct LingeringTests {
 
     @Test("a peer that sends nothing has a second, one that sends has five, however little it is")
     func limits() {
-        let answer = AnswerProgress(left: 0, patience: .seconds(10), now: Self.start)
+        let answer = ReadProgress(left: 0, patience: .seconds(10), now: Self.start)
         #expect(self.end(of: answer, left: { _ in 0 }, dropped: { _ in 0 }) == 1)
         #expect(self.end(of: answer, left: { _ in 0 }, dropped: { min(Int($0), 3) }) == 4)
         #expect(self.end(of: answer, left: { _ in 0 }, dropped: { Int($0) }) == 5)
@@ -28,14 +28,14 @@ struct LingeringTests {
 
     @Test("the time begins when the peer has its answer, and one that does not take that has no more for sending")
     func beginsBehindAnswer() {
-        let answer = AnswerProgress(left: 700, patience: .seconds(10), now: Self.start)
+        let answer = ReadProgress(left: 700, patience: .seconds(10), now: Self.start)
         // Seen to have left in the seventh second.
         #expect(self.end(of: answer, left: { max(0, 700 - Int($0) * 100) }, dropped: { Int($0) }) == 12)
         #expect(self.end(of: answer, left: { _ in 700 }, dropped: { Int($0) }) == 10)
         // A byte now and then does not help: at the least pace all would have left.
         #expect(self.end(of: answer, left: { 700 - Int($0) }, dropped: { Int($0) }) == 11)
         // What is in the kernel once more when the answer has gone is no answer.
-        let none = AnswerProgress(left: 0, patience: .seconds(10), now: Self.start)
+        let none = ReadProgress(left: 0, patience: .seconds(10), now: Self.start)
         #expect(self.end(of: none, left: { $0 > 2 ? Int($0) : 0 }, dropped: { Int($0) }) == 5)
     }
 
@@ -65,8 +65,8 @@ struct LingeringTests {
     func floods() throws {
         let (bench, portions) = try self.bench()
         let bytes = ByteBuffer(repeating: 0x78, count: 64 << 10)
-        for _ in 0..<(Lingering.mostBytes / bytes.readableBytes) { try bench.channel.writeInbound(bytes) }
-        #expect(bench.channel.isActive && portions.dropped == Lingering.mostBytes)
+        for _ in 0..<(Lingering.maximumBytes / bytes.readableBytes) { try bench.channel.writeInbound(bytes) }
+        #expect(bench.channel.isActive && portions.dropped == Lingering.maximumBytes)
         try bench.channel.writeInbound(ByteBuffer(string: "x"))
         #expect(!bench.channel.isActive)
     }

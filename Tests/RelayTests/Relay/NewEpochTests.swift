@@ -33,7 +33,7 @@ struct NewEpochTests {
 
     @Test("what was held back is shown, no price goes to another symbol, and the count of what was left out goes on")
     func table() {
-        var feed = HandFeed()
+        var feed = BatchSource()
         let settings = PricePipeline.Settings(quiet: 100, atMost: nil)
         var table = PriceTable(SettledPrices(settings: settings, loop: EmbeddedEventLoop()))
         func texts(_ showings: [PriceTable.Showing]) -> [String] {

@@ -17,7 +17,7 @@ struct PausedReplayTests {
     }
 
     /// A trade that arrives now.
-    private func play(_ price: String, _ feed: inout HandFeed, _ bench: HubBench) {
+    private func play(_ price: String, _ feed: inout BatchSource, _ bench: HubBench) {
         var batch = feed.batch([Frames.trade(Frames.btc, price)])
         batch.receivedMonotonic = bench.hub.monotonic
         batch.received = batch.receivedMonotonic
@@ -31,7 +31,7 @@ struct PausedReplayTests {
     )
     func age() {
         let bench = HubBench()
-        var feed = HandFeed()
+        var feed = BatchSource()
         bench.loop.advanceTime(by: .seconds(10))
         self.play("1", &feed, bench)
         bench.loop.advanceTime(by: .seconds(2))
@@ -57,7 +57,7 @@ struct PausedReplayTests {
     @Test("without a pause the same silence is one")
     func control() {
         let bench = HubBench()
-        var feed = HandFeed()
+        var feed = BatchSource()
         bench.loop.advanceTime(by: .seconds(10))
         self.play("1", &feed, bench)
         bench.loop.advanceTime(by: .hours(1))
@@ -68,7 +68,7 @@ struct PausedReplayTests {
     @Test("readiness and status say that it is paused")
     func answers() {
         let bench = HubBench()
-        var feed = HandFeed()
+        var feed = BatchSource()
         self.play("1", &feed, bench)
         self.stand(true, bench)
         var reading = self.reading(bench)

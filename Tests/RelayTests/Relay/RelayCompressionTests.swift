@@ -182,19 +182,19 @@ struct RelayCompressionTests {
         let compression = SharedCompression()
         var frames = ByteBuffer()
         WebSocketFraming.serverText(ByteBuffer(string: Self.long), into: &frames)
-        let first = compression.twin(of: frames, for: agreement(15))
-        #expect(place(compression.twin(of: frames, for: agreement(15))) == place(first))
-        #expect(place(compression.twin(of: frames, for: agreement(9))) != place(first))
+        let first = compression.copy(of: frames, for: agreement(15))
+        #expect(place(compression.copy(of: frames, for: agreement(15))) == place(first))
+        #expect(place(compression.copy(of: frames, for: agreement(9))) != place(first))
 
         // Changed behind its back, it is another buffer.
         let before = first
         WebSocketFraming.serverText(ByteBuffer(string: Self.long), into: &frames)
-        #expect(compression.twin(of: frames, for: agreement(15)).readableBytes == 2 * before.readableBytes)
+        #expect(compression.copy(of: frames, for: agreement(15)).readableBytes == 2 * before.readableBytes)
         compression.turnEnded()
-        #expect(compression.twin(of: frames, for: agreement(15)).readableBytes == 2 * before.readableBytes)
+        #expect(compression.copy(of: frames, for: agreement(15)).readableBytes == 2 * before.readableBytes)
 
         var short = ByteBuffer()
         WebSocketFraming.serverText(ByteBuffer(string: "short"), into: &short)
-        #expect(place(compression.twin(of: short, for: agreement(15))) == place(short))
+        #expect(place(compression.copy(of: short, for: agreement(15))) == place(short))
     }
 }

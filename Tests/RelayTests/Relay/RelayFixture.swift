@@ -18,7 +18,7 @@ final class RelayFixture: Sendable {
     private let subscriptions: Subscriptions
     private let upstream: AskedUpstream
     private let loop: any EventLoop
-    private let feed = NIOLockedValueBox(HandFeed())
+    private let feed = NIOLockedValueBox(BatchSource())
 
     private init(
         relay: RelayServer,

@@ -96,13 +96,13 @@ struct RelayLifeTests {
     }
 
     @Test("once the door is closed nobody new comes in, by no connection, and those who are here go on")
-    func closesDoor() async throws {
+    func stopsAccepting() async throws {
         try await RelayFixture.run { fixture in
             let client = try await fixture.tradesClient(Frames.btc)
             let plain = try await RawClient.connect(to: fixture.address)
             let before = try await plain.request("GET /livez HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n")
             #expect(before.hasPrefix("HTTP/1.1 200 "))
-            await fixture.relay.closeDoor()
+            await fixture.relay.stopAccepting()
             await #expect(throws: (any Error).self) { try await RawClient.connect(to: fixture.address) }
             try await plain.channel.writeAndFlush(ByteBuffer(string: RawClient.upgrade("/?token=any")))
             #expect(try await plain.rest().contains(#""type":"stopping""#))

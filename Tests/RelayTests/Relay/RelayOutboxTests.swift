@@ -8,7 +8,7 @@ import Wire
 @Suite("The relay's outbox and brake")
 struct RelayOutboxTests {
     private func batches(_ count: Int) -> [TapeBatch] {
-        var feed = HandFeed()
+        var feed = BatchSource()
         return (1...count).map { feed.batch([Frames.trade(Frames.btc, "\($0)")], received: Int64($0)) }
     }
 
@@ -19,7 +19,7 @@ struct RelayOutboxTests {
         case .status(let status): status.word
         case .gap(let gap): "gap \(gap.nextSequence)"
         case .symbol(let status): "symbol \(status.symbol) \(status.word)"
-        case .unwished(let symbol): "unwished \(symbol)"
+        case .unsubscribed(let symbol): "unwished \(symbol)"
         case .lost(let loss):
             "lost \(loss.count { _ in true }) from \(loss.from) to \(loss.to) before \(loss.nextSequence)"
         }
@@ -51,7 +51,7 @@ struct RelayOutboxTests {
 
     @Test("a loss is counted for the symbols that a reader wanted")
     func countsLoss() {
-        var feed = HandFeed()
+        var feed = BatchSource()
         var loss = RelayLoss(feed.batch([Frames.trade("A", "1"), Frames.trade("B", "1"), Frames.trade("A", "1")]))
         loss.add(feed.batch([Frames.trade("C", "1"), Frames.trade("A", "1")]))
         #expect(loss.count { $0 == "A" } == 3)
@@ -61,7 +61,7 @@ struct RelayOutboxTests {
 
     @Test("a loss over the end of an epoch is two, each counted for the symbols that its numbers meant")
     func countsLossOverEpochs() {
-        var feed = HandFeed()
+        var feed = BatchSource()
         let outbox = RelayOutbox(highMark: 1, limit: 1)
         _ = outbox.offer(.batch(feed.batch([Frames.trade("A", "1"), Frames.trade("B", "1")])))
         feed.beginAnew()

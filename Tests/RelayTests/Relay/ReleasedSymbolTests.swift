@@ -14,13 +14,13 @@ struct ReleasedSymbolTests {
     }
 
     @Test("who follows everything is told, also who comes later, until somebody asks again; who named it is not")
-    func told() throws {
+    func reported() throws {
         let bench = HubBench()
         let all = try bench.pipedStream("?symbols=*")
         bench.play(Frames.trade(Frames.btc, "1"))
         bench.hub.take(.symbol(SymbolStatus(symbol: Frames.btc, state: .live, since: 0)))
         #expect(self.states(try all.takeTexts(), of: Frames.btc) == ["live"])
-        bench.hub.take(.unwished(Frames.btc))
+        bench.hub.take(.unsubscribed(Frames.btc))
         #expect(self.states(try all.takeTexts(), of: Frames.btc) == ["released"])
         let later = try bench.pipedStream("?symbols=*")
         let texts = try later.takeTexts()
@@ -45,7 +45,7 @@ struct ReleasedSymbolTests {
     private func follower(on bench: HubBench) throws -> PipedClient {
         let client = try bench.pipedStream("?symbols=*")
         bench.play(Frames.trade(Frames.btc, "1"))
-        bench.hub.take(.unwished(Frames.btc))
+        bench.hub.take(.unsubscribed(Frames.btc))
         _ = try client.takeTexts()
         return client
     }
@@ -84,7 +84,7 @@ struct ReleasedSymbolTests {
         try named.send(#"{"type":"unsubscribe"}"#)
         bench.loop.advanceTime(by: .seconds(10))
         #expect(bench.calls.all == [Frames.btc, "-\(Frames.btc)"])
-        bench.hub.take(.unwished(Frames.btc))
+        bench.hub.take(.unsubscribed(Frames.btc))
         _ = try page.takeTexts()
         try page.send(#"{"type":"subscribe","symbol":"\#(Frames.btc)","delivery":"latest"}"#)
         #expect(bench.calls.all == [Frames.btc, "-\(Frames.btc)", Frames.btc])
@@ -119,17 +119,17 @@ struct ReleasedSymbolTests {
         let all = try bench.pipedStream("?symbols=*&overflow=latest")
         let later = try bench.pipedStream("?overflow=latest")
         bench.play(Frames.trade(Frames.btc, "1"))
-        bench.hub.take(.unwished(Frames.btc))
+        bench.hub.take(.unsubscribed(Frames.btc))
         for client in [all, later] {
             _ = try client.takeTexts()
             client.stopReading(fillsChannel: true)
         }
         try later.send(#"{"type":"subscribe"}"#)
         later.goOnReading()
-        let told = try later.takeTexts().filter { !$0.hasPrefix(#"{"type":"subscribed","#) }
+        let reported = try later.takeTexts().filter { !$0.hasPrefix(#"{"type":"subscribed","#) }
         #expect(
-            told.contains { $0.hasPrefix(#"{"type":"snapshot","#) } && told.last?.contains("released") == true,
-            "\(told)"
+            reported.contains { $0.hasPrefix(#"{"type":"snapshot","#) } && reported.last?.contains("released") == true,
+            "\(reported)"
         )
         bench.hub.take(.symbol(SymbolStatus(symbol: Frames.btc, state: .asked, since: 0)))
         all.goOnReading()
@@ -145,7 +145,7 @@ struct ReleasedSymbolTests {
         let all = try bench.pipedStream("?symbols=*")
         for number in 0..<10 {
             bench.hub.take(.symbol(SymbolStatus(symbol: "X:\(number)", state: .asked, since: 0)))
-            bench.hub.take(.unwished("X:\(number)"))
+            bench.hub.take(.unsubscribed("X:\(number)"))
             #expect(self.states(try all.takeTexts(), of: "X:\(number)") == ["asked", "released"])
         }
         #expect(bench.hub.releasedSince.isEmpty && bench.hub.prices.liveRowCount == 0)

@@ -61,8 +61,8 @@ struct ReplayReaderTests {
             bench.play(Frames.trade("A", "90", time: 25_000))
             let snapshot = bench.hub.snapshot()
             #expect(String(buffer: snapshot).contains(#""price":"\#(price)""#), "\(cause)")
-            let isTold = try client.takeTexts().contains { $0.contains(#""price":"90""#) }
-            #expect(isTold == (cause == .seek))
+            let isReported = try client.takeTexts().contains { $0.contains(#""price":"90""#) }
+            #expect(isReported == (cause == .seek))
             // From there on the rule holds as ever.
             bench.play(Frames.trade("A", "80", time: 24_000))
             let later = bench.hub.snapshot()

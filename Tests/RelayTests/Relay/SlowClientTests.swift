@@ -103,11 +103,11 @@ struct SlowClientTests {
             try await slow.read(true)
             // The newest price can be the one that was sent last, and then says nothing; this one can not.
             fixture.feed(Frames.trade(Frames.btc, "99", time: trades + 1))
-            var told: UInt64 = 0
+            var reported: UInt64 = 0
             var last = ""
             var messages = 0
             var gaps: [Gap] = []
-            while told < trades + 1 {
+            while reported < trades + 1 {
                 let frame = try await slow.frame()
                 if case .gap(let gap) = StreamMessage.parse(frame.payload) {
                     gaps.append(gap)
@@ -115,15 +115,15 @@ struct SlowClientTests {
                 }
                 guard case .price(let update) = StreamMessage.parse(frame.payload) else {
                     guard case .snapshot = StreamMessage.parse(frame.payload) else { break }
-                    told += 1
+                    reported += 1
                     continue
                 }
                 try #require("\(update.summary.price)" != last)
                 last = "\(update.summary.price)"
-                told += update.skipped + 1
+                reported += update.skipped + 1
                 messages += 1
             }
-            #expect(told == trades + 1)
+            #expect(reported == trades + 1)
             #expect(last == "99")
             #expect(messages < trades / 2, "\(messages) prices came")
             #expect(gaps.map(\.reason) == ["a", "b"], "each of them, in order")

@@ -232,13 +232,13 @@ struct StreamDeliveryTests {
             #expect(try await client.update() == Update("snapshot", "A", "9", skipped: 3))
             #expect(try await client.update() == Update("snapshot", "B", "10", skipped: 3))
             let resumed = #"{"type":"resumed","epoch":7,"from":4,"to":10,"trades":6,"complete":true}"#
-            #expect(try await client.told() == resumed)
+            #expect(try await client.reported() == resumed)
             let late = try await fixture.streamClient("?symbols=*&delivery=all&since=3:400")
-            let gap = try await late.told()
+            let gap = try await late.reported()
             #expect(gap.hasPrefix(#"{"type":"gap","from":null,"to":1723161255342,"#) && gap.contains(#""nextSeq":1,"#))
             #expect(gap.hasSuffix(#""overlap":null,"cause":"resume"}"#))
             for _ in 1...10 { #expect(try await late.frame().text.contains(#""type":"trade""#)) }
-            #expect(try await late.told().hasSuffix(#""to":10,"trades":10,"complete":false}"#))
+            #expect(try await late.reported().hasSuffix(#""to":10,"trades":10,"complete":false}"#))
         }
     }
 

@@ -20,12 +20,12 @@ struct StreamEndpointTests {
             )
             try await client.subscribe(Frames.btc)
             #expect(
-                try await client.told()
+                try await client.reported()
                     == #"{"type":"snapshot","symbol":"BINANCE:BTCUSDT","price":"61837.63","size":"0.02","time":1723161255342,"received":1723161255342123,"seq":1,"skipped":0,"open":"61837.63","high":"61837.63","low":"61837.63","volume":"0.02","trades":1}"#
             )
             fixture.feed(Frames.trade(Frames.btc, "61837.5", time: 1))
             #expect(
-                try await client.told()
+                try await client.reported()
                     == #"{"type":"price","symbol":"BINANCE:BTCUSDT","price":"61837.5","size":"0.02","time":1723161255343,"received":1723161255342123,"seq":2,"skipped":0,"open":"61837.63","high":"61837.63","low":"61837.5","volume":"0.04","trades":2}"#
             )
         }
@@ -150,13 +150,13 @@ struct StreamEndpointTests {
                     reason: "Invalid symbol X:Y"
                 )
             )
-            let told =
+            let reported =
                 #"{"type":"symbol","symbol":"X:Y","state":"no-such-symbol","since":5,"#
                 + #""reason":"Invalid symbol X:Y","retryAt":9}"#
-            #expect(try await all.told() == told)
+            #expect(try await all.reported() == reported)
             let later = try await fixture.streamClient()
             try await later.send(#"{"type":"subscribe"}"#)
-            #expect(try await later.told() == told)
+            #expect(try await later.reported() == reported)
         }
     }
 
@@ -173,10 +173,10 @@ struct StreamEndpointTests {
             fixture.relay.gapFound(Gap(from: 1_000_000, to: 9_000_000, reason: "connection lost", nextSequence: 2))
             fixture.feed(Frames.trade(Frames.btc, "2"))
             #expect(try await client.update() == Update("snapshot", Frames.btc, "1", skipped: 0))
-            let status = try await client.told()
+            let status = try await client.reported()
             #expect(status.hasPrefix(#"{"type":"status","state":"connecting","since":2,"reason":"connection lost","#))
             #expect(
-                try await client.told()
+                try await client.reported()
                     == #"{"type":"gap","from":1,"to":9,"reason":"connection lost","nextSeq":2,"epoch":0,"overlap":null,"cause":null}"#
             )
             #expect(try await client.update() == Update("price", Frames.btc, "2", skipped: 0))
@@ -189,22 +189,22 @@ struct StreamEndpointTests {
             let client = try await fixture.streamClient()
             try await client.send(#"{"type":"subscribe","symbols":["A","B","C"]}"#)
             #expect(
-                try await client.told()
+                try await client.reported()
                     == #"{"type":"error","msg":"Subscribing to too many symbols: C","code":"too-many-symbols"}"#
             )
             try await client.send(#"{"type":"subscribe","symbol":""}"#)
             #expect(
-                try await client.told()
+                try await client.reported()
                     == #"{"type":"error","msg":"Subscribing to too many symbols: ","code":"too-many-symbols"}"#
             )
             try await client.send(#"{"type":"dance"}"#)
             #expect(
-                try await client.told()
+                try await client.reported()
                     == #"{"type":"error","msg":"Unknown type dance; use subscribe, unsubscribe, overflow, ping or replay","code":"unknown-type"}"#
             )
             for wrong in ["", "[]", #"{"type":1}"#, #"{"type":"subscribe","symbols":"A"}"#] {
                 try await client.send(wrong)
-                #expect(try await client.told().hasPrefix(#"{"type":"error","msg":"Invalid message"#))
+                #expect(try await client.reported().hasPrefix(#"{"type":"error","msg":"Invalid message"#))
             }
             #expect(fixture.calls.all == ["A", "B"])
         }
@@ -225,7 +225,7 @@ struct Update: Equatable {
 
 extension RawClient {
     /// Returns the next message but for answers to subscribing, without its number and its age, which differ.
-    func told() async throws -> String {
+    func reported() async throws -> String {
         while true {
             let text = try await self.frame().text
             if text.hasPrefix(#"{"type":"subscribed","#) { continue }
@@ -235,7 +235,7 @@ extension RawClient {
 
     /// Returns the next message, which must be a price or a snapshot.
     func update() async throws -> Update {
-        let text = try await self.told()
+        let text = try await self.reported()
         switch StreamMessage.parse(ByteBuffer(string: text)) {
         case .snapshot(let update, _):
             return Update("snapshot", update.summary.symbol, "\(update.summary.price)", skipped: update.skipped)

@@ -31,7 +31,7 @@ struct StreamLimitsTests {
             state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
             return Int((state >> 33) % limit)
         }
-        var count = WaitingMessages()
+        var count = PendingMessages()
         var ends: [Int] = []
         var written = 0
         var left = 0
@@ -45,8 +45,8 @@ struct StreamLimitsTests {
             left += next(UInt64(written - left + 1))
             let waiting = written - left
             let exact = ends.reversed().prefix { $0 > written - waiting }.count
-            let told = count.count(waiting: waiting)
-            #expect(told >= exact && told <= exact + (4 << 10) / 20 + 1, "\(told) for \(exact)")
+            let reported = count.count(waiting: waiting)
+            #expect(reported >= exact && reported <= exact + (4 << 10) / 20 + 1, "\(reported) for \(exact)")
         }
         #expect(count.count(waiting: 0) == 0)
     }

@@ -103,7 +103,7 @@ struct StreamPaceTests {
     }
 
     @Test("the newest is shown after single trades were missed, also where their count was told before")
-    func isToldBefore() throws {
+    func isReportedBefore() throws {
         let bench = HubBench { $0.maximumWaitingBytes = 4 << 10 }
         defer { bench.stop() }
         let slow = try SlowStreamClient(bench)

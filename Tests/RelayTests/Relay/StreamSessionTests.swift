@@ -27,7 +27,7 @@ struct StreamSessionTests {
     )
     func isExact(seed: UInt64) throws {
         var random = SeededGenerator(seed: seed)
-        var feed = HandFeed()
+        var feed = BatchSource()
         let loop = EmbeddedEventLoop()
         let settings = PricePipeline.Settings(quiet: 3, atMost: seed % 2 == 0 ? 10 : nil)
         let prices = SettledPrices(settings: settings, loop: loop)
@@ -39,7 +39,7 @@ struct StreamSessionTests {
         var follows = false
         var last: ExactDecimal?
         var ordinal: UInt64 = 0
-        var told = 0
+        var reported = 0
         var base: UInt64 = 0
 
         func deliver(_ price: ExactDecimal, _ at: UInt64, _ row: Int) throws {
@@ -56,7 +56,7 @@ struct StreamSessionTests {
                 ordinal += skipped + 1
                 try #require(ordinal == at)
                 last = price
-                told += 1
+                reported += 1
             }
         }
         func newest(_ row: Int) throws {
@@ -94,7 +94,7 @@ struct StreamSessionTests {
                 break
             }
         }
-        #expect(told > 20)
+        #expect(reported > 20)
     }
 
     @Test("following twice is following once, and what was unfollowed is forgotten")

@@ -111,7 +111,7 @@ struct TokenGateTests {
         let now = NIODeadline.uptimeNanoseconds(1)
         for _ in 0..<60 { limit.wrong(from: .version6(7), now: now) }
         for address in 0..<20_000 { limit.wrong(from: .version4(UInt32(address)), now: now) }
-        #expect(limit.count <= GuessLimit.mostAddresses)
+        #expect(limit.count <= GuessLimit.maximumAddresses)
         #expect(limit.wait(of: .version6(7), now: now) != nil)
         #expect(limit.wait(of: .version4(19_999), now: now) == nil)
     }

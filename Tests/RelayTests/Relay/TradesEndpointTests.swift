@@ -82,7 +82,7 @@ struct TradesEndpointTests {
 
     @Test("of a frame of which some trades had come before an interruption, only the others are cut out")
     func leavesOutRepeats() throws {
-        var feed = HandFeed()
+        var feed = BatchSource()
         let elements = (1...4).map { #"{"c":["\#($0)"],"p":\#($0),"s":"\#($0 % 2 == 0 ? "A" : "B")","t":1,"v":1}"# }
         var batch = feed.batch([Frames.trades(elements[0], elements[1], elements[2], elements[3])])
         // As the feed does it: the second is on no tape, and the others keep their order.
@@ -92,10 +92,11 @@ struct TradesEndpointTests {
         batch.frames[0].leftOut = [1]
         var wanted = SymbolSet()
         // The frame is taken apart once for both.
-        var cuts = TradeCourier.CutFrames()
+        var cuts = FinnhubTradeEncoder.CutFrames()
         func encoded() -> String {
             var room = ByteBuffer()
-            var bytes = TradeCourier.encode([batch], wanted: wanted, isAll: false, cuts: &cuts, into: &room).bytes
+            var bytes = FinnhubTradeEncoder.encode([batch], wanted: wanted, isAll: false, cuts: &cuts, into: &room)
+                .bytes
             bytes.moveReaderIndex(forwardBy: bytes.readableBytes < 128 ? 2 : 4)
             return String(buffer: bytes)
         }

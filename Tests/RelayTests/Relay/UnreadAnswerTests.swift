@@ -179,7 +179,7 @@ struct UnreadAnswerTests {
     @Test("progress is whatever leaves, and none for the time of the patience is the end")
     func progress() {
         let start = NIODeadline.uptimeNanoseconds(0)
-        var progress = AnswerProgress(left: 1 << 20, patience: .seconds(10), now: start)
+        var progress = ReadProgress(left: 1 << 20, patience: .seconds(10), now: start)
         // Encrypted, what is left is a little more.
         let looks: [(left: Int, second: Int64)] = [(1 << 20, 9), (999_999, 11), (1_000_020, 20), (999_999, 21)]
         let verdicts = looks.map { progress.isStuck(left: $0.left, now: start + .seconds($0.second)) }
@@ -187,10 +187,10 @@ struct UnreadAnswerTests {
     }
 
     @Test("who takes a byte now and then is ended when a peer at the least pace would have all")
-    func leastPace() {
+    func minimumPace() {
         let start = NIODeadline.uptimeNanoseconds(0)
         // 20 s of 8 KiB each, and the patience.
-        var progress = AnswerProgress(left: 160 << 10, patience: .seconds(10), now: start)
+        var progress = ReadProgress(left: 160 << 10, patience: .seconds(10), now: start)
         for second in 1...29 {
             let isStuck = progress.isStuck(left: (160 << 10) - second, now: start + .seconds(Int64(second)))
             #expect(!isStuck, "second \(second)")

@@ -95,9 +95,9 @@ struct WishTests {
         let refused = SymbolStatus.State.refused(.noSuchSymbol, retryAt: 9)
         let status = SymbolStatus(symbol: symbol, state: refused, since: since, reason: "Invalid symbol \(symbol)")
         bench.subscriptions.symbolChanged(status)
-        bench.subscriptions.symbolUnwished(symbol)
+        bench.subscriptions.symbolUnsubscribed(symbol)
         bench.hub.take([
-            .symbol(SymbolStatus(symbol: symbol, state: .asked, since: since)), .symbol(status), .unwished(symbol),
+            .symbol(SymbolStatus(symbol: symbol, state: .asked, since: since)), .symbol(status), .unsubscribed(symbol),
         ])
     }
 

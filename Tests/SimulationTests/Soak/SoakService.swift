@@ -10,7 +10,7 @@ import NIOEmbedded
 /// Unchecked, because the thread of the test, which is the loop's too, does all of it.
 final class SoakService: Connecting, @unchecked Sendable {
     private let clock: SoakClock
-    private let ledger: SoakLedger
+    private let attemptStore: SoakCounts
     private let settings: FinnhubSettings
     private var generator: SeededGenerator
 
@@ -27,10 +27,10 @@ final class SoakService: Connecting, @unchecked Sendable {
     /// The newest trades of each symbol.
     private var newest: [[(number: Int, time: Int64)]] = [[], [], []]
 
-    init(settings: FinnhubSettings, clock: SoakClock, ledger: SoakLedger, seed: UInt64) {
+    init(settings: FinnhubSettings, clock: SoakClock, attemptStore: SoakCounts, seed: UInt64) {
         self.settings = settings
         self.clock = clock
-        self.ledger = ledger
+        self.attemptStore = attemptStore
         self.generator = SeededGenerator(seed: seed)
     }
 
@@ -41,7 +41,7 @@ final class SoakService: Connecting, @unchecked Sendable {
         reached: @escaping (any Channel) throws -> Void,
         connected: @escaping (any Channel, _ isRelay: Bool) throws -> Void
     ) -> EventLoopFuture<Void> {
-        self.ledger.attemptBegan()
+        self.attemptStore.attemptBegan()
         var opening = SoakConnection.Opening.accepted
         if let outage, self.clock.wall < outage.until {
             switch outage.kind {
@@ -51,7 +51,7 @@ final class SoakService: Connecting, @unchecked Sendable {
                 }.futureResult
             case .hangs: opening = .hangs
             case .refused(let status, let retryAfter, let body):
-                self.ledger.attemptMeets(rateLimit: status == 429, retryAfter: retryAfter)
+                self.attemptStore.attemptMeets(rateLimit: status == 429, retryAfter: retryAfter)
                 opening = .refused(Self.answer(status, retryAfter, body))
             }
         }
@@ -76,7 +76,7 @@ final class SoakService: Connecting, @unchecked Sendable {
         var request = WebSocketClientRequest(host: connector.address.authority, target: connector.target)
         request.timeout = connector.upgradeTimeout
         return channel.upgradeToWebSocket(request, settings: connector.webSocket) { channel, _ in
-            self.ledger.attemptOpened()
+            self.attemptStore.attemptOpened()
             try bound.value(channel, false)
         }.flatMapErrorThrowing { error in
             guard let error = error as? WebSocketUpgradeError else { throw error }
@@ -108,7 +108,7 @@ final class SoakService: Connecting, @unchecked Sendable {
         if count > 0 {
             self.redelivers[symbol] = 0
             let again = self.newest[symbol].suffix(count)
-            self.ledger.redeliveries += again.count
+            self.attemptStore.redeliveries += again.count
             connection.send(text: SoakMarket.message(symbol, again))
         }
         return nil
@@ -153,7 +153,7 @@ final class SoakService: Connecting, @unchecked Sendable {
             return
         }
         let copies = self.triples ? 3 : 1
-        self.ledger.redeliveries += (copies - 1) * trades.count
+        self.attemptStore.redeliveries += (copies - 1) * trades.count
         for _ in 0..<copies { self.sendSplit(frame, current) }
         self.triples = false
     }

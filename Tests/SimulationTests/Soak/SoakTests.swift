@@ -13,7 +13,7 @@ import TickertapeTesting
 /// Thirty days of a market, a service that fails in every way it is known to, and the program between them, in seconds.
 final class SoakWorld {
     let clock = SoakClock()
-    let ledger: SoakLedger
+    let attemptStore: SoakCounts
     let service: SoakService
     let feed: FinnhubFeed
     private var market: SoakMarket
@@ -35,24 +35,29 @@ final class SoakWorld {
             others: others,
             span: days * SoakClock.day - 14_400 * SoakClock.second
         )
-        self.ledger = SoakLedger(clock: self.clock, capacity: 8_000 * Int(days))
+        self.attemptStore = SoakCounts(clock: self.clock, capacity: 8_000 * Int(days))
         var settings = FinnhubSettings(key: Secret("soak-key"))
         settings.symbols = SoakMarket.names
-        settings.holding = KeyHolding(ledger: SoakNotebook())
-        self.service = SoakService(settings: settings, clock: self.clock, ledger: self.ledger, seed: seed &+ 2)
+        settings.holding = KeyHolding(attemptStore: SoakNotebook())
+        self.service = SoakService(
+            settings: settings,
+            clock: self.clock,
+            attemptStore: self.attemptStore,
+            seed: seed &+ 2
+        )
         let clock = self.clock
         let dice = SoakDice(seed: seed &+ 3)
-        let ledger = self.ledger
+        let attemptStore = self.attemptStore
         self.feed = FinnhubFeed(
             settings,
-            TapeWriter(epoch: 1, readers: [self.ledger]),
+            TapeWriter(epoch: 1, readers: [self.attemptStore]),
             connector: self.service,
             FeedContext(
                 loop: clock.loop,
                 wallClock: { clock.wall },
                 chance: {
-                    ledger.chance = dice.draw()
-                    return ledger.chance
+                    attemptStore.chance = dice.draw()
+                    return attemptStore.chance
                 },
                 logger: Logger(label: "soak", factory: { _ in SwiftLogNoOpLogHandler() })
             )
@@ -86,13 +91,13 @@ final class SoakWorld {
     func stop() {
         self.run(to: self.market.nextAt)
         self.clock.pass(to: self.clock.wall + SoakClock.second)
-        self.end = (self.ledger.phase.word, self.ledger.states)
+        self.end = (self.attemptStore.phase.word, self.attemptStore.states)
         self.feed.stop()
         self.clock.pass(to: self.clock.wall + SoakClock.second)
     }
 
     private func happens(_ event: SoakMarket.Event) {
-        self.ledger.happened(event)
+        self.attemptStore.happened(event)
         self.service.happened(event)
     }
 
@@ -103,7 +108,7 @@ final class SoakWorld {
         } else {
             self.cutSince = self.cutSince ?? frozen ?? self.clock.monotonic
         }
-        self.ledger.look(
+        self.attemptStore.look(
             cutFor: self.cutSince.map { self.clock.monotonic - $0 },
             isBroken: self.service.isBroken
         )
@@ -118,7 +123,7 @@ final class SoakWorld {
         let end = self.clock.wall + time
         self.service.clientSleeps(kind)
         while self.market.nextAt <= end { self.happens(self.market.take()) }
-        self.ledger.look(cutFor: nil, isBroken: true)
+        self.attemptStore.look(cutFor: nil, isBroken: true)
         self.clock.sleep(to: end)
         self.service.clientWakes(kind)
         self.look()
@@ -137,10 +142,10 @@ private final class SoakDice: @unchecked Sendable {
 /// A ladder's memory that outlives nothing.
 ///
 /// Unchecked, because the thread of the test, which is the loop's too, does all of it.
-private final class SoakNotebook: AttemptLedger, @unchecked Sendable {
-    private var memory: LadderMemory?
-    func load() -> LadderMemory? { self.memory }
-    func save(_ memory: LadderMemory) { self.memory = memory }
+private final class SoakNotebook: AttemptStore, @unchecked Sendable {
+    private var memory: SavedBackoff?
+    func load() -> SavedBackoff? { self.memory }
+    func save(_ memory: SavedBackoff) { self.memory = memory }
     func clear() { self.memory = nil }
 }
 
@@ -157,40 +162,40 @@ struct SoakTests {
     func soak(seed: UInt64) throws {
         let began = clock()
         let world = SoakWorld(seed: seed, days: 30, drops: 300, others: 90)
-        let ledger = world.ledger
+        let attemptStore = world.attemptStore
         world.run(to: SoakClock.start + 3 * SoakClock.day)
         let early = SoakHeap.bytesInUse()
         world.run(to: SoakClock.start + 30 * SoakClock.day)
         let late = SoakHeap.bytesInUse()
-        let longest = ledger.gaps.map { $0.to - $0.from }.max() ?? 0
+        let longest = attemptStore.gaps.map { $0.to - $0.from }.max() ?? 0
         world.stop()
-        let account = ledger.account(tolerance: SoakConnection.latency)
+        let account = attemptStore.account(tolerance: SoakConnection.latency)
         let tail = world.end
 
         // It ends live, and stops when it is told to.
         #expect(world.suffered == 390)
         #expect(tail.word == "live" && tail.states == [.live, .live, .live])
-        #expect(ledger.phase == .stopped)
+        #expect(attemptStore.phase == .stopped)
         // Every trade is on the tape once, or told to be missing.
-        #expect(ledger.wrongs.isEmpty, "\(ledger.wrongs.prefix(10))")
+        #expect(attemptStore.wrongs.isEmpty, "\(attemptStore.wrongs.prefix(10))")
         #expect(account.lost.isEmpty, "\(account.lost.count): \(account.lost.prefix(10))")
         #expect(account.onTape * 10 > account.trades * 9 - account.inGaps * 10)
-        #expect(account.atBorder < 40 && ledger.twice <= ledger.redeliveries)
+        #expect(account.atBorder < 40 && attemptStore.twice <= attemptStore.redeliveries)
         // Handshakes: each at its time, and all together within what the settings allow.
-        #expect(ledger.ladder.wrongs.isEmpty, "\(ledger.ladder.wrongs.prefix(10))")
-        #expect(Double(ledger.ladder.attempts) < world.budget + Double(ledger.silences))
-        #expect(ledger.ladder.mostInAMinute <= 14)
+        #expect(attemptStore.backoff.wrongs.isEmpty, "\(attemptStore.backoff.wrongs.prefix(10))")
+        #expect(Double(attemptStore.backoff.attempts) < world.budget + Double(attemptStore.silences))
+        #expect(attemptStore.backoff.maximumInAMinute <= 14)
         // Nothing grows.
         let (begin, end) = (try #require(early), try #require(late))
         #expect(end - begin < 256 << 10, "from \(begin) to \(end) bytes")
         guard getenv(Self.variable) != nil else { return }
         print(
-            "seed \(seed): \(ledger.ladder.attempts) handshakes of \(Int(world.budget) + ledger.silences),",
-            "\(ledger.ladder.mostInAMinute) a minute, \(ledger.gaps.count) gaps (\(ledger.silences) silences,",
-            "\(ledger.nested) nested), longest \(longest / SoakClock.second) s, excess",
-            "\(ledger.longestExcess / SoakClock.second) s, heap \(early ?? 0) to \(late ?? 0),",
+            "seed \(seed): \(attemptStore.backoff.attempts) handshakes of \(Int(world.budget) + attemptStore.silences),",
+            "\(attemptStore.backoff.maximumInAMinute) a minute, \(attemptStore.gaps.count) gaps (\(attemptStore.silences) silences,",
+            "\(attemptStore.nested) nested), longest \(longest / SoakClock.second) s, excess",
+            "\(attemptStore.longestExcess / SoakClock.second) s, heap \(early ?? 0) to \(late ?? 0),",
             "\(account.trades) trades, \(account.onTape) on the tape, \(account.inGaps) in gaps, \(account.refused)",
-            "refused, \(account.atBorder) at borders, \(ledger.twice) twice of \(ledger.redeliveries),",
+            "refused, \(account.atBorder) at borders, \(attemptStore.twice) twice of \(attemptStore.redeliveries),",
             "\(Double(clock() - began) / Double(CLOCKS_PER_SEC)) s"
         )
     }

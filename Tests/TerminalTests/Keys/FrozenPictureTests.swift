@@ -5,15 +5,15 @@ import TickertapeTesting
 
 @Suite("A picture that is frozen")
 struct FrozenPictureTests {
-    private var dialogue = ScreenDialogue(remote: .sample { $0.replay = .cannot("this is not a replay") })
+    private var controller = ScreenController(remote: .sample { $0.replay = .cannot("this is not a replay") })
     private var state = DisplayState(
         rows: ["X:A", "X:B"].map { sampleRow(sampleSummary($0)) },
         status: sampleStatus()
     )
     private var now = sampleNoon
 
-    private mutating func press(_ key: TerminalKey) -> [ScreenWish] {
-        self.dialogue.took(.key(key), state: self.state, now: self.now)
+    private mutating func press(_ key: TerminalKey) -> [ScreenCommand] {
+        self.controller.took(.key(key), state: self.state, now: self.now)
     }
 
     /// Lets time pass, in which the feed brings a trade at every second.
@@ -24,12 +24,12 @@ struct FrozenPictureTests {
         for index in self.state.rows.indices { self.state.rows[index].arrived = self.now.monotonic }
     }
 
-    private var shown: DisplayState { self.dialogue.shown(self.state, now: self.now.monotonic) }
+    private var shown: DisplayState { self.controller.shown(self.state, now: self.now.monotonic) }
 
     private func frame(_ columns: Int = 100, _ rows: Int = 24) -> DisplayFrame {
         DisplayView.frame(
             of: self.shown,
-            choice: self.dialogue.choice,
+            choice: self.controller.choice,
             size: .init(columns: columns, rows: rows),
             now: self.now,
             look: DisplayLook(setsTitle: true)
@@ -123,7 +123,7 @@ struct FrozenPictureTests {
         _ = self.press("A")
         #expect(self.press("-") == [.removeAlert(0, text: "X:A above 1")])
         self.state.alerts.removeFirst()
-        _ = self.dialogue.heard(.alertRemoved("X:A above 1", problem: nil), state: self.state, now: self.now)
+        _ = self.controller.received(.alertRemoved("X:A above 1", problem: nil), state: self.state, now: self.now)
         #expect(!self.text().contains("▸X:A above 1") && self.text().contains("▸X:A above 2"))
         #expect(self.press("-") == [.removeAlert(0, text: "X:A above 2")])
         _ = self.press("e")
@@ -225,14 +225,14 @@ struct PausedPictureTests {
     @Test("has a bar of now behind a picture that is frozen, as its mark and its state are")
     func frozen() {
         var model = Self.model(.replay(file: "x.jsonl", speed: 1))
-        var dialogue = ScreenDialogue(remote: .sample())
-        _ = dialogue.took(.key("p"), state: model.state, now: sampleNoon)
+        var controller = ScreenController(remote: .sample())
+        _ = controller.took(.key("p"), state: model.state, now: sampleNoon)
         var position = Self.position(isPaused: true)
         position.at = sampleNoon.wall + 1_800 * oneSecond
         model.replayMoved(position, now: sampleNoon.monotonic + oneSecond)
-        let state = dialogue.shown(model.state, now: sampleNoon.monotonic + oneSecond)
+        let state = controller.shown(model.state, now: sampleNoon.monotonic + oneSecond)
         let size = ScreenGrid.Size(columns: 80, rows: 24)
-        let frame = DisplayView.frame(of: state, choice: dialogue.choice, size: size, now: sampleNoon)
+        let frame = DisplayView.frame(of: state, choice: controller.choice, size: size, now: sampleNoon)
         let text = (0..<24).map(frame.grid.line).joined(separator: "\n")
         #expect(text.contains("PAUSED") && text.contains("50% of 1h00m"), "\(text)")
     }

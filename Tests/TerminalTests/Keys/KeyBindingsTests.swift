@@ -9,7 +9,7 @@ struct KeyBindingsTests {
         let bindings = KeyBindings()
         #expect(bindings.conflict == nil)
         for action in KeyAction.allCases {
-            #expect(!bindings[action].isEmpty && bindings[action].count <= KeyBindings.mostKeys)
+            #expect(!bindings[action].isEmpty && bindings[action].count <= KeyBindings.maximumKeys)
             for key in bindings[action] {
                 #expect(TerminalKey.fixed[key] == nil)
                 #expect(bindings.action(of: key) == action)

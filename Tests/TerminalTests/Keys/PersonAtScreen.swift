@@ -4,7 +4,7 @@ import TickertapeTesting
 
 /// A person at a screen with three symbols.
 struct PersonAtScreen {
-    var dialogue: ScreenDialogue
+    var controller: ScreenController
     var state: DisplayState
     var now = sampleNoon
 
@@ -13,34 +13,34 @@ struct PersonAtScreen {
         remote: DisplayRemote = .sample { $0.replay = .cannot("this is not a replay") },
         bindings: KeyBindings = KeyBindings()
     ) {
-        self.dialogue = ScreenDialogue(bindings: bindings, remote: remote)
+        self.controller = ScreenController(bindings: bindings, remote: remote)
         self.state = DisplayState(rows: symbols.map { sampleRow(sampleSummary($0)) }, status: sampleStatus())
     }
 
     @discardableResult
-    mutating func presses(_ keys: TerminalKey...) -> [ScreenWish] {
-        keys.flatMap { self.dialogue.took(.key($0), state: self.state, now: self.now) }
+    mutating func presses(_ keys: TerminalKey...) -> [ScreenCommand] {
+        keys.flatMap { self.controller.took(.key($0), state: self.state, now: self.now) }
     }
 
     @discardableResult
-    mutating func types(_ text: String) -> [ScreenWish] {
+    mutating func types(_ text: String) -> [ScreenCommand] {
         text.unicodeScalars.flatMap {
-            self.dialogue.took(.key(.character(Character($0))), state: self.state, now: self.now)
+            self.controller.took(.key(.character(Character($0))), state: self.state, now: self.now)
         }
     }
 
     @discardableResult
-    mutating func hears(_ answer: ScreenAnswer) -> [ScreenWish] {
-        self.dialogue.heard(answer, state: self.state, now: self.now)
+    mutating func receives(_ answer: ScreenAnswer) -> [ScreenCommand] {
+        self.controller.received(answer, state: self.state, now: self.now)
     }
 
-    var choice: DisplayChoice { self.dialogue.choice }
+    var choice: DisplayChoice { self.controller.choice }
     var prompt: DisplayPrompt? { if case .prompt(let prompt) = self.choice.pane { prompt } else { nil } }
     /// What the screen says in its line of warnings.
     var said: String? { self.shown.notice?.text }
 
     /// What is drawn.
-    var shown: DisplayState { self.dialogue.shown(self.state, now: self.now.monotonic) }
+    var shown: DisplayState { self.controller.shown(self.state, now: self.now.monotonic) }
 
     static let replaying = ReplayPosition(
         start: sampleNoon.wall - 600 * oneSecond,

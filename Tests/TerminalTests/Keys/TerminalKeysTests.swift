@@ -181,7 +181,7 @@ struct TerminalKeysTests {
         #expect(Self.typed("\u{1B}[201~x") == Self.keys("x"))
         // A flood is cut off, and its end still found.
         let flood = "\u{1B}[200~" + String(repeating: "q", count: 1_000_000) + "\u{1B}[201~x"
-        #expect(Self.typed(flood) == [.pasted(String(repeating: "q", count: TerminalKeys.mostPasted)), .key("x")])
+        #expect(Self.typed(flood) == [.pasted(String(repeating: "q", count: TerminalKeys.maximumPasted)), .key("x")])
     }
 
     @Test(

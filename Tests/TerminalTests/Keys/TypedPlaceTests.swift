@@ -58,16 +58,16 @@ struct TypedPlaceTests {
         ]
     )
     func misfits(text: String) {
-        #expect(throws: TypedPlace.Misfit.self) { try self.parse(text) }
+        #expect(throws: TypedPlace.ParseError.self) { try self.parse(text) }
     }
 
     @Test("A time outside of the recording is told with the times that are in it")
     func outside() {
-        let misfit = #expect(throws: TypedPlace.Misfit.self) { try self.parse("04:00") }
-        #expect(misfit?.reason == "the recording reaches from 05:21:02 to 05:41:02 UTC")
+        let parseError = #expect(throws: TypedPlace.ParseError.self) { try self.parse("04:00") }
+        #expect(parseError?.reason == "the recording reaches from 05:21:02 to 05:41:02 UTC")
         for text in ["2026-11-20 05:30", "2026-11-21T05:41:03", "05:21:01", "21m", "5"] {
-            #expect(throws: TypedPlace.Misfit.self) { try self.parse(text) }
+            #expect(throws: TypedPlace.ParseError.self) { try self.parse(text) }
         }
-        #expect(throws: TypedPlace.Misfit.self) { try TypedPlace.parse("05:30", at: nil) }
+        #expect(throws: TypedPlace.ParseError.self) { try TypedPlace.parse("05:30", at: nil) }
     }
 }

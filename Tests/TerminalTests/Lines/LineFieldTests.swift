@@ -90,7 +90,7 @@ struct LineFieldTests {
         var json = LineFormat(.json, status: sampleStatus(.live, source))
         let gap = Gap(from: 0, to: oneSecond, reason: "lost", nextSequence: 1)
         let items: [LineItem] = [
-            self.price(), .gap(gap), .status(sampleStatus(.late, source)), .unwished("A", since: 1),
+            self.price(), .gap(gap), .status(sampleStatus(.late, source)), .unsubscribed("A", since: 1),
             .symbol(SymbolStatus(symbol: "A", state: .quiet, since: 0)),
         ]
         for item in items {

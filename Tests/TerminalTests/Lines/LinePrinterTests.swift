@@ -50,7 +50,7 @@ struct LinePrinterTests {
             symbol(.refused(.noSuchSymbol, retryAt: retryAt), "Invalid symbol X Y\u{1B}")
                 == "2026-11-21T05:31:02.123Z X_Y no-such-symbol: Invalid symbol X Y␛, asked again in 5m00s\n"
         )
-        #expect(text(.unwished("X Y", since: 0)) == ["", ""] && symbol(.live) == "")
+        #expect(text(.unsubscribed("X Y", since: 0)) == ["", ""] && symbol(.live) == "")
         let hostile = PriceUpdate(summary: sampleSummary("A B\n\u{9B}31m"), skipped: 0)
         #expect(text(.price(hostile))[0].contains(" A_B␊\u{FFFD}31m "))
     }
@@ -77,7 +77,7 @@ struct LinePrinterTests {
                 + "\n"
         )
         #expect(
-            String(decoding: format.lines(.unwished("A", since: 6_000_000), now: 0).output, as: UTF8.self)
+            String(decoding: format.lines(.unsubscribed("A", since: 6_000_000), now: 0).output, as: UTF8.self)
                 == #"{"type":"symbol","symbol":"A","state":"released","since":6,"reason":null,"source":"live"}"# + "\n"
         )
     }
@@ -105,11 +105,11 @@ struct LinePrinterTests {
         }
         var taken = queue.takeOut()
         #expect(queue.isEmpty && queue.capacity == 2)
-        queue.append(.unwished("A", since: 0))
+        queue.append(.unsubscribed("A", since: 0))
         let (items, dropped) = taken.take()
         #expect(items.count == 2 && dropped == 1)
         let (later, laterDropped) = queue.take()
-        #expect(later == [.unwished("A", since: 0)] && laterDropped == 0)
+        #expect(later == [.unsubscribed("A", since: 0)] && laterDropped == 0)
     }
 
     @Test("A queue keeps its order and its bound through any mixture, as a plain list would")
@@ -121,7 +121,7 @@ struct LinePrinterTests {
         for number in UInt64(0)..<4_000 {
             let isPrice = Bool.random(using: &numbers) || number % 1_000 > 900
             let price = LineItem.price(PriceUpdate(summary: sampleSummary(sequence: number), skipped: 0))
-            let item = isPrice ? price : .unwished("\(number)", since: 0)
+            let item = isPrice ? price : .unsubscribed("\(number)", since: 0)
             queue.append(item)
             if list.count == 7 {
                 list.remove(at: list.firstIndex { if case .price = $0 { true } else { false } } ?? 0)
@@ -187,11 +187,11 @@ struct LinePrinterTests {
         )
         async let cause = printer.run()
         let total = UInt64(20_000)
-        let start = DisplayClock.monotonic()
+        let start = SystemClock.monotonic()
         for number in 1...total {
             printer.print(.price(PriceUpdate(summary: sampleSummary(sequence: number), skipped: 0)))
         }
-        #expect(DisplayClock.monotonic() - start < 30 * oneSecond * Int64(Patience.factor))
+        #expect(SystemClock.monotonic() - start < 30 * oneSecond * Int64(Patience.factor))
         let text = await Reading(descriptor: reader).until { $0.hasSuffix("}\n") && $0.contains("\"seq\":\(total),") }
         printer.stop()
         #expect(await cause == .stopped)
@@ -218,10 +218,10 @@ struct LinePrinterTests {
         }
         let printer = try LinePrinter(.init(format: .json), status: sampleStatus(), output: writer, errors: writer)
         for _ in 0..<2_000 { printer.print(.price(PriceUpdate(summary: sampleSummary(), skipped: 0))) }
-        let asked = DisplayClock.monotonic()
+        let asked = SystemClock.monotonic()
         printer.stop()
         #expect(await printer.run() == .stopped)
-        #expect(DisplayClock.monotonic() - asked < 10 * oneSecond * Int64(Patience.factor))
+        #expect(SystemClock.monotonic() - asked < 10 * oneSecond * Int64(Patience.factor))
     }
 
     @Test("A closed pipe ends it quietly, also when there is nothing to write", arguments: [true, false])

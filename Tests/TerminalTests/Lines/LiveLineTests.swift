@@ -101,12 +101,12 @@ struct LiveLineTests {
     }
 
     @Test("a symbol that nobody asks for any more goes, and makes room; those that were named stay")
-    func unwished() {
+    func unsubscribed() {
         var line = LiveLine(.oneline, symbols: ["X:A"], status: sampleStatus())
         let names = (1...30).map { "Y:B\($0)" }
         for name in ["X:A"] + names { line.took(self.price(name, "1", open: "1", at: 0), now: self.at(0).monotonic) }
         #expect(self.text(&line, 0)?.hasSuffix("| B19 1 0.00% 0 s | 11 more | live") == true)
-        for name in ["X:A"] + names.dropLast() { line.took(.unwished(name, since: 0), now: self.at(0).monotonic) }
+        for name in ["X:A"] + names.dropLast() { line.took(.unsubscribed(name, since: 0), now: self.at(0).monotonic) }
         // What was held back till now brings nothing back.
         line.took(self.price("Y:B1", "1", open: "1", at: 0), now: self.at(0).monotonic)
         #expect(self.text(&line, 1_000) == "A 1 0.00% 1 s | B30 1 0.00% 1 s | live")
@@ -114,7 +114,7 @@ struct LiveLineTests {
         line.took(self.price("Y:B1", "1", open: "1", at: 2_000), now: self.at(2_000).monotonic)
         #expect(self.text(&line, 2_000)?.contains("| B1 1 0.00% 0 s |") == true)
         // A relay tells what it knows before it says that somebody asks again; that is a price of then.
-        line.took(.unwished("Y:B30", since: 0), now: self.at(2_000).monotonic)
+        line.took(.unsubscribed("Y:B30", since: 0), now: self.at(2_000).monotonic)
         #expect(self.text(&line, 3_000)?.contains("B30") == false)
         let known = PriceUpdate(summary: sampleSummary("Y:B30", price: "1", open: "1"), skipped: 0)
         line.took(.snapshot(known, arrived: self.at(-87_000).monotonic), now: self.at(3_000).monotonic)

@@ -157,7 +157,7 @@ struct CommandTests {
             "--max-connections",
             "9"
         )
-        let settings = command.standInSettings
+        let settings = command.mockServerSettings
         #expect(settings.faults.faults.count == 2)
         #expect(settings.faults.faults.first?.connections == 1...3)
         #expect(settings.faults.seed == 7)

@@ -17,11 +17,11 @@ struct AbuseProgramTests {
         + "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Version: 13\r\n\r\n"
 
     /// The program with that upstream, and its relay's port.
-    private static func start(_ server: ScriptedFinnhub, mostFiles: Int) async throws -> (RunningProgram, Int) {
+    private static func start(_ server: ScriptedFinnhub, maximumFiles: Int) async throws -> (RunningProgram, Int) {
         let program = try RunningProgram(
             "/bin/bash",
             [
-                "-c", "ulimit -n \(mostFiles); exec \"$@\"", "bash", RunningProgram.tickertape, "run", "--upstream",
+                "-c", "ulimit -n \(maximumFiles); exec \"$@\"", "bash", RunningProgram.tickertape, "run", "--upstream",
                 "ws://127.0.0.1:\(server.port)", "--relay", "127.0.0.1:0", "--format", "plain",
                 "--set", "reconnect.min=10ms",
             ],
@@ -45,7 +45,7 @@ struct AbuseProgramTests {
     @Test("a flood of connections up to the limit of open files disturbs nobody, and the upstream is reached again")
     func descriptors() async throws {
         let server = try await ScriptedFinnhub.start { _ in .play([]) }
-        let (program, port) = try await Self.start(server, mostFiles: 128)
+        let (program, port) = try await Self.start(server, maximumFiles: 128)
         var events = server.events.makeAsyncIterator()
         func next(where isIt: (ScriptedFinnhub.Event) -> Bool) async throws {
             while let event = await events.next() { if isIt(event) { return } }
@@ -89,7 +89,7 @@ struct AbuseProgramTests {
     @Test("clients that take all their places leave some for /livez, and who is one too many is told so")
     func places() async throws {
         let server = try await ScriptedFinnhub.start { _ in .play([]) }
-        let (program, port) = try await Self.start(server, mostFiles: 128)
+        let (program, port) = try await Self.start(server, maximumFiles: 128)
         var clients: [Socket] = []
         while clients.count < 128 {
             let client = try Socket(port: port)
@@ -117,7 +117,7 @@ struct AbuseProgramTests {
     @Test("a mebibyte of headers is answered with 431 and its line to who sends all of it before it reads")
     func longRequest() async throws {
         let server = try await ScriptedFinnhub.start { _ in .play([]) }
-        let (program, port) = try await Self.start(server, mostFiles: 1_024)
+        let (program, port) = try await Self.start(server, maximumFiles: 1_024)
         let bystanders = try (0..<10).map { _ in try self.client(port) }
         for _ in 0..<20 {
             let socket = try Socket(port: port)
@@ -144,7 +144,7 @@ struct AbuseProgramTests {
     @Test("the upstream hears nothing of garbage, breaches, unread requests and foreign pages")
     func upstream() async throws {
         let server = try await ScriptedFinnhub.start { _ in .play([.send(Self.trade(1))]) }
-        let (program, port) = try await Self.start(server, mostFiles: 1_024)
+        let (program, port) = try await Self.start(server, maximumFiles: 1_024)
         let upgrade =
             " HTTP/1.1\r\nHost: 127.0.0.1\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
             + "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Version: 13\r\n"

@@ -13,7 +13,7 @@ struct AlertFileTests {
         func add(_ text: String) { self.texts.withLockedValue { $0.append(text) } }
     }
 
-    private let memory = AlertMemory(
+    private let memory = AlertState(
         rules: ["X above 100"],
         states: [.init(rule: "X above 100", symbol: "A:X", isArmed: false, side: 0, count: 2, lastFired: 77)]
     )
@@ -25,7 +25,7 @@ struct AlertFileTests {
         let warnings = Warnings()
         let first = try #require(AlertFile(directory: folder.path) { warnings.add($0) })
         #expect(first.load() == nil)
-        for _ in 0..<100 { first.keep(AlertMemory()) }
+        for _ in 0..<100 { first.keep(AlertState()) }
         first.keep(self.memory)
         await first.settle(atMost: .seconds(20))
         #expect(first.load() == self.memory)
@@ -57,7 +57,7 @@ struct AlertFileTests {
         await first?.settle(atMost: .seconds(20))
         let second = try #require(AlertFile(directory: folder.path) { warnings.add($0) })
         #expect(!second.isOurs && second.load() == self.memory)
-        second.keep(AlertMemory(rules: ["X below 1"]))
+        second.keep(AlertState(rules: ["X below 1"]))
         await second.settle(atMost: .seconds(20))
         #expect(!second.isOurs && second.load() == self.memory)
         first = nil
@@ -65,11 +65,11 @@ struct AlertFileTests {
         await second.settle(atMost: .seconds(20))
         #expect(second.isOurs && second.load()?.rules == ["X below 1", "X above 100"])
         #expect(second.load()?.states == self.memory.states)
-        second.keep(AlertMemory(rules: ["X below 2", "X above 100"]))
+        second.keep(AlertState(rules: ["X below 2", "X above 100"]))
         await second.settle(atMost: .seconds(20))
         #expect(second.load()?.rules == ["X below 2", "X above 100"])
         // What was set here too is removed here for good.
-        second.keep(AlertMemory(rules: ["X below 2"]))
+        second.keep(AlertState(rules: ["X below 2"]))
         await second.settle(atMost: .seconds(20))
         #expect(second.load()?.rules == ["X below 2"])
         #expect(warnings.all == [])
@@ -82,7 +82,7 @@ struct AlertFileTests {
         }
     }
 
-    private func keeper(
+    private func persistence(
         _ folder: TemporaryFolder,
         _ source: FeedStatus.Source = .live,
         keeps: Bool = true,
@@ -104,18 +104,18 @@ struct AlertFileTests {
         await before?.settle(atMost: .seconds(20))
         before = nil
         await self.isReleased(folder)
-        let watch = self.keeper(folder, keeps: false, hasRules: true, warnings: warnings)
-        #expect(watch.file == nil && watch.memory == AlertMemory())
+        let watch = self.persistence(folder, keeps: false, hasRules: true, warnings: warnings)
+        #expect(watch.file == nil && watch.memory == AlertState())
         #expect(watch.loss?.contains("alerts.rules") == true)
-        let run = self.keeper(folder, warnings: warnings)
+        let run = self.persistence(folder, warnings: warnings)
         #expect(run.file?.isOurs == true && run.memory == self.memory && run.loss == nil)
         #expect(warnings.all == [])
         // A second one is told whose they are, and who sets one by key there.
-        let second = self.keeper(folder, warnings: warnings)
-        #expect(second.memory == AlertMemory() && second.loss?.contains("the other tickertape") == true)
+        let second = self.persistence(folder, warnings: warnings)
+        #expect(second.memory == AlertState() && second.loss?.contains("the other tickertape") == true)
         #expect(warnings.all == ["the alert that was set by key is another tickertape's, which runs already"])
         for source in [FeedStatus.Source.demo, .replay(file: "f", speed: 1)] {
-            #expect(self.keeper(folder, source, warnings: warnings).loss != nil)
+            #expect(self.persistence(folder, source, warnings: warnings).loss != nil)
         }
     }
 
@@ -162,7 +162,7 @@ struct AlertFileTests {
         defer { folder.remove() }
         let path = "\(folder.path)/alerts"
         let texts = [
-            "", "tickertape alerts 1\nrule\t", "\0\0\0", String(repeating: "x", count: AlertMemory.mostBytes + 1),
+            "", "tickertape alerts 1\nrule\t", "\0\0\0", String(repeating: "x", count: AlertState.maximumBytes + 1),
         ]
         for text in texts {
             _ = try folder.write(text, to: "alerts")

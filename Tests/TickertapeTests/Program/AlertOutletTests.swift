@@ -50,8 +50,8 @@ struct AlertOutletTests {
             "* moves 50% in 5m"
         )
         #expect(await program.ending() == .exit(0), "\(program.errors)")
-        let told = program.errors.split(separator: "\n").filter { $0.contains("sleeps until") }
-        #expect(told.count == 1 && told.first?.contains("BINANCE:BTCUSTD") == true, "\(program.errors)")
+        let reported = program.errors.split(separator: "\n").filter { $0.contains("sleeps until") }
+        #expect(reported.count == 1 && reported.first?.contains("BINANCE:BTCUSTD") == true, "\(program.errors)")
     }
 
     @Test("a desktop without notify-send is told of once, with what is missing")
@@ -125,10 +125,10 @@ struct AlertOutletTests {
         let program = try run("--set", "alerts.webhook-ca-file=\(folder.path)/certificate.pem")
         #expect(await program.ending() == .exit(0), "\(program.errors)")
         #expect(!program.errors.contains("warning") && !program.errors.contains(Self.secret), "\(program.errors)")
-        let told = program.errors.split(separator: "\n").count { $0.hasPrefix("alert: ") }
-        #expect(told >= 2)
-        let posts = await server.lines(1 + told).dropFirst()
-        #expect(posts.count == told, "\(server.output)")
+        let reported = program.errors.split(separator: "\n").count { $0.hasPrefix("alert: ") }
+        #expect(reported >= 2)
+        let posts = await server.lines(1 + reported).dropFirst()
+        #expect(posts.count == reported, "\(server.output)")
         for post in posts {
             #expect(
                 post.hasPrefix(#"/hook?secret=\#(Self.secret) application/json {"type":"alert","rule":""#),

@@ -57,10 +57,10 @@ struct AlertProgramTests {
             ]
         )
         #expect(await program.ending() == .exit(0), "\(program.errors)")
-        let told = self.alerts(of: program.errors).count
-        #expect(told >= 2)
+        let reported = self.alerts(of: program.errors).count
+        #expect(reported >= 2)
         let lines = try folder.read("out").split(separator: "\n")
-        #expect(lines.count == told)
+        #expect(lines.count == reported)
         #expect(lines.allSatisfy { $0.hasPrefix(#"{"type":"alert","rule":""#) && $0.hasSuffix("}") })
     }
 

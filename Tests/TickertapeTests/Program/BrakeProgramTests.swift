@@ -46,7 +46,7 @@ struct BrakeProgramTests {
     }
 
     /// What one of the readers says of what it was told.
-    private struct Told: Decodable {
+    private struct Reported: Decodable {
         var query: String
         var before: Int
         var trades: Int
@@ -103,26 +103,31 @@ struct BrakeProgramTests {
             #expect(await program.ending(atMost: .seconds(30)) == .exit(0), "\(program.errors)")
             let all = try #require(RunningProgram.number(in: program.errors, behind: "replayed "), "\(program.errors)")
             #expect(all > 60_000)
-            let told = try readers.output.split(separator: "\n").map {
-                try JSONDecoder().decode(Told.self, from: Data($0.utf8))
+            let reported = try readers.output.split(separator: "\n").map {
+                try JSONDecoder().decode(Reported.self, from: Data($0.utf8))
             }
-            #expect(told.count == lossless.count + others.count)
-            let newest = Set(told.filter { $0.code == 1001 }.compactMap(\.newest))
-            #expect(newest.count == 1, "\(told)")
-            for told in told {
-                let closing = told.reason.flatMap { RunningProgram.number(in: $0, behind: "too slow: ") } ?? 0
-                let sum = (told.query.contains("all") ? told.trades : told.shown) + told.missed + closing + told.before
+            #expect(reported.count == lossless.count + others.count)
+            let newest = Set(reported.filter { $0.code == 1001 }.compactMap(\.newest))
+            #expect(newest.count == 1, "\(reported)")
+            for reported in reported {
+                let closing = reported.reason.flatMap { RunningProgram.number(in: $0, behind: "too slow: ") } ?? 0
+                let sum =
+                    (reported.query.contains("all") ? reported.trades : reported.shown) + reported.missed + closing
+                    + reported.before
                 // Who is closed for being slow has been told of all trades until then.
-                #expect(told.code == 1001 ? sum == all : sum <= all, "\(pace): \(told) of \(all)")
-                #expect(told.inOrder)
-                guard lossless.contains(told.query) else { continue }
-                #expect(told.code == 1001 && told.missed == 0 && told.trades == all, "\(pace): \(told) of \(all)")
+                #expect(reported.code == 1001 ? sum == all : sum <= all, "\(pace): \(reported) of \(all)")
+                #expect(reported.inOrder)
+                guard lossless.contains(reported.query) else { continue }
+                #expect(
+                    reported.code == 1001 && reported.missed == 0 && reported.trades == all,
+                    "\(pace): \(reported) of \(all)"
+                )
             }
         }
     }
 
     @Test("a stand-in goes on when a client that let its socket fill reads again", arguments: [false, true])
-    func standIn(isEncrypted: Bool) async throws {
+    func mockServer(isEncrypted: Bool) async throws {
         let folder = try TemporaryFolder()
         defer { folder.remove() }
         let (text, number) = Self.recording()
@@ -133,7 +138,7 @@ struct BrakeProgramTests {
             ["serve", path, "--speed", "max", "--listen", "127.0.0.1:0"]
                 + (isEncrypted ? ["--ca-out", authority] : ["--plain"])
         )
-        #expect(await server.complains(of: "Ctrl-C stops"))
+        #expect(await server.printsError(of: "Ctrl-C stops"))
         let address = "\(isEncrypted ? "wss" : "ws")://127.0.0.1:"
         let port = try #require(RunningProgram.number(in: server.errors, behind: address), "\(server.errors)")
         let reader = try RunningProgram(

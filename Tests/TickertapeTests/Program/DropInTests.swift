@@ -159,9 +159,9 @@ struct DropInTests {
         _ = await market.asked(upTo: Self.request("subscribe", Self.ic))
         client.send(signal: SIGKILL)
         #expect(await client.ending(atMost: .seconds(20)) == .signal(SIGKILL))
-        var told: Set<String> = []
-        for symbol in ["AAPL", "AMZN", Self.btc, Self.ic] { told.insert(Self.request("unsubscribe", symbol)) }
-        var missing = told
+        var reported: Set<String> = []
+        for symbol in ["AAPL", "AMZN", Self.btc, Self.ic] { reported.insert(Self.request("unsubscribe", symbol)) }
+        var missing = reported
         while !missing.isEmpty {
             let asked = await market.nextRequest()
             try #require(asked.map(missing.contains) == true, "\(asked ?? "nothing more") with \(missing) missing")

@@ -73,7 +73,7 @@ struct ForeignTextProgramTests {
             if case .received(2..., _) = event { break }
         }
         if form == ["--quiet"] {
-            #expect(await program.complains(of: "HTTP 502", atMost: .seconds(20)), "\(program.errors)")
+            #expect(await program.printsError(of: "HTTP 502", atMost: .seconds(20)), "\(program.errors)")
             #expect(program.errors.contains("The service reports an error text="), "\(program.errors)")
         } else {
             #expect(await program.prints("", atMost: .seconds(20)))

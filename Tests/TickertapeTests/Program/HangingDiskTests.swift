@@ -101,14 +101,14 @@ struct HangingDiskTests {
         var settings = FinnhubSettings(key: Secret(Canary.key))
         settings.upstream = UpstreamAddress(isEncrypted: false, host: "127.0.0.1", port: server.port)
         settings.symbols = ["A"]
-        settings.ladder.first = 1_000_000
+        settings.backoff.first = 1_000_000
         let identity = KeyIdentity(key: settings.key, upstream: settings.upstream)
         let lock = KeyLock(folders: [folder.path], identity: identity, warn: warn)
         settings.holding = KeyHolding(
             ownership: HangingLock(lock, on: disk),
-            ledger: AttemptFile(directory: folder.path, identity: identity, disk: disk, warn: warn),
+            attemptStore: AttemptFile(directory: folder.path, identity: identity, disk: disk, warn: warn),
             lockDisk: WorkQueue("test-lock"),
-            ledgerDisk: WorkQueue("test-attempts"),
+            attemptsDisk: WorkQueue("test-attempts"),
             warn: warn
         )
         let loop = MultiThreadedEventLoopGroup.singleton.next()
@@ -173,18 +173,18 @@ struct HangingDiskTests {
         let material = ReplayMaterial.recording(try RecordingFile(path: path, beforeRead: { disk.wait() }))
         // As `ReplayProgram` and `TickerProgram` have it: the player's loop, the feed's, and the relay's.
         let groups = (0..<3).map { _ in MultiThreadedEventLoopGroup(numberOfThreads: 1) }
-        var standInSettings = StandInSettings()
-        standInSettings.sharesClock = true
-        standInSettings.waitsForGo = true
-        let standIn = try await StandIn.start(
+        var mockServerSettings = MockServerSettings()
+        mockServerSettings.sharesClock = true
+        mockServerSettings.waitsForGo = true
+        let mockServer = try await MockServer.start(
             material,
-            settings: standInSettings,
+            settings: mockServerSettings,
             on: groups[0].next(),
             logger: Self.silent,
             wallClock: WallClock.now
         )
         var settings = FinnhubSettings(key: Secret("replay"))
-        let port = try #require(standIn.address?.port)
+        let port = try #require(mockServer.address?.port)
         settings.upstream = UpstreamAddress(isEncrypted: false, host: "127.0.0.1", port: port)
         settings.symbols = ["A"]
         settings.webSocket.pingInterval = nil
@@ -193,7 +193,7 @@ struct HangingDiskTests {
         let program = TickerProgram(
             settings: Settings(),
             feed: settings,
-            replay: PlayedMaterial(material, standIn: standIn)
+            replay: PlayedMaterial(material, mockServer: mockServer)
         )
         #expect(!program.relaySharesLoop)
         let feedLoop = groups[1].next()
@@ -203,7 +203,7 @@ struct HangingDiskTests {
             eventLoop: groups[2].next(),
             logger: Self.silent,
             status: FeedStatus(source: settings.source, phase: .connecting, since: 0),
-            replay: standIn.remote
+            replay: mockServer.remote
         )
         let address = try await relay.start()
         let client = try await Client("/", at: address)
@@ -218,7 +218,7 @@ struct HangingDiskTests {
             wallClock: WallClock.now
         )
         let running = Task { try await feed.run() }
-        standIn.go()
+        mockServer.go()
         #expect(await client.gets("100020"))
         disk.hang()
         // The player's loop stands still.
@@ -236,7 +236,7 @@ struct HangingDiskTests {
         feed.stop()
         try await running.value
         await relay.stop()
-        await standIn.stop()
+        await mockServer.stop()
         for group in groups { try await group.shutdownGracefully() }
     }
 }

@@ -43,7 +43,7 @@ struct OwnershipTests {
         let server = try await ScriptedFinnhub.start { _ in .play([.send(Self.trade)]) }
         let first = try self.start(server, folder, relay: "127.0.0.1:0")
         let port = try #require(await first.relayPort(), "\(first.errors)")
-        #expect(await first.complains(of: "live"))
+        #expect(await first.printsError(of: "live"))
         let second = try self.start(server, folder, relay: "127.0.0.1:\(port)")
         #expect(await second.follows(relay: "127.0.0.1:\(port)"))
         #expect(second.errors.contains("another tickertape (pid \(first.processIdentifier)) holds the key"))
@@ -63,14 +63,14 @@ struct OwnershipTests {
         let begin = ContinuousClock.now
         first.send(signal: SIGKILL)
         #expect(
-            await second.complains(of: "the tickertape that held the key (pid \(first.processIdentifier)) has gone")
+            await second.printsError(of: "the tickertape that held the key (pid \(first.processIdentifier)) has gone")
         )
-        #expect(await second.complains(of: "the relay is on ws://127.0.0.1:\(port)/"))
+        #expect(await second.printsError(of: "the relay is on ws://127.0.0.1:\(port)/"))
         let took = ContinuousClock.now - begin
         #expect(took < .seconds(30) * Patience.factor, "\(took)")
-        #expect(await second.complains(of: "gap of"))
+        #expect(await second.printsError(of: "gap of"))
         let third = try self.start(server, folder, relay: "127.0.0.1:\(port)")
-        #expect(await third.complains(of: "another tickertape (pid \(second.processIdentifier)) holds the key"))
+        #expect(await third.printsError(of: "another tickertape (pid \(second.processIdentifier)) holds the key"))
         // The one that waits first, or it would take over.
         await self.stop(third)
         await self.stop(second)
@@ -88,7 +88,7 @@ struct OwnershipTests {
         let programs = try (0..<3).map { _ in try self.start(server, folder, relay: "127.0.0.1:0") }
         // A follower that comes late to the owner's only trade says so.
         let words = ["Z waiting", "Z late by the relay at"]
-        for program in programs { #expect(await program.complains(ofAny: words), "\(program.errors)") }
+        for program in programs { #expect(await program.printsError(ofAny: words), "\(program.errors)") }
         for program in programs { #expect(await program.relayPort() != nil, "\(program.errors)") }
         #expect(programs.count { $0.errors.contains("by the relay at") } == 2)
         // From the last to the first: nobody has to take over.
@@ -103,13 +103,13 @@ struct OwnershipTests {
         defer { folder.remove() }
         let server = try await ScriptedFinnhub.start { _ in .play([.send(Self.trade)]) }
         let first = try self.start(server, folder, relay: "off")
-        #expect(await first.complains(of: "live"))
+        #expect(await first.printsError(of: "live"))
         let second = try self.start(server, folder, relay: "127.0.0.1:0")
-        #expect(await second.complains(of: "holds this key and has no relay: stop it, or start it with --relay"))
+        #expect(await second.printsError(of: "holds this key and has no relay: stop it, or start it with --relay"))
         #expect(second.errors.contains("key-in-use"))
         #expect(await second.relayPort() != nil)
         await self.stop(first)
-        #expect(await second.complains(of: "live"))
+        #expect(await second.printsError(of: "live"))
         await self.stop(second)
         #expect(try await self.handshakes(server) == 2)
     }
@@ -123,7 +123,7 @@ struct OwnershipTests {
         for _ in 0..<20 {
             let program = try self.start(server, folder, relay: "off")
             // On a busy machine it takes a second to begin.
-            #expect(await program.complains(of: "connecting"), "\(program.errors)")
+            #expect(await program.printsError(of: "connecting"), "\(program.errors)")
             // Its life; nothing is waited for.
             try await Task.sleep(for: .milliseconds(900))
             program.send(signal: SIGKILL)
@@ -145,14 +145,14 @@ struct OwnershipTests {
         defer { folder.remove() }
         let server = try await ScriptedFinnhub.start { _ in .play([.send(Self.trade)]) }
         let first = try self.start(server, folder, relay: "off")
-        #expect(await first.complains(of: "live"))
+        #expect(await first.printsError(of: "live"))
         await self.stop(first)
         let list = try RunningProgram("/bin/ls", ["\(folder.path)/tickertape"])
         let name = try #require(await list.lines(1).first { $0.hasSuffix(".attempts") })
         #expect(!(try folder.read("tickertape/\(name)")).contains("averysecretkey"))
         _ = try folder.write("garbage", to: "tickertape/\(name)")
         let second = try self.start(server, folder, relay: "off")
-        #expect(await second.complains(of: "live"))
+        #expect(await second.printsError(of: "live"))
         #expect(second.errors.contains("warning: \(folder.path)/tickertape/\(name) cannot be used and is replaced"))
         await self.stop(second)
         #expect(try folder.read("tickertape/\(name)").hasPrefix("tickertape-attempts 1\n"))

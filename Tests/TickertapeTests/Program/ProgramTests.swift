@@ -149,7 +149,7 @@ struct ProgramTests {
             "--ca-out",
             "\(folder.path)/ca.pem"
         )
-        #expect(await server.complains(of: "the authority to trust is in"))
+        #expect(await server.printsError(of: "the authority to trust is in"))
         let port = try #require(RunningProgram.number(in: server.errors, behind: "wss://127.0.0.1:"))
         let recording = "\(folder.path)/new.jsonl"
         let recorder = try self.start(
@@ -170,7 +170,7 @@ struct ProgramTests {
             environment: ["FINNHUB_TOKEN": Canary.key]
         )
         // At its end the stand-in closes, and the feed reconnects: the first pass is then whole.
-        #expect(await recorder.complains(of: "reconnecting"))
+        #expect(await recorder.printsError(of: "reconnecting"))
         recorder.send(signal: SIGTERM)
         // Not before all of it is in the file.
         #expect(await recorder.ending() == .exit(0))
@@ -187,7 +187,7 @@ struct ProgramTests {
     @Test("refuses the stand-in without its authority, in words, and tries again")
     func untrusted() async throws {
         let server = try self.start("serve", Self.demo, "--listen", "127.0.0.1:0")
-        #expect(await server.complains(of: "--ca-out"))
+        #expect(await server.printsError(of: "--ca-out"))
         // The authority is printed.
         #expect(await server.prints("-----END CERTIFICATE-----"))
         #expect(server.output.hasPrefix("-----BEGIN CERTIFICATE-----\n"), "\(server.output)")
@@ -202,7 +202,7 @@ struct ProgramTests {
             "plain",
             environment: ["FINNHUB_TOKEN": Canary.key]
         )
-        #expect(await program.complains(of: "certificate refused"))
+        #expect(await program.printsError(of: "certificate refused"))
         #expect(program.errors.contains("--ca-file"))
         program.send(signal: SIGTERM)
         #expect(await program.ending(atMost: .seconds(20)) == .exit(0))
@@ -212,7 +212,7 @@ struct ProgramTests {
     @Test("says that certificates are not checked, on every line, when an explicit setting turns the check off")
     func unchecked() async throws {
         let server = try self.start("serve", Self.demo, "--listen", "127.0.0.1:0")
-        #expect(await server.complains(of: "--ca-out"))
+        #expect(await server.printsError(of: "--ca-out"))
         let port = try #require(RunningProgram.number(in: server.errors, behind: "wss://127.0.0.1:"))
         let program = try self.start(
             "--upstream",
@@ -313,13 +313,13 @@ struct ProgramTests {
             ],
             environment: Sanitizer.withSmallFiles
         )
-        #expect(await shell.complains(of: "cannot be written"), "\(shell.errors)")
+        #expect(await shell.printsError(of: "cannot be written"), "\(shell.errors)")
         let relief = try RunningProgram(
             "/usr/bin/prlimit",
             ["--pid", "\(shell.processIdentifier)", "--fsize=unlimited:"]
         )
         #expect(await relief.ending() == .exit(0), "\(relief.errors)")
-        #expect(await shell.complains(of: "is written again"), "\(shell.errors)")
+        #expect(await shell.printsError(of: "is written again"), "\(shell.errors)")
         shell.send(signal: SIGTERM)
         #expect(await shell.ending() == .exit(0))
         let recorded = try #require(RunningProgram.number(in: shell.errors, behind: "recorded "))
@@ -360,7 +360,7 @@ struct ProgramTests {
         let client = try self.client("finnhub_sample.py", "ws://127.0.0.1:\(port)/", "BINANCE:BTCUSDT")
         #expect(!(await client.lines(1)).isEmpty)
         client.send(signal: SIGSTOP)
-        #expect(await program.complains(of: "replayed"))
+        #expect(await program.printsError(of: "replayed"))
         let asked = ContinuousClock.now
         program.send(signal: SIGTERM)
         #expect(await program.ending() == .exit(0))
@@ -410,7 +410,7 @@ struct ProgramTests {
             try self.start("serve", Self.demo, "--listen", listen, "--ca-out", authority)
         }
         let first = try serve("127.0.0.1:0")
-        #expect(await first.complains(of: "the authority to trust is in"))
+        #expect(await first.printsError(of: "the authority to trust is in"))
         let port = try #require(RunningProgram.number(in: first.errors, behind: "wss://127.0.0.1:"))
         let program = try self.start(
             "--upstream",
@@ -427,7 +427,7 @@ struct ProgramTests {
         first.send(signal: SIGKILL)
         #expect(await first.ending() != nil)
         let second = try serve("127.0.0.1:\(port)")
-        #expect(await program.complains(of: "gap of"))
+        #expect(await program.printsError(of: "gap of"))
         for server in [second, program] {
             server.send(signal: SIGTERM)
             #expect(await server.ending(atMost: .seconds(20)) == .exit(0))
@@ -444,7 +444,7 @@ struct ProgramTests {
         #expect(lines.allSatisfy { $0.hasSuffix(" DEMO") }, "\(lines)")
         program.send(signal: SIGTERM)
         #expect(await program.ending(atMost: .seconds(20)) == .exit(0))
-        #expect(await watch.complains(of: "no link to the relay"))
+        #expect(await watch.printsError(of: "no link to the relay"))
         watch.send(signal: SIGTERM)
         #expect(await watch.ending(atMost: .seconds(20)) == .exit(0))
     }

@@ -57,14 +57,22 @@ struct RelayTLSProgramTests {
     func makes() async throws {
         let folder = try TemporaryFolder()
         defer { folder.remove() }
-        let told = try await self.makePair(in: folder, "--name", "ticker.lan", "--name", "192.168.1.7", "--days", "90")
+        let reported = try await self.makePair(
+            in: folder,
+            "--name",
+            "ticker.lan",
+            "--name",
+            "192.168.1.7",
+            "--days",
+            "90"
+        )
         let certificate = "\(folder.path)/certificate.pem"
         let key = "\(folder.path)/key.pem"
         let facts = try CertificateFacts(certificatePEM: folder.read("certificate.pem"))
         for words in [facts.fingerprint, "\(facts.pin)", "certificate-file: \(certificate)", "key-file: \(key)"] {
-            #expect(told.contains(words), "\(told)")
+            #expect(reported.contains(words), "\(reported)")
         }
-        #expect(!told.contains("PRIVATE"))
+        #expect(!reported.contains("PRIVATE"))
         let mode = try FileManager.default.attributesOfItem(atPath: key)[.posixPermissions] as? Int
         #expect(mode == 0o600)
         #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path).count == 2)
@@ -177,7 +185,7 @@ struct RelayTLSProgramTests {
 
         program.send(signal: SIGTERM)
         #expect(await program.ending(atMost: .seconds(10)) == .exit(0))
-        #expect(await sample.complains(of: "### closed ### 1001"), "\(sample.errors)")
+        #expect(await sample.printsError(of: "### closed ### 1001"), "\(sample.errors)")
     }
 
     @Test(
@@ -202,7 +210,7 @@ struct RelayTLSProgramTests {
         let second = try CertificateFacts(certificatePEM: folder.read("certificate.pem"))
         program.send(signal: SIGHUP)
         #expect(
-            await program.complains(
+            await program.printsError(
                 of: "new connections get the certificate with the fingerprint \(second.fingerprint)"
             ),
             "\(program.errors)"
@@ -214,7 +222,7 @@ struct RelayTLSProgramTests {
 
         _ = try folder.write(first, to: "certificate.pem")
         program.send(signal: SIGHUP)
-        #expect(await program.complains(of: "the new certificate is not used, the one before stays"))
+        #expect(await program.printsError(of: "the new certificate is not used, the one before stays"))
         let same = try folder.write(first, to: "first.pem")
         let old = try self.client("tls_handshake.py", ["localhost", "\(port)", same], trusting: same)
         #expect(await old.ending() != .exit(0))
@@ -230,7 +238,7 @@ struct RelayTLSProgramTests {
         let program = try self.program(["replay", Self.demo, "--quiet", "--relay", "127.0.0.1:0"])
         _ = try #require(await program.relayPort(), "\(program.errors)")
         program.send(signal: SIGHUP)
-        #expect(await program.complains(of: "SIGHUP: there is nothing to load again"), "\(program.errors)")
+        #expect(await program.printsError(of: "SIGHUP: there is nothing to load again"), "\(program.errors)")
         program.send(signal: SIGTERM)
         #expect(await program.ending(atMost: .seconds(10)) == .exit(0))
     }

@@ -201,7 +201,7 @@ struct ScreenProgramTests {
             RunningProgram.tickertape,
             ["serve", Self.demo, "--listen", "127.0.0.1:0", "--ca-out", "\(folder.path)/ca.pem"]
         )
-        #expect(await service.complains(of: "the authority to trust is in"))
+        #expect(await service.printsError(of: "the authority to trust is in"))
         let servicePort = try #require(RunningProgram.number(in: service.errors, behind: "wss://127.0.0.1:"))
         let relay = try RunningProgram(
             RunningProgram.tickertape,

@@ -17,16 +17,16 @@ struct ServeFaultTests {
                 "status=429,retry-after=1@1", "--fault", "close=1012,reason=restart@500ms@2",
             ]
         )
-        #expect(await server.complains(of: "Ctrl-C stops"))
+        #expect(await server.printsError(of: "Ctrl-C stops"))
         let port = try #require(RunningProgram.number(in: server.errors, behind: "ws://127.0.0.1:"))
         let client = try RunningProgram(
             RunningProgram.tickertape,
             ["--upstream", "ws://127.0.0.1:\(port)", "--format", "plain", "--relay", "off"],
             environment: ["FINNHUB_TOKEN": "anything", "XDG_STATE_HOME": folder.path, "XDG_RUNTIME_DIR": folder.path]
         )
-        #expect(await client.complains(of: "429"))
-        #expect(await client.complains(of: "1012"))
-        #expect(await server.complains(of: "connection 2: close=1012"))
+        #expect(await client.printsError(of: "429"))
+        #expect(await client.printsError(of: "1012"))
+        #expect(await server.printsError(of: "connection 2: close=1012"))
         #expect(server.errors.contains("connection 1: status=429"))
         client.send(signal: 15)
         #expect(await client.ending() == .exit(0))

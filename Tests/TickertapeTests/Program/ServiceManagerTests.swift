@@ -9,7 +9,7 @@ import TickertapeTesting
 
 @Suite("The service manager")
 struct ServiceManagerTests {
-    private func surroundings(_ environment: [String: String]) -> ProcessEnvironment {
+    private func processEnvironment(_ environment: [String: String]) -> ProcessEnvironment {
         ProcessEnvironment(variable: { environment[$0] }, userID: 1, processID: 99, parentID: 1, hasTerminal: false)
     }
 
@@ -44,9 +44,9 @@ struct ServiceManagerTests {
         ] {
             let descriptor = try self.receiver(at: path)
             defer { close(descriptor) }
-            let manager = ServiceManager(self.surroundings(["NOTIFY_SOCKET": address]))
+            let manager = ServiceManager(self.processEnvironment(["NOTIFY_SOCKET": address]))
             #expect(manager.isThere)
-            manager.tell("READY=1", "STATUS=x")
+            manager.notify("READY=1", "STATUS=x")
             #expect(self.received(descriptor) == "READY=1\nSTATUS=x")
             manager.statusChanged(
                 FeedStatus(source: .live, phase: .stale, since: 0, reason: "no\ntrades")
@@ -61,39 +61,39 @@ struct ServiceManagerTests {
             [:], ["NOTIFY_SOCKET": ""], ["NOTIFY_SOCKET": "vsock:2:1"],
             ["NOTIFY_SOCKET": "/" + String(repeating: "x", count: 200)],
         ] {
-            let manager = ServiceManager(self.surroundings(environment))
+            let manager = ServiceManager(self.processEnvironment(environment))
             #expect(!manager.isThere)
-            manager.tell("READY=1")
+            manager.notify("READY=1")
         }
     }
 
     @Test("wants its sign of life at half the time it names, and only from the process it means")
     func watchdog() {
-        #expect(ServiceManager(self.surroundings([:])).watchdogInterval == nil)
-        let interval = ServiceManager(self.surroundings(["WATCHDOG_USEC": "30000000"])).watchdogInterval
+        #expect(ServiceManager(self.processEnvironment([:])).watchdogInterval == nil)
+        let interval = ServiceManager(self.processEnvironment(["WATCHDOG_USEC": "30000000"])).watchdogInterval
         #expect(interval == .seconds(15))
-        let mine = ServiceManager(self.surroundings(["WATCHDOG_USEC": "4000000", "WATCHDOG_PID": "99"]))
+        let mine = ServiceManager(self.processEnvironment(["WATCHDOG_USEC": "4000000", "WATCHDOG_PID": "99"]))
         #expect(mine.watchdogInterval == .seconds(2))
-        let other = ServiceManager(self.surroundings(["WATCHDOG_USEC": "4000000", "WATCHDOG_PID": "98"]))
+        let other = ServiceManager(self.processEnvironment(["WATCHDOG_USEC": "4000000", "WATCHDOG_PID": "98"]))
         #expect(other.watchdogInterval == nil)
-        #expect(ServiceManager(self.surroundings(["WATCHDOG_USEC": "soon"])).watchdogInterval == nil)
+        #expect(ServiceManager(self.processEnvironment(["WATCHDOG_USEC": "soon"])).watchdogInterval == nil)
     }
 
     @Test("takes passed sockets for its own only where they are meant for this process")
     func offers() throws {
-        #expect(try InheritedSocket.offer(self.surroundings([:])) == nil)
-        #expect(try InheritedSocket.offer(self.surroundings(["LISTEN_FDS": "1"])) == nil)
-        #expect(try InheritedSocket.offer(self.surroundings(["LISTEN_PID": "98", "LISTEN_FDS": "1"])) == nil)
-        #expect(try InheritedSocket.offer(self.surroundings(["LISTEN_PID": "99", "LISTEN_FDS": "0"])) == nil)
-        let one = try InheritedSocket.offer(self.surroundings(["LISTEN_PID": "99", "LISTEN_FDS": "1"]))
+        #expect(try InheritedSocket.offer(self.processEnvironment([:])) == nil)
+        #expect(try InheritedSocket.offer(self.processEnvironment(["LISTEN_FDS": "1"])) == nil)
+        #expect(try InheritedSocket.offer(self.processEnvironment(["LISTEN_PID": "98", "LISTEN_FDS": "1"])) == nil)
+        #expect(try InheritedSocket.offer(self.processEnvironment(["LISTEN_PID": "99", "LISTEN_FDS": "0"])) == nil)
+        let one = try InheritedSocket.offer(self.processEnvironment(["LISTEN_PID": "99", "LISTEN_FDS": "1"]))
         #expect(one == InheritedSocket.Offer(descriptors: 3..<4, names: []))
         let two = try InheritedSocket.offer(
-            self.surroundings(["LISTEN_PID": "99", "LISTEN_FDS": "2", "LISTEN_FDNAMES": "a:relay"])
+            self.processEnvironment(["LISTEN_PID": "99", "LISTEN_FDS": "2", "LISTEN_FDNAMES": "a:relay"])
         )
         #expect(two == InheritedSocket.Offer(descriptors: 3..<5, names: ["a", "relay"]))
         for count in ["x", "-1", "1001", "", "99999999999"] {
             #expect(throws: OperatorError.self) {
-                try InheritedSocket.offer(self.surroundings(["LISTEN_PID": "99", "LISTEN_FDS": count]))
+                try InheritedSocket.offer(self.processEnvironment(["LISTEN_PID": "99", "LISTEN_FDS": count]))
             }
         }
     }
@@ -114,18 +114,18 @@ struct ServiceManagerTests {
     @Test("wins over relay.listen, and what differs from a value that somebody wrote is told")
     func mismatch() throws {
         let socket = InheritedSocket(descriptor: 3, place: .internet(Endpoint(host: "127.0.0.1", port: 8_080)))
-        func told(_ listen: String, isChosen: Bool = true) throws -> [String] {
-            var told: [String] = []
+        func reported(_ listen: String, isChosen: Bool = true) throws -> [String] {
+            var reported: [String] = []
             let listen = try #require(Endpoint(listen))
-            let endpoint = socket.endpoint(listen: listen, isChosen: isChosen) { told.append($0) }
+            let endpoint = socket.endpoint(listen: listen, isChosen: isChosen) { reported.append($0) }
             #expect(endpoint == Endpoint(host: "127.0.0.1", port: 8_080))
-            return told
+            return reported
         }
-        #expect(try told("127.0.0.1:8080").isEmpty)
-        #expect(try told("localhost:8080").isEmpty)
-        #expect(try told("127.0.0.1:0").isEmpty)
-        #expect(try told("127.0.0.1:9000", isChosen: false).isEmpty)
-        #expect(try told("127.0.0.1:9000").count == 1)
-        #expect(try told("[::1]:8080").count == 1)
+        #expect(try reported("127.0.0.1:8080").isEmpty)
+        #expect(try reported("localhost:8080").isEmpty)
+        #expect(try reported("127.0.0.1:0").isEmpty)
+        #expect(try reported("127.0.0.1:9000", isChosen: false).isEmpty)
+        #expect(try reported("127.0.0.1:9000").count == 1)
+        #expect(try reported("[::1]:8080").count == 1)
     }
 }

@@ -39,7 +39,7 @@ struct ServiceTests {
         #expect(await manager.prints("listening "))
         let port = try #require(RunningProgram.number(in: manager.output, behind: "listening "))
         // The setting says otherwise, and the socket wins.
-        #expect(await manager.complains(of: "the relay is on ws://127.0.0.1:\(port)/"), "\(manager.errors)")
+        #expect(await manager.printsError(of: "the relay is on ws://127.0.0.1:\(port)/"), "\(manager.errors)")
         #expect(manager.errors.contains("relay.listen (127.0.0.1:9) is not used"))
         #expect(await manager.prints("told READY=1"))
         #expect(await manager.prints("told WATCHDOG=1", times: 3))
@@ -85,10 +85,10 @@ struct ServiceTests {
             Self.activate,
             ["--listen=127.0.0.1:\(port)", RunningProgram.tickertape, "--quiet", "--relay", "127.0.0.1:\(port)"]
         )
-        #expect(await manager.complains(of: "Listening on"))
+        #expect(await manager.printsError(of: "Listening on"))
         // The first to connect starts it.
         let first = try await self.connect(port)
-        #expect(await manager.complains(of: "the relay is on ws://127.0.0.1:\(port)/"), "\(manager.errors)")
+        #expect(await manager.printsError(of: "the relay is on ws://127.0.0.1:\(port)/"), "\(manager.errors)")
         let health = try RunningProgram(RunningProgram.tickertape, ["health", "--relay", "127.0.0.1:\(port)"])
         #expect(await health.ending() == .exit(0), "\(health.errors) \(manager.errors)")
         try await first.close()
@@ -130,7 +130,7 @@ struct ServiceTests {
             RunningProgram.python,
             program + ["--set", "relay.token-file=\(token)"]
         )
-        #expect(await warned.complains(of: "warning: other machines can reach the relay on 0.0.0.0:"))
+        #expect(await warned.printsError(of: "warning: other machines can reach the relay on 0.0.0.0:"))
         warned.send(signal: SIGTERM)
         #expect(await warned.ending() == .exit(0), "\(warned.errors)")
     }

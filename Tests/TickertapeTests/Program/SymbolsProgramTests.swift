@@ -30,7 +30,7 @@ struct SymbolsProgramTests {
             RunningProgram.tickertape,
             ["serve", Self.demo, "--listen", "127.0.0.1:0", "--ca-out", "\(folder.path)/ca.pem"]
         )
-        #expect(await server.complains(of: "the authority to trust is in"))
+        #expect(await server.printsError(of: "the authority to trust is in"))
         let port = try #require(RunningProgram.number(in: server.errors, behind: "wss://127.0.0.1:"))
         let place = ["--set", "service.url=https://127.0.0.1:\(port)/api/v1", "--ca-file", "\(folder.path)/ca.pem"]
         let (found, ending) = try await self.run(["symbols", "bitcoin"] + place, folder)

@@ -48,15 +48,15 @@ struct TLSProgramTests {
     func revoked() async throws {
         let folder = try TemporaryFolder()
         defer { folder.remove() }
-        let revoking = RevocationListDraft(revoking: [Certificates.localhost.certificateChainPEM])
+        let revoking = RevocationListTemplate(revoking: [Certificates.localhost.certificateChainPEM])
         let list = try folder.write(revoking.sign(by: Certificates.authority), to: "crl.pem")
         try await self.withProgram(["tls.crl-file=\(list)"]) { program, server in
             #expect(
-                await program.complains(
+                await program.printsError(
                     of: "certificate refused: it was revoked, says the CRL: do not trust this service until"
                 )
             )
-            _ = try folder.write(RevocationListDraft().sign(by: Certificates.authority), to: "crl.pem")
+            _ = try folder.write(RevocationListTemplate().sign(by: Certificates.authority), to: "crl.pem")
             // The first connection, at least, got no further than the handshake.
             #expect(try #require(await self.firstOpened(server, by: program)) > 0)
         }
@@ -67,7 +67,7 @@ struct TLSProgramTests {
         let own = try PublicKeyPin(certificatePEM: Certificates.localhost.certificateChainPEM)
         let other = "sha256/47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU="
         try await self.withProgram(["tls.pin=\(other)"]) { program, _ in
-            #expect(await program.complains(of: "its public key is not one of those pinned, but \(own)"))
+            #expect(await program.printsError(of: "its public key is not one of those pinned, but \(own)"))
             #expect(program.errors.contains("add it to tls.pin"))
         }
         try await self.withProgram(["tls.pin=\(other), \(own)"]) { program, server in
@@ -79,7 +79,7 @@ struct TLSProgramTests {
     func required() async throws {
         try await self.withProgram(["tls.ocsp=required"]) { program, _ in
             #expect(
-                await program.complains(
+                await program.printsError(
                     of: "certificate refused: no OCSP answer is stapled to it: tls.ocsp: stapled does without"
                 )
             )

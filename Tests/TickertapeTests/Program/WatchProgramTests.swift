@@ -39,11 +39,11 @@ struct WatchProgramTests {
         #expect(!(await plain.lines(1)).isEmpty)
         first.send(signal: SIGKILL)
         #expect(await first.ending() != nil)
-        #expect(await plain.complains(of: "no link to the relay"))
+        #expect(await plain.printsError(of: "no link to the relay"))
         let second = try self.relay(server, port: port)
         #expect(await second.relayPort() == port, "\(second.errors)")
         #expect(await csv.prints("BINANCE:BTCUSDT,7,live\r"), "\(csv.output) \(csv.errors)")
-        #expect(await plain.complains(of: "not all of what was missed can be had"), "\(plain.errors)")
+        #expect(await plain.printsError(of: "not all of what was missed can be had"), "\(plain.errors)")
         #expect(await json.prints(#"{"type":"gap","#), "\(json.output)")
         for program in [plain, json, csv, second] { program.send(signal: SIGTERM) }
         for program in [plain, json, csv, second] {
@@ -56,7 +56,7 @@ struct WatchProgramTests {
     func hangingRelay() async throws {
         let server = try await ScriptedFinnhub.start { _ in .hang }
         let display = try self.watch(server.port, "--format", "plain", "--set", "handshake.upgrade-timeout=400ms")
-        #expect(await display.complains(of: "did not open the WebSocket within 400 ms"), "\(display.errors)")
+        #expect(await display.printsError(of: "did not open the WebSocket within 400 ms"), "\(display.errors)")
         display.send(signal: SIGTERM)
         #expect(await display.ending(atMost: .seconds(10)) == .exit(0), "\(display.errors)")
         try await server.stop()
@@ -79,9 +79,9 @@ struct WatchProgramTests {
         #expect(await watch.prints(#"{"type":"price","symbol":"BINANCE:BTCUSDT","price":"5""#), "\(watch.output)")
         let prices = watch.output.split(separator: "\n").filter { $0.hasPrefix(#"{"type":"price""#) }
         #expect(prices.filter { $0.contains(#""price":"1","#) }.count == 1, "\(prices)")
-        var told = 0
-        for line in prices { told += 1 + (RunningProgram.number(in: String(line), behind: #""skipped":"#) ?? 0) }
-        #expect(told == 5, "\(prices)")
+        var reported = 0
+        for line in prices { reported += 1 + (RunningProgram.number(in: String(line), behind: #""skipped":"#) ?? 0) }
+        #expect(reported == 5, "\(prices)")
         #expect(!watch.output.contains(#"{"type":"gap""#), "\(watch.output)")
         for program in [watch, relay] { program.send(signal: SIGTERM) }
         #expect(await watch.ending(atMost: .seconds(10)) == .exit(0))

@@ -43,10 +43,10 @@ struct DisplayContradictionTests {
             ),
         ]
     )
-    func refused(arguments: [String], beginning: String, cure: String) {
+    func refused(arguments: [String], beginning: String, hint: String) {
         let error = #expect(throws: OperatorError.self) { try self.load(arguments) }
         let message = error?.message ?? ""
-        #expect(message.hasPrefix(beginning) && message.contains("; ") && message.contains(cure), "\(message)")
+        #expect(message.hasPrefix(beginning) && message.contains("; ") && message.contains(hint), "\(message)")
         #expect(!message.contains("\n") && error?.status == .usage)
     }
 

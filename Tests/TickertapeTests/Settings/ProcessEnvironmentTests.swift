@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Where the program runs")
 struct ProcessEnvironmentTests {
-    private func surroundings(
+    private func processEnvironment(
         _ environment: [String: String],
         parent: Int32 = 7,
         hasTerminal: Bool = false
@@ -21,14 +21,14 @@ struct ProcessEnvironmentTests {
 
     @Test("is a service only where systemd itself started it and no terminal is there")
     func service() {
-        #expect(!self.surroundings([:]).isService)
-        #expect(self.surroundings(["SYSTEMD_EXEC_PID": "99"]).isService)
-        #expect(!self.surroundings(["SYSTEMD_EXEC_PID": "99"], hasTerminal: true).isService)
+        #expect(!self.processEnvironment([:]).isService)
+        #expect(self.processEnvironment(["SYSTEMD_EXEC_PID": "99"]).isService)
+        #expect(!self.processEnvironment(["SYSTEMD_EXEC_PID": "99"], hasTerminal: true).isService)
         // A shell that a unit started.
-        #expect(!self.surroundings(["SYSTEMD_EXEC_PID": "98", "INVOCATION_ID": "x"], parent: 1).isService)
-        #expect(!self.surroundings(["INVOCATION_ID": "x"]).isService)
-        #expect(self.surroundings(["INVOCATION_ID": "x"], parent: 1).isService)
-        #expect(!self.surroundings(["HOME": "/"], parent: 1).isService)
+        #expect(!self.processEnvironment(["SYSTEMD_EXEC_PID": "98", "INVOCATION_ID": "x"], parent: 1).isService)
+        #expect(!self.processEnvironment(["INVOCATION_ID": "x"]).isService)
+        #expect(self.processEnvironment(["INVOCATION_ID": "x"], parent: 1).isService)
+        #expect(!self.processEnvironment(["HOME": "/"], parent: 1).isService)
     }
 
     @Test("a service tries a rejected key again after a quarter of an hour, a person is told at once")
@@ -43,14 +43,14 @@ struct ProcessEnvironmentTests {
 
     @Test("has its folders where systemd, the session or the home says, and in a container without any falls back")
     func folders() {
-        let service = self.surroundings(["STATE_DIRECTORY": "/s:/t", "RUNTIME_DIRECTORY": "/r", "HOME": "/h"])
+        let service = self.processEnvironment(["STATE_DIRECTORY": "/s:/t", "RUNTIME_DIRECTORY": "/r", "HOME": "/h"])
         #expect(service.stateFolder == "/s")
         #expect(service.runtimeFolders == ["/r"])
-        let session = self.surroundings(["XDG_STATE_HOME": "/x", "XDG_RUNTIME_DIR": "/y", "HOME": "/h"])
+        let session = self.processEnvironment(["XDG_STATE_HOME": "/x", "XDG_RUNTIME_DIR": "/y", "HOME": "/h"])
         #expect(session.stateFolder == "/x/tickertape")
         #expect(session.runtimeFolders == ["/y/tickertape", "/run/user/42/tickertape", "/tmp/tickertape-42"])
-        #expect(self.surroundings(["HOME": "/h"]).stateFolder == "/h/.local/state/tickertape")
-        let relative = self.surroundings(["XDG_STATE_HOME": "x", "XDG_RUNTIME_DIR": "", "HOME": ""])
+        #expect(self.processEnvironment(["HOME": "/h"]).stateFolder == "/h/.local/state/tickertape")
+        let relative = self.processEnvironment(["XDG_STATE_HOME": "x", "XDG_RUNTIME_DIR": "", "HOME": ""])
         #expect(relative.stateFolder == nil)
         #expect(relative.runtimeFolders == ["/run/user/42/tickertape", "/tmp/tickertape-42"])
     }

@@ -29,7 +29,7 @@ struct SyntaxTests {
         ]
     )
     func notDurations(text: String) {
-        #expect(throws: Misfit.self) { try Syntax<TimeAmount>.duration.read(text) }
+        #expect(throws: ParseError.self) { try Syntax<TimeAmount>.duration.read(text) }
     }
 
     @Test(
@@ -45,7 +45,7 @@ struct SyntaxTests {
 
     @Test("what is no size is refused", arguments: ["", "MiB", "-1", "1mib", "1 MiB", "0.0001KiB", "9999999999GiB"])
     func notSizes(text: String) {
-        #expect(throws: Misfit.self) { try Syntax<Int>.size.read(text) }
+        #expect(throws: ParseError.self) { try Syntax<Int>.size.read(text) }
     }
 
     @Test(
@@ -69,7 +69,7 @@ struct SyntaxTests {
 
     @Test("a key is no symbol, and is not repeated")
     func keyAsSymbol() throws {
-        let error = #expect(throws: Misfit.self) { try Syntax<String>.symbol.read("c0a1b2c3d4e5f6g7h8i9") }
+        let error = #expect(throws: ParseError.self) { try Syntax<String>.symbol.read("c0a1b2c3d4e5f6g7h8i9") }
         #expect(error?.echoes == false)
         for symbol in ["BINANCE:BTCUSDT", "DERIBIT:BTC-28JUN24-60000-C", "ABCDEFGHIJKLMNOPQRSTUVWXYZ", "1INCHUSDT"] {
             #expect(try Syntax<String>.symbol.read(symbol) == symbol)
@@ -78,7 +78,7 @@ struct SyntaxTests {
 
     @Test("a value outside its range is refused with the range")
     func range() {
-        let error = #expect(throws: Misfit.self) { try Syntax<Int>.count.within(1...10).read("11") }
+        let error = #expect(throws: ParseError.self) { try Syntax<Int>.count.within(1...10).read("11") }
         #expect(error?.reason == "is out of range; it may be 1 to 10")
     }
 
@@ -125,7 +125,7 @@ struct SyntaxTests {
         #expect(!all.isLoopback && all.fromHere == Endpoint(host: "127.0.0.1", port: 8080))
         #expect(Endpoint(host: "::", port: 1).fromHere == Endpoint(host: "::1", port: 1))
         #expect(Endpoint(host: "192.0.2.7", port: 1).fromHere == Endpoint(host: "192.0.2.7", port: 1))
-        #expect(throws: Misfit.self) { try Syntax<Endpoint>.endpoint.read("8080") }
+        #expect(throws: ParseError.self) { try Syntax<Endpoint>.endpoint.read("8080") }
     }
 
     @Test("a name of this machine is a host without a port")
@@ -134,7 +134,7 @@ struct SyntaxTests {
         #expect(try Syntax<String>.hostName.read("[2001:DB8::7]") == "2001:db8::7")
         #expect(Syntax<String>.hostName.write("2001:db8::7") == "[2001:db8::7]")
         for text in ["", "ticker.lan:80", "http://ticker.lan", "a b", "2001:db8::7"] {
-            #expect(throws: Misfit.self, "\(text)") { try Syntax<String>.hostName.read(text) }
+            #expect(throws: ParseError.self, "\(text)") { try Syntax<String>.hostName.read(text) }
         }
     }
 
@@ -160,7 +160,7 @@ struct SyntaxTests {
     @Test("unencrypted traffic goes to this machine only, and the refusal says why")
     func unencrypted() {
         for text in ["ws://ws.finnhub.io", "ws://10.0.0.1:80/", "ws://127.0.0.1.evil.example/", "ws://0.0.0.0"] {
-            let error = #expect(throws: Misfit.self) { try UpstreamAddress(text) }
+            let error = #expect(throws: ParseError.self) { try UpstreamAddress(text) }
             #expect(error?.reason.contains("not encrypted") == true, "\(text)")
         }
     }
@@ -169,7 +169,7 @@ struct SyntaxTests {
     func keyInAddress() {
         for text in ["wss://ws.finnhub.io/?token=abc", "wss://ws.finnhub.io?TOKEN=abc", "wss://user:abc@ws.finnhub.io"]
         {
-            let error = #expect(throws: Misfit.self) { try UpstreamAddress(text) }
+            let error = #expect(throws: ParseError.self) { try UpstreamAddress(text) }
             #expect(error?.echoes == false)
             #expect(error?.reason.contains("abc") == false)
         }
@@ -183,7 +183,7 @@ struct SyntaxTests {
         ]
     )
     func notAddresses(text: String) {
-        #expect(throws: Misfit.self) { try UpstreamAddress(text) }
+        #expect(throws: ParseError.self) { try UpstreamAddress(text) }
     }
 
     @Test("no way of printing shows a secret")

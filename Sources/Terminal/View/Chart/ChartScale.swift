@@ -16,7 +16,7 @@ struct ChartScale {
     /// - Parameters:
     ///   - most: the most ticks that there is room for.
     ///   - fractionDigits: those of the symbol; a price that stands still is given a few steps of the last one.
-    init?(_ samples: [ChartSample], mostTicks most: Int, fractionDigits: Int) {
+    init?(_ samples: [ChartSample], maximumTicks most: Int, fractionDigits: Int) {
         guard var low = samples.compactMap(\.low).min(), var high = samples.compactMap(\.high).max() else { return nil }
         if low == high {
             var unit = 1.0

@@ -87,7 +87,7 @@ struct ExportCommand: AsyncParsableCommand {
             export.beginFile()
             let source = try ExportSource(path: file)
             if !source.followers.isEmpty {
-                Console.complain(PlainWords.continuation(of: file, in: source.followers))
+                Console.complain(SystemErrorText.continuation(of: file, in: source.followers))
             }
             while let (event, loss) = try source.next() {
                 if let loss { export.lost(lines: loss.lines, from: loss.from, to: loss.to) }

@@ -15,7 +15,7 @@ final class ExportSource {
         do throws(RecordingFailure) {
             self.stream = try RecordingStream(path: path)
             self.followers = self.stream.segments.dropFirst().map(\.path)
-            PlainWords.tellLeftOut(self.stream.unreadable)
+            SystemErrorText.reportLeftOut(self.stream.unreadable)
             try self.stream.readAhead()
         } catch {
             throw OperatorError(error)

@@ -67,10 +67,10 @@ struct CommonOptions: ParsableArguments, SettingFlags {
         }
         let key = text[..<equals].trimmingBlanks()
         guard let setting = Setting.named(key) else {
-            let cure =
+            let hint =
                 key.nearest(in: Setting.all.map(\.key)).map { "did you mean \($0)?" }
                 ?? "`tickertape config` lists the settings"
-            return .failure(ValidationError("--set \(key): no such setting; \(cure)"))
+            return .failure(ValidationError("--set \(key): no such setting; \(hint)"))
         }
         guard !setting.isSecret else {
             return .failure(

@@ -19,10 +19,10 @@ enum FindingsText {
                 + "\(header?.address.map { " from \($0)" } ?? "")"
         )
         if let header, !header.symbols.isEmpty { say("symbols: \(header.symbols.joined(separator: ", "))") }
-        let numbered = findings.trades.map { ", \(PlainWords.count($0, "trade")) on the tape" } ?? ""
+        let numbered = findings.trades.map { ", \(SystemErrorText.count($0, "trade")) on the tape" } ?? ""
         say(
-            "\(PlainWords.count(findings.lines, "line")), \(PlainWords.count(findings.frames, "frame"))\(numbered), "
-                + "\(PlainWords.count(findings.bytes, "byte")) of text"
+            "\(SystemErrorText.count(findings.lines, "line")), \(SystemErrorText.count(findings.frames, "frame"))\(numbered), "
+                + "\(SystemErrorText.count(findings.bytes, "byte")) of text"
         )
         if let first = findings.firstWall, let last = findings.lastWall {
             say("from \(Self.time(first)) to \(Self.time(last))")
@@ -31,16 +31,16 @@ enum FindingsText {
             say("longest silence: \(Self.seconds(silence.nanoseconds)), from \(Self.seconds(silence.at)) on")
         }
         for (name, count) in findings.dialects.sorted(by: { $0.key < $1.key }) {
-            say("\(PlainWords.count(count, "frame")) of the dialect \(name)")
+            say("\(SystemErrorText.count(count, "frame")) of the dialect \(name)")
         }
         for (name, count) in findings.events.sorted(by: { $0.key < $1.key }) { say("\(name): \(count)") }
         for (symbol, count) in trades.sorted(by: { ($1.value, $0.key) < ($0.value, $1.key) }) {
-            say("\(symbol): \(PlainWords.count(count, "trade"))")
+            say("\(symbol): \(SystemErrorText.count(count, "trade"))")
         }
         for hole in findings.holes.prefix(20) {
             say("gap at \(Self.seconds(hole.at)), \(Self.seconds(hole.gap.to &- hole.gap.from)): \(hole.gap.reason)")
         }
-        if findings.holeCount > 20 { say("and \(PlainWords.count(findings.holeCount - 20, "more gap"))") }
+        if findings.holeCount > 20 { say("and \(SystemErrorText.count(findings.holeCount - 20, "more gap"))") }
         let counted: [(count: Int, one: String, several: String, rest: String)] = [
             (Int(clamping: findings.droppedFrames), "frame was", "frames were", "dropped by the recorder"),
             (findings.repeatedFrames, "frame", "frames", "came again"),
@@ -55,15 +55,15 @@ enum FindingsText {
             ),
             (
                 findings.damagedLines, "line is", "lines are",
-                "damaged (\(PlainWords.count(findings.damagedBytes, "byte")))"
+                "damaged (\(SystemErrorText.count(findings.damagedBytes, "byte")))"
             ),
         ]
         for found in counted where found.count > 0 {
-            say("\(PlainWords.count(found.count, found.one, found.several)) \(found.rest)")
+            say("\(SystemErrorText.count(found.count, found.one, found.several)) \(found.rest)")
         }
         for damage in findings.damage.prefix(20) {
             say(
-                "damage at byte \(damage.offset), line \(damage.line), \(PlainWords.count(damage.lines, "line")): \(damage.reason)"
+                "damage at byte \(damage.offset), line \(damage.line), \(SystemErrorText.count(damage.lines, "line")): \(damage.reason)"
             )
         }
         for part in findings.packedDamage.prefix(20) {

@@ -17,21 +17,25 @@ struct NewRecordingOptions: ParsableArguments {
         SignalHandling.removeUnfinishedFile()
         do throws(RecordingFailure) {
             let result = try body()
-            let frames = PlainWords.count(result.frames, "frame")
-            Console.print("\(target): \(frames), \(PlainWords.count(result.lines, "line"))")
-            PlainWords.tellLeftOut(result.unreadable)
+            let frames = SystemErrorText.count(result.frames, "frame")
+            Console.print("\(target): \(frames), \(SystemErrorText.count(result.lines, "line"))")
+            SystemErrorText.reportLeftOut(result.unreadable)
             if let missing = result.missing { Console.complain("warning: \(missing)") }
             if result.files > 1 { Console.print("read from \(result.files) files") }
             if result.damagedLines > 0 {
                 Console.print(
-                    "\(PlainWords.count(result.damagedLines, "damaged line was", "damaged lines were")) left out"
+                    "\(SystemErrorText.count(result.damagedLines, "damaged line was", "damaged lines were")) left out"
                 )
             }
             if result.losses > 0 {
-                Console.print("something is missing at \(PlainWords.count(result.losses, "place")), which it tells")
+                Console.print(
+                    "something is missing at \(SystemErrorText.count(result.losses, "place")), which it tells"
+                )
             }
             if result.duplicates > 0 {
-                Console.print("\(PlainWords.count(result.duplicates, "line was", "lines were")) in several recordings")
+                Console.print(
+                    "\(SystemErrorText.count(result.duplicates, "line was", "lines were")) in several recordings"
+                )
             }
         } catch {
             throw OperatorError(error)

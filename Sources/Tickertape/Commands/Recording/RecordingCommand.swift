@@ -74,7 +74,7 @@ struct RecordingRepairCommand: AsyncParsableCommand {
             try RecordingEdits.repair(self.file, to: self.target, form: self.options.form)
         }
         let followers = (try? RecordingStream(path: self.file))?.segments.dropFirst().map(\.path) ?? []
-        if !followers.isEmpty { Console.print(PlainWords.continuation(of: self.file, in: followers)) }
+        if !followers.isEmpty { Console.print(SystemErrorText.continuation(of: self.file, in: followers)) }
     }
 }
 

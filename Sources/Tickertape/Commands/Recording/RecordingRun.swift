@@ -40,7 +40,7 @@ struct RecordingRun {
                     continue
                 }
                 guard let last = before.lastNumber, let next = file.header.first, next > last &+ 1 else { continue }
-                let lines = PlainWords.count(next - last - 1, "line is", "lines are")
+                let lines = SystemErrorText.count(next - last - 1, "line is", "lines are")
                 holes.append("\(lines) missing between \(before.path) and \(file.path)")
             }
         }

@@ -4,7 +4,7 @@ import NIOConcurrencyHelpers
 /// The warnings of what cannot be read of a recording that is played.
 enum RecordedDamage {
     /// The most places that are reported one by one.
-    private static let mostLines = 20
+    private static let maximumLines = 20
 
     /// Reports what could not be read, at the end, when all is known.
     static func complain(of file: RecordingFile) {
@@ -26,7 +26,7 @@ enum RecordedDamage {
                 lines += 1
                 return lines
             }
-            if count <= self.mostLines { Console.complain("warning: \(line)") }
+            if count <= self.maximumLines { Console.complain("warning: \(line)") }
         }
     }
 }

@@ -88,13 +88,13 @@ struct ReplayCommand: SettingsCommand {
         if settings.origin(of: .symbols) != .builtIn {
             try RecordedSymbols.check(settings.finnhub.symbols, in: recording)
         }
-        var standIn = StandInSettings()
-        standIn.replay.machine.isPaused = self.paused
-        try self.pace.apply(to: &standIn.replay, recording: recording)
+        var mockServer = MockServerSettings()
+        mockServer.replay.machine.isPaused = self.paused
+        try self.pace.apply(to: &mockServer.replay, recording: recording)
         try await ReplayProgram(
             settings: settings,
             material: .recording(recording),
-            standIn: standIn,
+            mockServer: mockServer,
             source: .replay(file: FilePath.last(of: self.file), speed: self.pace.speed.factor),
             waitsForClient: self.waitsForClient
         ).run()
@@ -107,7 +107,7 @@ struct ReplayCommand: SettingsCommand {
         hash.symbols = self.symbols
         try RecordedSymbols.check(self.symbols, in: hash.recording)
         hash.rules = try self.alerts.alerts.map { rule in
-            do throws(AlertRule.Misfit) {
+            do throws(AlertRule.ParseError) {
                 return try AlertRule(rule)
             } catch {
                 throw OperatorError("--alert \"\(rule)\": \(error)", status: .usage)

@@ -12,14 +12,14 @@ package struct ReplayHash: Sendable {
     package var replay = ReplaySettings()
     /// The symbols to ask for; none means those of the recording, as many as one connection may have.
     package var symbols: [String] = []
-    /// The alerts that are set; none means ``SinkRehearsal/usualRules``.
+    /// The alerts that are set; none means ``OutputHarness/usualRules``.
     package var rules: [AlertRule] = []
     package var cutting = ReplayCutting.messages
     package var keepsBytes = false
 
     /// What came of it.
     package struct Report: Sendable {
-        package var outputs: [RehearsedOutput]
+        package var outputs: [HarnessOutput]
         /// How long the player took by its own clock, ns.
         package var elapsed: Int64
     }
@@ -30,7 +30,7 @@ package struct ReplayHash: Sendable {
     ///
     /// - Throws: ``OperatorError`` when the recording cannot be played to its end.
     package func run() async throws -> Report {
-        let history = try HistoryRehearsal()
+        let history = try HistoryHarness()
         var report: Report
         do {
             report = try self.play(history)
@@ -44,7 +44,7 @@ package struct ReplayHash: Sendable {
     }
 
     /// All that is on the two clocks, which belong to the thread that made them.
-    private func play(_ history: HistoryRehearsal) throws -> Report {
+    private func play(_ history: HistoryHarness) throws -> Report {
         do {
             let replay = try VirtualReplay(.recording(self.recording), settings: self.replay)
             let clock = replay.clock
@@ -53,15 +53,15 @@ package struct ReplayHash: Sendable {
             // Neither the file's name nor the speed is in anybody's bytes.
             let source = FeedStatus.Source.replay(file: "recording", speed: 1)
             let epoch = UInt64(max(began, 0) / 1_000_000)
-            var plan = SinkRehearsal.Plan(
+            var plan = OutputHarness.Plan(
                 symbols: symbols,
                 status: FeedStatus(source: source, phase: .connecting, since: began),
                 epoch: epoch,
                 position: replay.position
             )
-            plan.rules = self.rules.isEmpty ? try SinkRehearsal.usualRules.map { try AlertRule($0) } : self.rules
+            plan.rules = self.rules.isEmpty ? try OutputHarness.usualRules.map { try AlertRule($0) } : self.rules
             plan.keepsBytes = self.keepsBytes
-            let sinks = try SinkRehearsal(plan, loop: clock.loop, wallClock: clock.wall)
+            let sinks = try OutputHarness(plan, loop: clock.loop, wallClock: clock.wall)
             var order = VirtualReplay.Order(symbols: symbols, source: source, epoch: epoch)
             order.cutting = self.cutting
             let elapsed = try replay.run(order, readers: sinks.readers + [history])

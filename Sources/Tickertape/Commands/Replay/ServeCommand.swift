@@ -167,24 +167,24 @@ struct ServeCommand: SettingsCommand {
         let settings = try self.loadSettings().settings
         SignalHandling.endAtOnce()
         let material = try self.material()
-        var standInSettings = self.standInSettings
+        var mockServerSettings = self.mockServerSettings
         let recording: RecordingFile? = if case .recording(let file) = material { file } else { nil }
         if let recording {
             // Before places are looked for: what is found then is not reported again.
             RecordedDamage.complainAtOnce(of: recording)
-            try self.pace.apply(to: &standInSettings.replay, recording: recording)
+            try self.pace.apply(to: &mockServerSettings.replay, recording: recording)
         }
         let authority = try CertificateAuthority(name: "tickertape stand-in")
         if !self.plain {
-            standInSettings.credentials = try authority.issue(for: self.listen.host)
+            mockServerSettings.credentials = try authority.issue(for: self.listen.host)
             if let path = self.authorityOut { try NewFile.write(authority.certificatePEM, to: path) }
         }
         let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
-        let standIn: StandIn
+        let mockServer: MockServer
         do {
-            standIn = try await StandIn.start(
+            mockServer = try await MockServer.start(
                 material,
-                settings: standInSettings,
+                settings: mockServerSettings,
                 on: group.next(),
                 host: self.listen.host,
                 port: self.listen.port,
@@ -195,15 +195,15 @@ struct ServeCommand: SettingsCommand {
             throw OperatorError("\(error)", status: .failure)
         } catch {
             throw OperatorError(
-                "cannot listen on \(self.listen): \(PlainWords.of(error)); choose another --listen HOST:PORT",
+                "cannot listen on \(self.listen): \(SystemErrorText.of(error)); choose another --listen HOST:PORT",
                 status: .addressInUse
             )
         }
-        self.announce(port: standIn.address?.port ?? self.listen.port, authority: authority)
+        self.announce(port: mockServer.address?.port ?? self.listen.port, authority: authority)
         try await NamedService.run([
             NamedService("stand-in") {
                 try? await gracefulShutdown()
-                await standIn.stop()
+                await mockServer.stop()
             }
         ])
         await group.end()
@@ -217,8 +217,8 @@ struct ServeCommand: SettingsCommand {
     }
 
     /// How it is served, whatever it is.
-    var standInSettings: StandInSettings {
-        var settings = StandInSettings()
+    var mockServerSettings: MockServerSettings {
+        var settings = MockServerSettings()
         settings.speed = self.pace.speed.factor
         settings.rebasesTimes = self.liveTimes
         settings.sharesClock = self.sharesClock || self.hasBreaks

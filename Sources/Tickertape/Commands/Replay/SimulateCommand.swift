@@ -68,14 +68,14 @@ struct SimulateCommand: SettingsCommand {
         if let write { return try self.writeMarket(of: symbols, to: write) }
         SignalHandling.endAtOnce()
         let run = self.market.run(symbols: symbols, start: WallClock.now() / 1_000_000)
-        var standIn = StandInSettings()
-        standIn.speed = self.speed.factor
+        var mockServer = MockServerSettings()
+        mockServer.speed = self.speed.factor
         // As the market would: the connection is gone as long as something is missing.
-        standIn.replay.hasBreaks = self.market.tempo.gap != nil
+        mockServer.replay.hasBreaks = self.market.tempo.gap != nil
         try await ReplayProgram(
             settings: settings,
             material: .market(run),
-            standIn: standIn,
+            mockServer: mockServer,
             source: .simulated(seed: self.market.seed, speed: self.speed.factor)
         ).run()
     }

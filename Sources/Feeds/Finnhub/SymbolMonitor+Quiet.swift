@@ -1,0 +1,179 @@
+package import Market
+
+/// Symbols that a connection is given up for, because they do not trade.
+package struct SymbolSilence: Sendable, Equatable {
+    /// The first of them, and how many others there are.
+    package var symbol: String
+    package var others: Int
+    /// For how long the one that traded last has not; ns.
+    package var nanoseconds: Int64
+    /// When the first of them to fall silent on this connection did, wall clock, ns since 1970. What they traded since then
+    /// may be missing.
+    package var from: Int64
+
+    package init(symbol: String, others: Int, nanoseconds: Int64, from: Int64) {
+        self.symbol = symbol
+        self.others = others
+        self.nanoseconds = nanoseconds
+        self.from = from
+    }
+}
+
+// What is done about symbols that do not trade: first nothing but a word, then the mild step, then the other connection,
+// then a pause that grows.
+extension SymbolMonitor {
+    /// How long the symbol may be without a trade before it is quiet; ns.
+    func threshold(_ place: Int, now: Int64) -> Int64 {
+        UsualSilence.limit(
+            longest: self.clocks[place].longestGap(now: now),
+            times: self.settings.staleFactor,
+            within: self.settings.freshness
+                .staleAfter...max(self.settings.staleLimit, self.settings.freshness.staleAfter)
+        )
+    }
+
+    /// Notes that silence said nothing for so long: a replay was paused.
+    mutating func shifted(by time: Int64, now: Int64) {
+        self.shiftTrades(by: time, now: now)
+        for place in self.clocks.indices { self.clocks[place].shift(by: time, now: now) }
+    }
+
+    /// When the next step for the symbol is due, if one is; monotonic ns.
+    private func stepDeadline(_ place: Int, now: Int64) -> Int64? {
+        guard self.entries[place].refusal == nil, let since = self.clocks[place].since else { return nil }
+        let threshold = self.threshold(place, now: now)
+        guard let episode = self.entries[place].episode, self.isQuiet(place) else { return since + threshold }
+        guard self.takesSteps else { return nil }
+        guard let resubscribed = episode.resubscribed else {
+            return max(since + threshold, self.entries[place].coolUntil)
+        }
+        let patient = resubscribed + threshold
+        return self.mayReconnect(for: episode) ? max(patient, self.reconnectAfter) : patient
+    }
+
+    func isQuiet(_ place: Int) -> Bool {
+        if case .quiet = self.entries[place].status.state { return true }
+        return false
+    }
+
+    /// While others trade, one symbol's silence costs them one reconnect and no more.
+    private func mayReconnect(for episode: Episode) -> Bool {
+        !episode.hasReconnected || !self.clocks.contains { $0.isLive }
+    }
+
+    /// When the first step for any symbol is due; monotonic ns.
+    func quietDeadline(now: Int64) -> Int64? {
+        self.entries.indices.compactMap { self.stepDeadline($0, now: now) }.min()
+    }
+
+    /// Takes the steps that are due.
+    mutating func takeSteps(_ now: Moment) -> Action {
+        var wantsReconnect = false
+        for place in self.entries.indices {
+            guard let due = self.stepDeadline(place, now: now.monotonic), now.monotonic >= due else { continue }
+            guard self.isQuiet(place), var episode = self.entries[place].episode else {
+                self.becameQuiet(place, now: now)
+                continue
+            }
+            if episode.resubscribed == nil {
+                episode.resubscribed = now.monotonic
+                self.entries[place].episode = episode
+                self.pacer.append(.unsubscribe(self.entries[place].symbol))
+                self.pacer.append(.subscribe(self.entries[place].symbol))
+            } else if self.mayReconnect(for: episode) {
+                wantsReconnect = true
+            } else {
+                self.endRound(place, now: now.monotonic)
+            }
+        }
+        guard wantsReconnect else { return .none }
+        return self.reconnect(now)
+    }
+
+    private mutating func becameQuiet(_ place: Int, now: Moment) {
+        let clock = self.clocks[place]
+        // Trades for as long as the pause was are a sign that all was well again.
+        let pause = Self.doubled(
+            self.settings.coolDown,
+            times: self.entries[place].round,
+            limit: self.settings.coolDownLimit
+        )
+        if clock.isLive, let since = clock.since, since - clock.runBegan >= pause { self.entries[place].round = 0 }
+        self.clocks[place].isLive = false
+        self.entries[place].episode = self.entries[place].episode ?? Episode()
+        let seconds = (now.monotonic - (clock.since ?? now.monotonic)) / 1_000_000_000
+        self.change(place, to: .quiet, reason: "no trade for \(seconds) s", now: now)
+    }
+
+    /// Notes that a symbol is about to trade. Whether it was silent or only not sent, nobody can tell: where it was silent
+    /// for longer than is usual for it, what it traded meanwhile may be missing.
+    mutating func silenceEnded(_ place: Int, now: Moment) {
+        // One that was quiet before this connection may trade at once here: the gap between the two tells of it.
+        guard self.takesSteps, self.isQuiet(place), let since = self.clocks[place].since,
+            now.monotonic - since >= self.settings.freshness.staleAfter
+        else { return }
+        let from = now.wall(at: since)
+        if let silence = self.endedSilence {
+            self.endedSilence?.others = silence.others + 1
+            self.endedSilence?.from = min(silence.from, from)
+        } else {
+            self.endedSilence = SymbolSilence(
+                symbol: self.entries[place].symbol,
+                others: 0,
+                nanoseconds: now.monotonic - since,
+                from: from
+            )
+        }
+    }
+
+    /// What trades again after a silence, once.
+    package mutating func takeEndedSilence() -> SymbolSilence? {
+        defer { self.endedSilence = nil }
+        return self.endedSilence
+    }
+
+    /// Since when the first of the symbols that are quiet now has been; wall clock, ns since 1970.
+    package func quietSince(_ now: Moment) -> Int64? {
+        guard self.takesSteps else { return nil }
+        let sinces = self.entries.indices.compactMap { self.isQuiet($0) ? self.clocks[$0].since : nil }
+        return sinces.min().map { now.wall(at: $0) }
+    }
+
+    private mutating func endRound(_ place: Int, now: Int64) {
+        let entry = self.entries[place]
+        self.entries[place].episode?.resubscribed = nil
+        self.entries[place].coolUntil =
+            now + Self.doubled(self.settings.coolDown, times: entry.round, limit: self.settings.coolDownLimit)
+        self.entries[place].round = entry.round + 1
+    }
+
+    /// Gives the connection up for all symbols that are quiet: they share it.
+    private mutating func reconnect(_ now: Moment) -> Action {
+        let quiet = self.entries.indices.filter { self.isQuiet($0) && self.clocks[$0].since != nil }
+        let fresh = quiet.filter { self.entries[$0].episode?.hasReconnected == false }
+        // Those that were silent before this connection are told of by the gap before it.
+        let reported = fresh.isEmpty ? quiet : fresh
+        let sinces = reported.compactMap { self.clocks[$0].since }
+        let first = sinces.min() ?? now.monotonic
+        let silence = SymbolSilence(
+            symbol: reported.first.map { self.entries[$0].symbol } ?? "",
+            others: reported.count - 1,
+            nanoseconds: now.monotonic - (sinces.max() ?? now.monotonic),
+            from: now.wall(at: first)
+        )
+        for place in quiet {
+            self.entries[place].episode?.hasReconnected = true
+            self.endRound(place, now: now.monotonic)
+        }
+        // Each symbol has a pause of its own; this one keeps fifty of them from taking turns.
+        if let last = self.lastReconnect, now.monotonic - last >= 2 * self.settings.coolDownLimit {
+            self.silenceRounds = 0
+        }
+        self.lastReconnect = now.monotonic
+        self.reconnectAfter =
+            now.monotonic
+            + Self.doubled(self.settings.coolDown, times: self.silenceRounds, limit: self.settings.coolDownLimit)
+        self.silenceRounds += 1
+        return .reconnect(silence)
+    }
+}

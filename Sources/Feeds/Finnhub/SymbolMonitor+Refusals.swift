@@ -1,0 +1,141 @@
+package import Market
+import Wire
+
+// Symbols that the service does not send.
+extension SymbolMonitor {
+    /// Takes an error of the service; returns whether it was about a symbol that is asked for.
+    ///
+    /// Words that do not name the symbol are understood by the order in which symbols were asked for: the service gives its
+    /// places to those who ask first, so of too many it refuses the newest that has not traded yet, and as many errors as
+    /// there are refuse as many symbols. Any other refusal is the answer to the oldest request that may still be answered.
+    /// Either is a suspicion, which the symbol's first trade disproves; then another one is suspected.
+    @discardableResult
+    package mutating func errorArrived(_ text: String, now: Moment) -> Bool {
+        guard self.opened != nil, let refusal = SymbolRefusalText(text) else { return false }
+        if let named = self.named(in: text, refusal) {
+            self.refuse(named, refusal.kind, text: text, isGuess: false, now: now)
+            return true
+        }
+        // It names one that nobody wants any more, or that only another program asked for.
+        if refusal.symbol != nil { return false }
+        return self.suspect(refusal.kind, text: text, now: now)
+    }
+
+    private func named(in text: String, _ refusal: SymbolRefusalText) -> Int? {
+        if let symbol = refusal.symbol { return self.place(of: symbol) }
+        return self.entries.indices.filter { text.contains(self.entries[$0].symbol) && self.entries[$0].order > 0 }
+            .max { self.entries[$0].symbol.utf8.count < self.entries[$1].symbol.utf8.count }
+    }
+
+    /// Refuses the symbol that an error without a name most likely means.
+    @discardableResult
+    mutating func suspect(_ kind: SymbolStatus.Refusal, text: String?, now: Moment) -> Bool {
+        let open = self.entries.indices.filter { place in
+            let entry = self.entries[place]
+            return entry.order > 0 && !entry.isConfirmed && (entry.refusal == nil || entry.refusal?.isRetried == true)
+        }
+        let place: Int?
+        switch kind {
+        case .overLimit:
+            place = open.max { self.entries[$0].order < self.entries[$1].order }
+        case .noSuchSymbol, .notPermitted:
+            place =
+                open.filter { now.monotonic - self.entries[$0].askedAt < Self.answerTime }
+                .min { self.entries[$0].order < self.entries[$1].order }
+        }
+        guard let place else { return false }
+        self.refuse(place, kind, text: text ?? Self.words(kind), isGuess: true, now: now)
+        return true
+    }
+
+    private static func words(_ kind: SymbolStatus.Refusal) -> String {
+        switch kind {
+        case .noSuchSymbol: "Invalid symbol"
+        case .notPermitted: "You don't have access to this resource."
+        case .overLimit: "Subscribing to too many symbols"
+        }
+    }
+
+    private mutating func refuse(
+        _ place: Int,
+        _ kind: SymbolStatus.Refusal,
+        text: String,
+        isGuess: Bool,
+        now: Moment
+    ) {
+        if let known = self.entries[place].refusal, known.kind == kind, !known.isRetried, !known.isHeld {
+            // The same said again is no second refusal, or a service that repeats itself would cost the symbol an hour.
+            self.entries[place].refusal?.isGuess = known.isGuess && isGuess
+            return
+        }
+        let count = (self.entries[place].refusal?.count ?? 0) + 1
+        let first = kind == .overLimit ? self.settings.retryOverLimit : self.settings.retryRefused
+        let wait = Self.doubled(first, times: count - 1, limit: max(self.settings.retryLimit, first))
+        let retryAt = now.monotonic + wait
+        self.entries[place].refusal = Refusal(kind: kind, count: count, retryAt: retryAt, isGuess: isGuess)
+        self.entries[place].episode = nil
+        self.clocks[place].isLive = false
+        self.change(place, to: .refused(kind, retryAt: now.wall(at: retryAt)), reason: text, now: now)
+        // The service gave it no place, so another may have it; of too many it has refused as many as it wanted to.
+        if kind != .overLimit { self.placeBecameFree(now: now) }
+    }
+
+    /// Holds a symbol back that would be one too many; the service is not asked.
+    mutating func hold(_ place: Int, now: Moment) {
+        let retryAt = now.monotonic + self.settings.retryLimit
+        self.entries[place].refusal = Refusal(kind: .overLimit, count: 1, retryAt: retryAt, isHeld: true)
+        self.change(
+            place,
+            to: .refused(.overLimit, retryAt: now.wall(at: retryAt)),
+            reason: "\(self.entries[place].symbol) is one more than the \(self.settings.symbolLimit) symbols of "
+                + "upstream.max-symbols",
+            now: now
+        )
+    }
+
+    /// A symbol was given up or refused: the first one that there was no place for is asked for.
+    mutating func placeBecameFree(now: Moment) {
+        guard self.acceptedCount < self.settings.symbolLimit else { return }
+        let place = self.entries.firstIndex { entry in
+            entry.refusal?.kind == .overLimit && entry.refusal?.isRetried == false
+        }
+        if let place { self.retry(place, now: now) }
+    }
+
+    private mutating func retry(_ place: Int, now: Moment) {
+        guard self.acceptedCount < self.settings.symbolLimit else { return self.hold(place, now: now) }
+        if self.entries[place].refusal?.isHeld == true {
+            self.entries[place].refusal = nil
+            self.change(place, to: .asked, reason: nil, now: now)
+        } else {
+            self.entries[place].refusal?.isRetried = true
+            self.entries[place].askedAt = now.monotonic
+        }
+        self.ask(place)
+    }
+
+    private func retryDeadline(_ place: Int) -> Int64? {
+        guard let refusal = self.entries[place].refusal, self.opened != nil else { return nil }
+        return refusal.isRetried ? self.entries[place].askedAt + Self.answerTime : refusal.retryAt
+    }
+
+    /// When a refused symbol is to be looked at again; monotonic ns.
+    var refusalDeadline: Int64? { self.entries.indices.compactMap { self.retryDeadline($0) }.min() }
+
+    /// Asks again for what was refused long ago, and believes a symbol that was asked for again and not refused.
+    mutating func retryRefused(_ now: Moment) {
+        for place in self.entries.indices {
+            guard let due = self.retryDeadline(place), now.monotonic >= due else { continue }
+            if self.entries[place].refusal?.isRetried == true {
+                guard !self.pacer.holds(.subscribe(self.entries[place].symbol)) else {
+                    self.entries[place].askedAt = now.monotonic
+                    continue
+                }
+                self.entries[place].refusal = nil
+                self.change(place, to: .asked, reason: nil, now: now)
+            } else {
+                self.retry(place, now: now)
+            }
+        }
+    }
+}

@@ -1,0 +1,68 @@
+package import Recordings
+
+/// Where a ladder's memory outlives the program; may wait for a disk.
+package protocol AttemptStore: Sendable {
+    /// What an earlier run left, if anything.
+    func load() -> SavedBackoff?
+    func save(_ memory: SavedBackoff)
+    func clear()
+}
+
+/// A ladder's memory as a file in the state directory, one for each key.
+///
+/// It is never in the way: what cannot be read is replaced, and where nothing can be written the program goes on without,
+/// each with one line of warning.
+package struct AttemptFile: AttemptStore {
+    /// More than any file of ours has, in bytes.
+    private static let limit = 4_096
+
+    private let folder: PrivateFolder
+    private let name: String
+    private let readWarning: WarnOnce
+    private let writeWarning: WarnOnce
+
+    /// - Parameters:
+    ///   - path: the state directory; made where it is missing.
+    ///   - identity: whose attempts these are.
+    ///   - warn: is told in one line what does not work.
+    /// - Returns: `nil` when the directory cannot be used, after a warning.
+    package init?(
+        directory path: String,
+        identity: KeyIdentity,
+        disk: any SegmentDisk = SystemSegmentDisk(),
+        warn: @escaping @Sendable (String) -> Void
+    ) {
+        self.readWarning = WarnOnce(warn)
+        self.writeWarning = WarnOnce(warn)
+        self.name = "\(identity.name).attempts"
+        do throws(PrivateFolder.Failure) {
+            self.folder = try PrivateFolder(path, disk: disk)
+        } catch {
+            self.writeWarning.notify("attempts are not remembered over a restart: \(error.reason) (state.directory)")
+            return nil
+        }
+    }
+
+    package func load() -> SavedBackoff? {
+        let reason: String
+        do throws(PrivateFolder.Failure) {
+            guard let text = try self.folder.read(self.name, limit: Self.limit) else { return nil }
+            if let memory = SavedBackoff(text: text) { return memory }
+            reason = "it is damaged or of another version"
+        } catch {
+            reason = error.reason
+        }
+        self.readWarning.notify("\(self.folder.path)/\(self.name) cannot be used and is replaced: \(reason)")
+        return nil
+    }
+
+    package func save(_ memory: SavedBackoff) {
+        do throws(PrivateFolder.Failure) {
+            try self.folder.replace(self.name, with: memory.text)
+        } catch {
+            self.writeWarning.notify("\(self.folder.path)/\(self.name) cannot be written: \(error.reason)")
+        }
+    }
+
+    package func clear() { self.folder.remove(self.name) }
+}

@@ -1,0 +1,69 @@
+import Logging
+import Market
+import NIOCore
+
+// The waits between attempts.
+extension ReconnectingConnection {
+    func pause(_ pause: ReconnectBackoff.Pause, reason: String) {
+        let now = self.context.wallClock()
+        self.backoff.paused(pause, at: now, reason: reason)
+        self.report(
+            self.phase(of: pause.kind, until: now + pause.wait),
+            self.words(pause.kind, reason: reason),
+            pause.kind == .keyInUse ? .keyInUse : self.cause
+        )
+        switch pause.kind {
+        case .reconnecting: break
+        case .rateLimited, .keyInUse: self.leaveAlone(for: pause.wait, self.words(pause.kind, reason: reason))
+        }
+        self.pause(for: pause.wait)
+    }
+
+    /// Notes that the wait which begins now is the service's wish, or is there to leave the key to somebody else.
+    func leaveAlone(for wait: Int64, _ reason: String) {
+        self.leftAlone = (self.context.wallClock() + wait, reason)
+    }
+
+    func phase(of kind: ReconnectBackoff.Pause.Kind, until: Int64) -> FeedStatus.Phase {
+        switch kind {
+        case .reconnecting: .reconnecting(attempt: max(self.backoff.backoff.failures, 1), retryAt: until)
+        case .rateLimited: .rateLimited(until: until)
+        case .keyInUse: .keyInUse(retryAt: until)
+        }
+    }
+
+    private func words(_ kind: ReconnectBackoff.Pause.Kind, reason: String) -> String {
+        switch kind {
+        case .reconnecting, .rateLimited: reason
+        case .keyInUse:
+            "connections are accepted and die within seconds: is the key used by another program? (\(reason))"
+        }
+    }
+
+    /// Waits, then tries again.
+    func pause(for wait: Int64) {
+        if let reason {
+            // The state that is reported says the same to people.
+            self.context.logger.debug(
+                "The connection ended",
+                metadata: ["reason": "\(reason)", "retry_in_ms": "\(wait / 1_000_000)"]
+            )
+        }
+        self.retry(in: wait)
+    }
+
+    /// Waits without a word, then begins the next attempt.
+    func retry(in wait: Int64) {
+        let loopBound = NIOLoopBound(self, eventLoop: self.loop)
+        self.pauseNumber += 1
+        self.pausedAt = self.loop.now
+        let number = self.pauseNumber
+        self.state = .pausing(
+            self.loop.scheduleTask(in: .nanoseconds(wait)) {
+                // A loop does not take back a timer that is due in the same turn as what cancels it.
+                guard case .pausing = loopBound.value.state, number == loopBound.value.pauseNumber else { return }
+                loopBound.value.next()
+            }
+        )
+    }
+}

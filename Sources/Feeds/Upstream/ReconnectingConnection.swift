@@ -1,0 +1,378 @@
+package import TLS
+package import Market
+package import NIOCore
+
+/// Who a ``ReconnectingConnection`` keeps a connection for; everything is called on its loop.
+package protocol ReconnectingConnectionDelegate: AnyObject {
+    /// Makes and installs the connection's last handler, before any frame is delivered.
+    ///
+    /// - Parameter isRelay: whether the peer says that it is the relay of a program like this one.
+    func connectionOpened(_ channel: any Channel, isRelay: Bool) throws -> any KeptConnection
+    /// Takes what is true now; that trades flow is reported by whoever reads them.
+    func connectionReported(_ phase: FeedStatus.Phase, reason: String?, cause: FeedStatus.Cause?)
+    /// Takes the end of a connection or of an attempt, before there is another.
+    ///
+    /// - Parameter retry: goes on, for this reason; not calling it leaves nothing to wait for but the end.
+    func connectionLost(_ failure: UpstreamFailure, retry: @escaping (UpstreamFailure) -> Void)
+}
+
+extension ReconnectingConnectionDelegate {
+    /// Goes on at once.
+    package func connectionLost(_ failure: UpstreamFailure, retry: @escaping (UpstreamFailure) -> Void) {
+        retry(failure)
+    }
+}
+
+/// The keeper of one connection: opens it, and opens it again by the ladder until it is told to stop.
+///
+/// Belongs to one event loop, whose clock is its only one. It waits for exactly one thing at a time: an attempt, a
+/// connection's end, or the timer of the next attempt.
+package final class ReconnectingConnection {
+    /// How long a stop waits for the closing handshake; the rest of the program has to stop in time too.
+    private static let stopLimit: TimeAmount = .milliseconds(250)
+
+    enum State {
+        case idle
+        /// Waiting for the disk, which has what was before or on which the next attempt is written down, or for the delegate.
+        case looking
+        /// An attempt is under way; it has limits of its own.
+        case connecting
+        /// Connected; the connection tells of its end through ``connectionEnded(_:tradedFor:)``.
+        case connected(any KeptConnection, any Channel)
+        /// Waiting for the next attempt.
+        case pausing(Scheduled<Void>)
+        case finished
+    }
+
+    /// What is kept, and how.
+    package struct Settings {
+        /// The way to the service.
+        package var connector: any Connecting
+        package var backoff: ReconnectBackoff.Settings
+        /// What a reason must not hold, should the service repeat it.
+        package var secret: Secret?
+        /// What is remembered over a restart.
+        package var holding = KeyHolding.none
+        /// Why the first attempt takes the place of another program's; `nil` where it does not.
+        package var takeover: String?
+
+        package init(connector: any Connecting, backoff: ReconnectBackoff.Settings) {
+            self.connector = connector
+            self.backoff = backoff
+        }
+    }
+
+    private let settings: Settings
+    package weak var delegate: (any ReconnectingConnectionDelegate)?
+    let context: FeedContext
+    let backoff: PersistentBackoff
+
+    var state = State.idle
+    /// Counts the attempts, so that a late answer to an old one is known.
+    private var attemptNumber = 0
+    /// Counts the questions to the disk, likewise.
+    private var lookNumber = 0
+    var pauseNumber = 0
+    /// The channel of the attempt under way, once there is one.
+    private var attempt: (any Channel)?
+    /// The end of a connection that came while its handler was being installed.
+    private var earlyEnd: (failure: UpstreamFailure, tradedFor: Int64)?
+    /// When the connection opened.
+    private var openedAt: NIODeadline?
+    /// Looks whether the connection has proved to be good.
+    private var proof: Scheduled<Void>?
+    private(set) var isStopping = false
+    /// Whether it ends without a word, because another takes its place.
+    private var isAbandoned = false
+    /// Whether the connection that stands is being given up for a new one, and when one was asked for last.
+    var isRenewing = false
+    var renewedAt: NIODeadline?
+    /// Until when the service wants to be left alone (wall clock, ns since 1970), and why, while that is waited for.
+    var leftAlone: (until: Int64, reason: String)?
+    /// When the present wait began.
+    var pausedAt = NIODeadline.uptimeNanoseconds(0)
+    private var isReading = true
+    /// Why the next attempt is made; `nil` for the first.
+    var reason: String?
+    var cause: FeedStatus.Cause?
+    /// Completes when the keeper is done; fails only where a person must act.
+    package let finished: EventLoopPromise<Void>
+
+    package init(_ settings: Settings, _ context: FeedContext) {
+        self.settings = settings
+        self.context = context
+        self.backoff = PersistentBackoff(settings.backoff, settings.holding, loop: context.loop)
+        self.finished = context.loop.makePromise()
+    }
+
+    var loop: any EventLoop { self.context.loop }
+
+    func report(_ phase: FeedStatus.Phase, _ reason: String?, _ cause: FeedStatus.Cause?) {
+        self.delegate?.connectionReported(phase, reason: reason, cause: cause)
+    }
+
+    func redact(_ text: String) -> String { self.settings.secret?.redacted(text) ?? text }
+
+    /// The connection, while there is one.
+    package var connection: (any KeptConnection)? {
+        guard case .connected(let connection, _) = self.state else { return nil }
+        return connection
+    }
+
+    /// Begins the first attempt.
+    package func start() {
+        guard case .idle = self.state else { return }
+        if self.isStopping {
+            self.finish(.success(()))
+        } else {
+            self.begin()
+        }
+    }
+
+    /// Ends it: a closing handshake where there is a connection, and no further attempt.
+    package func stop() {
+        guard !self.isStopping else { return }
+        self.isStopping = true
+        switch self.state {
+        case .finished:
+            break
+        case .idle, .looking:
+            self.finish(.success(()))
+        case .connecting:
+            self.attempt?.close(promise: nil)
+            self.finish(.success(()))
+        case .connected(let connection, let channel):
+            self.backoff.handOver(tradedFor: connection.tradedFor, livedFor: self.livedFor)
+            connection.close()
+            // A socket that is held back would never see the peer's answer.
+            connection.setReading(true)
+            let limit = self.loop.assumeIsolated().scheduleTask(in: Self.stopLimit) {
+                // Before the key is free: whoever waits for it must not meet our connection at the service.
+                channel.close(mode: .all, promise: nil)
+                self.finish(.success(()))
+            }
+            channel.closeFuture.assumeIsolated().whenComplete { _ in
+                limit.cancel()
+                self.finish(.success(()))
+            }
+        case .pausing(let timer):
+            timer.cancel()
+            self.finish(.success(()))
+        }
+    }
+
+    /// Ends it at once and without a word, because another connection takes its place. The peer may be gone: there is no
+    /// closing handshake.
+    package func abandon() {
+        guard !self.isStopping else { return }
+        self.isAbandoned = true
+        guard case .connected(_, let channel) = self.state else { return self.stop() }
+        self.isStopping = true
+        channel.close(mode: .all, promise: nil)
+        channel.closeFuture.assumeIsolated().whenComplete { _ in self.finish(.success(())) }
+    }
+
+    /// Ends everything, once: nothing is opened any more.
+    private func finish(_ result: Result<Void, any Error>) {
+        if case .finished = self.state { return }
+        self.state = .finished
+        self.proof?.cancel()
+        // Whoever takes over finds what was written.
+        self.backoff.close {
+            if self.isStopping, !self.isAbandoned { self.report(.stopped, nil, nil) }
+            self.finished.completeWith(result)
+        }
+    }
+
+    /// Holds the peer back, or lets it go on; holds for later connections too.
+    package func setReading(_ isReading: Bool) {
+        guard self.isReading != isReading else { return }
+        self.isReading = isReading
+        self.connection?.setReading(isReading)
+    }
+
+    /// Takes the end of the connection.
+    ///
+    /// - Parameter tradedFor: for how long it carried trades, in nanoseconds.
+    package func connectionEnded(_ failure: UpstreamFailure, tradedFor: Int64) {
+        switch self.state {
+        case .connected: self.attemptEnded(failure, tradedFor: tradedFor)
+        // The first write can find the socket broken.
+        case .connecting: self.earlyEnd = (failure, tradedFor)
+        case .idle, .looking, .pausing, .finished: break
+        }
+    }
+
+    // MARK: Attempts
+
+    /// Asks the disk or the delegate, and waits for nothing else meanwhile but a stop.
+    private func look<Answer>(_ ask: (@escaping (Answer) -> Void) -> Void, then: @escaping (Answer) -> Void) {
+        self.state = .looking
+        self.lookNumber += 1
+        let number = self.lookNumber
+        ask { answer in
+            guard case .looking = self.state, number == self.lookNumber else { return }
+            then(answer)
+        }
+    }
+
+    /// Begins the first attempt, as far as what was before lets it.
+    private func begin() {
+        if let takeover = self.settings.takeover {
+            self.reason = takeover
+            self.cause = .relay
+        }
+        guard self.backoff.isPersistent else { return self.next() }
+        self.look { answer in
+            self.backoff.load(
+                isTakeover: self.settings.takeover != nil,
+                now: self.context.wallClock,
+                redact: self.redact,
+                then: answer
+            )
+        } then: { (before: PersistentBackoff.Remainder?) in
+            guard let before else { return self.next() }
+            let until = self.context.wallClock() + before.wait
+            self.report(self.phase(of: before.kind, until: until), before.reason, before.cause)
+            // What the run before this one was told, nobody knows any more in full.
+            self.leaveAlone(for: before.wait, before.reason)
+            self.retry(in: before.wait)
+        }
+    }
+
+    /// Begins the next attempt.
+    func next() {
+        self.report(.connecting, self.reason, self.cause)
+        self.look { answer in
+            self.backoff.attempted(at: self.context.wallClock()) { answer(()) }
+        } then: { (_: Void) in
+            self.connect()
+        }
+    }
+
+    private func connect() {
+        self.state = .connecting
+        self.leftAlone = nil
+        self.earlyEnd = nil
+        self.openedAt = nil
+        self.attemptNumber += 1
+        let number = self.attemptNumber
+        self.settings.connector.connect(
+            on: self.loop,
+            reached: { channel in try self.reached(channel, attempt: number) },
+            connected: { channel, isRelay in try self.connected(channel, isRelay: isRelay, attempt: number) }
+        ).assumeIsolated().whenFailure { error in
+            guard self.isUnderWay(number) else { return }
+            // What ended the connection says more than what could not be done with it afterwards.
+            let end = self.earlyEnd
+            self.earlyEnd = nil
+            self.attemptEnded(end?.failure ?? UpstreamFailure(error), tradedFor: end?.tradedFor ?? 0)
+        }
+    }
+
+    private func isUnderWay(_ number: Int) -> Bool {
+        guard case .connecting = self.state else { return false }
+        return number == self.attemptNumber
+    }
+
+    /// Takes the attempt's channel as soon as there is one, so that a stop can end it; throws when it came too late.
+    private func reached(_ channel: any Channel, attempt number: Int) throws {
+        guard self.isUnderWay(number) else { throw ChannelError.ioOnClosedChannel }
+        self.attempt = channel
+    }
+
+    private func connected(_ channel: any Channel, isRelay: Bool, attempt number: Int) throws {
+        guard self.isUnderWay(number), let connection = try self.delegate?.connectionOpened(channel, isRelay: isRelay)
+        else {
+            // Stopped meanwhile.
+            channel.close(promise: nil)
+            return
+        }
+        // It may have ended, and the attempt with it, while its handler was being added.
+        guard self.isUnderWay(number) else {
+            channel.close(promise: nil)
+            return
+        }
+        self.attempt = nil
+        self.openedAt = self.loop.now
+        if let end = self.earlyEnd {
+            self.earlyEnd = nil
+            channel.close(promise: nil)
+            self.attemptEnded(end.failure, tradedFor: end.tradedFor)
+            return
+        }
+        self.state = .connected(connection, channel)
+        if !self.isReading { connection.setReading(false) }
+        self.backoff.connectionOpened()
+        if self.backoff.isPersistent { self.armProof() }
+    }
+
+    /// Looks now and then whether the connection has been good for long enough to forget what was before.
+    private func armProof() {
+        let interval = max(self.backoff.settings.brief, 100_000_000)
+        let loopBound = NIOLoopBound(self, eventLoop: self.loop)
+        self.proof = self.loop.scheduleTask(in: .nanoseconds(interval)) {
+            let link = loopBound.value
+            guard let connection = link.connection,
+                !link.backoff.judge(tradedFor: connection.tradedFor, livedFor: link.livedFor)
+            else { return }
+            link.armProof()
+        }
+    }
+
+    /// Since when the connection has been open, ns.
+    private var livedFor: Int64? { self.openedAt.map { (self.loop.now - $0).nanoseconds } }
+
+    private func attemptEnded(_ failure: UpstreamFailure, tradedFor: Int64) {
+        self.attempt = nil
+        self.proof?.cancel()
+        self.proof = nil
+        let livedFor = self.livedFor
+        self.openedAt = nil
+        if self.isStopping { return self.finish(.success(())) }
+        let isRenewal = self.isRenewing
+        self.isRenewing = false
+        let failure = isRenewal ? Self.renewed : failure
+        self.look { answer in
+            guard let delegate = self.delegate else { return answer(failure) }
+            delegate.connectionLost(failure, retry: answer)
+        } then: { failure in
+            self.waits(after: failure, tradedFor: tradedFor, livedFor: livedFor, isRenewal: isRenewal)
+        }
+    }
+
+    private func waits(after failure: UpstreamFailure, tradedFor: Int64, livedFor: Int64?, isRenewal: Bool) {
+        var failure = failure
+        failure.description = self.redact(failure.description)
+        self.reason = failure.description
+        self.cause = failure.cause
+        switch failure.disposition {
+        case .ended:
+            self.report(.ended, failure.description, nil)
+            self.finish(.success(()))
+        case .keyRejected:
+            guard let wait = self.backoff.keyRejected() else {
+                self.report(.keyRejected(retryAt: nil), failure.description, failure.cause)
+                self.finish(.failure(failure))
+                return
+            }
+            let until = self.context.wallClock() + wait
+            self.report(.keyRejected(retryAt: until), failure.description, failure.cause)
+            self.leaveAlone(for: wait, failure.description)
+            self.pause(for: wait)
+        case .rateLimited(let retryAfter):
+            self.pause(self.backoff.rateLimited(retryAfter: retryAfter), reason: failure.description)
+        case .retry:
+            var pause = self.backoff.connectionEnded(
+                tradedFor: tradedFor,
+                // One that this program ended says nothing about who else uses the key.
+                livedFor: isRenewal || failure.isOurEnd ? nil : livedFor,
+                retryAfter: failure.retryAfter,
+                chance: isRenewal ? 0 : self.context.chance()
+            )
+            if isRenewal { pause.wait = min(pause.wait, self.backoff.settings.floor) }
+            self.pause(pause, reason: failure.description)
+            if failure.retryAfter != nil { self.leaveAlone(for: pause.wait, failure.description) }
+        }
+    }
+}

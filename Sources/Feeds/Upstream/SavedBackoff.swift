@@ -1,0 +1,149 @@
+import Market
+
+/// What a ``ReconnectBackoff`` leaves to the program's next start: how often it failed, and until when to wait.
+package struct SavedBackoff: Sendable, Equatable {
+    /// The format that is written; any other is not understood.
+    private static let version = "tickertape-attempts 1"
+    /// The longest reason kept, in Unicode scalars.
+    private static let reasonLimit = 200
+
+    /// Failures since the last good connection.
+    package var failures: Int
+    /// Refusals for too many attempts since then.
+    package var refusals: Int
+    /// Connections in a row that died at once.
+    package var briefLives: Int
+    /// What the wait is for.
+    package var kind: ReconnectBackoff.Pause.Kind
+    /// When the wait began, wall clock, ns since 1970.
+    package var at: Int64
+    /// How long it is, in nanoseconds.
+    package var wait: Int64
+    /// Why, in one line; never holds a key.
+    package var reason: String?
+    /// When the newest attempts began, the oldest first, wall clock, ns since 1970; at most ``AttemptBudget/attempts``.
+    package var recent: [Int64]
+    /// Whether the program ended in good order while its connection stood: then the attempt was no failure, and the
+    /// program that takes the key over has nothing to wait for but the budget.
+    package var isHandedOver: Bool
+
+    package init(
+        failures: Int,
+        refusals: Int,
+        briefLives: Int,
+        kind: ReconnectBackoff.Pause.Kind,
+        at: Int64,
+        wait: Int64,
+        reason: String?,
+        recent: [Int64] = [],
+        isHandedOver: Bool = false
+    ) {
+        self.failures = failures
+        self.refusals = refusals
+        self.briefLives = briefLives
+        self.kind = kind
+        self.at = at
+        self.wait = wait
+        self.reason = reason
+        self.recent = recent
+        self.isHandedOver = isHandedOver
+    }
+
+    /// What of the wait is left, in nanoseconds; `nil` when all this is so old that it counts no more.
+    ///
+    /// Wall clocks are set back and forth. Forth, this counts as old, at worst; back, the wait begins anew, and is never
+    /// longer than it was.
+    ///
+    /// - Parameter now: wall clock, ns since 1970.
+    package func remaining(at now: Int64, settings: ReconnectBackoff.Settings) -> Int64? {
+        let wait = min(self.wait, max(settings.longest, ReconnectBackoff.longestRetryAfter))
+        guard now >= self.at else { return wait }
+        let age = now - self.at
+        return age > wait + settings.longest ? nil : max(0, wait - age)
+    }
+
+    /// What a run that begins now has to wait, in nanoseconds; `nil` when all this counts no more.
+    ///
+    /// - Parameters:
+    ///   - now: wall clock, ns since 1970.
+    ///   - isTakeover: whether the program has waited for another one to give the key up.
+    package func wait(at now: Int64, isTakeover: Bool, settings: ReconnectBackoff.Settings) -> Int64? {
+        guard let remaining = self.remaining(at: now, settings: settings) else { return nil }
+        let budget = AttemptBudget.wait(after: self.recent, at: now)
+        return max(isTakeover && self.isHandedOver ? 0 : remaining, budget)
+    }
+}
+
+/// The most connections that runs of programs with one key begin with: takeovers can follow each other faster than the
+/// steps of the ladder, and the service does not care which program asks.
+package enum AttemptBudget {
+    package static let attempts = 6
+    /// Within so many nanoseconds.
+    package static let span: Int64 = 20_000_000_000
+
+    /// How long the next attempt has to wait, in nanoseconds, where these were the last (wall clock, ns since 1970).
+    ///
+    /// One that lies in the future, for the clock was set back, counts as made now.
+    static func wait(after recent: [Int64], at now: Int64) -> Int64 {
+        guard recent.count >= Self.attempts else { return 0 }
+        let oldest = min(recent[recent.count - Self.attempts], now)
+        return max(0, Self.span - min(now - oldest, Self.span))
+    }
+}
+
+extension SavedBackoff {
+    /// The contents of its file: a line that names the format, then `name=value` lines.
+    package var text: String {
+        var lines = [
+            Self.version, "failures=\(self.failures)", "refusals=\(self.refusals)", "brief-lives=\(self.briefLives)",
+            "kind=\(self.kind.rawValue)", "at-ns=\(self.at)", "wait-ns=\(self.wait)",
+        ]
+        if !self.recent.isEmpty {
+            lines.append("recent-ns=\(self.recent.map { "\($0)" }.joined(separator: ","))")
+        }
+        if self.isHandedOver { lines.append("handed-over=yes") }
+        if let reason { lines.append("reason=\(Self.line(reason))") }
+        return lines.joined(separator: "\n") + "\n"
+    }
+
+    /// Reads the contents of a file; `nil` when they are damaged, or of another format.
+    package init?(text: String) {
+        // A line that is cut off lacks its end.
+        guard text.hasSuffix("\n") else { return nil }
+        let lines = text.split(separator: "\n")
+        guard lines.first.map(String.init) == Self.version else { return nil }
+        var values: [Substring: Substring] = [:]
+        for line in lines.dropFirst() {
+            guard let equals = line.firstIndex(of: "=") else { return nil }
+            values[line[..<equals]] = line[line.index(after: equals)...]
+        }
+        func number(_ name: Substring, atMost limit: Int64) -> Int64? {
+            values[name].flatMap { Int64($0) }.flatMap { (0...limit).contains($0) ? $0 : nil }
+        }
+        guard
+            let failures = number("failures", atMost: 1_000_000_000),
+            let refusals = number("refusals", atMost: 1_000_000_000),
+            let briefLives = number("brief-lives", atMost: 1_000_000_000),
+            let kind = values["kind"].flatMap({ ReconnectBackoff.Pause.Kind(rawValue: String($0)) }),
+            let at = number("at-ns", atMost: .max / 2),
+            let wait = number("wait-ns", atMost: .max / 4)
+        else { return nil }
+        // Versions before had no such line.
+        let recent = values["recent-ns"]?.split(separator: ",", omittingEmptySubsequences: false) ?? []
+        let times = recent.compactMap { Int64($0) }.filter { (0...(.max / 2)).contains($0) }
+        guard times.count == recent.count, times.count <= AttemptBudget.attempts else { return nil }
+        self.init(
+            failures: Int(failures),
+            refusals: Int(refusals),
+            briefLives: Int(briefLives),
+            kind: kind,
+            at: at,
+            wait: wait,
+            reason: values["reason"].map { Self.line(String($0)) },
+            recent: times,
+            isHandedOver: values["handed-over"] == "yes"
+        )
+    }
+
+    private static func line(_ text: String) -> String { PrintableText.line(text, limit: Self.reasonLimit) }
+}

@@ -1,0 +1,298 @@
+import Glibc
+package import Market
+import NIOConcurrencyHelpers
+import Platform
+import Recordings
+package import Wire
+
+/// The keeper of what is to survive a restart: it reads the tape, and a thread of its own writes bars and the index of the
+/// recording into the database, twice a second.
+///
+/// The feed only queues (bounded). What a slow or full disk does not take is counted, said, and kept in memory as far as
+/// there is room; the bars that lack it are marked incomplete.
+package final class HistoryRecorder: TapeReader {
+    /// What became of a run's history.
+    package struct Report: Sendable, Equatable {
+        /// Trades that were taken, and those that are in no bar of the database.
+        package var trades: UInt64 = 0
+        package var lost: UInt64 = 0
+        /// Transactions.
+        package var commits: UInt64 = 0
+        /// Whether the disk took all that it was given to the end.
+        package var isWhole = true
+    }
+
+    /// How much may wait, and how often is written.
+    package struct Limits: Sendable {
+        /// Trades between the feed and the thread; 56 bytes each.
+        package var waitingTrades = 250_000
+        /// Pieces of bars that the disk has not taken; some 300 bytes each.
+        package var waitingPieces = 100_000
+        /// The pause between two transactions, in seconds.
+        package var pause: Double = 0.5
+
+        package init() {}
+    }
+
+    enum Entry {
+        /// The trades are among ``Waiting/trades``.
+        case run(WaitingTrades.Run)
+        case hole(HistoryBatch.Hole)
+        /// A file of the recording is complete, and another one is written now.
+        case completed(String, newest: String)
+        case lost(UInt64, from: Int64, to: Int64)
+    }
+
+    /// What is taken up at once.
+    struct Waiting {
+        var entries: [Entry] = []
+        var trades = WaitingTrades()
+    }
+
+    private struct Queue {
+        var waiting = Waiting()
+        /// The memory of those that were taken up last.
+        var spare: Waiting?
+        var lost: (count: UInt64, from: Int64, to: Int64)?
+        /// Trades that found no room in the queue.
+        var overflowed: UInt64 = 0
+        var isFinished = false
+
+        mutating func take(_ batch: TapeBatch) {
+            self.waiting.trades.append(batch.countedTrades)
+            // Numbers begin anew with an epoch, so no run goes on in another one.
+            if let last = self.waiting.entries.indices.last, case .run(var run) = self.waiting.entries[last],
+                run.first + UInt64(run.count) == batch.firstSequence
+            {
+                run.count += batch.trades.count
+                run.ended = batch.received
+                run.symbols = batch.symbols
+                self.waiting.entries[last] = .run(run)
+                return
+            }
+            self.waiting.entries.append(
+                .run(
+                    WaitingTrades.Run(
+                        epoch: batch.epoch,
+                        first: batch.firstSequence,
+                        count: batch.trades.count,
+                        begun: batch.received,
+                        ended: batch.received,
+                        symbols: batch.symbols
+                    )
+                )
+            )
+        }
+
+        mutating func takeOut() -> Waiting {
+            var taken = self.spare ?? Waiting()
+            self.spare = nil
+            swap(&taken, &self.waiting)
+            return taken
+        }
+    }
+
+    private struct Shown {
+        var store: HistoryStore
+        var report = Report()
+        /// How often the thread has looked.
+        var rounds = 0
+    }
+
+    private let limits: Limits
+    private let queue = NIOLockedValueBox(Queue())
+    /// Wakes the thread at the end.
+    private let wake: WakeSignal
+    /// Held for as long as the disk takes; nobody but the thread waits for it.
+    private let writer: NIOLockedValueBox<HistoryWriter>
+    /// What others ask of the writer, as of its last transaction.
+    private let shown: NIOLockedValueBox<Shown>
+    private let thread = WorkQueue("history", niceness: 10)
+    private let readers = WorkQueue("history-reader", threads: 2)
+
+    /// Opens the database and begins to write.
+    ///
+    /// - Parameters:
+    ///   - path: of the database; while another program holds `PATH.lock` beside it, this one only reads.
+    ///   - recording: the file that the newest frames go to, if there is one.
+    ///   - wallClock: ns since 1970.
+    ///   - tell: is told in one line, on any thread, what a person should know.
+    /// - Throws: ``HistoryFailure``.
+    package init(
+        path: String,
+        limits: Limits = Limits(),
+        recording: @escaping @Sendable () -> String?,
+        wallClock: @escaping @Sendable () -> Int64,
+        notify: @escaping @Sendable (String) -> Void
+    ) throws(HistoryFailure) {
+        do throws(SystemCallFailure) {
+            self.wake = try WakeSignal()
+            try self.thread.start()
+            try self.readers.start()
+        } catch {
+            throw HistoryFailure(.world, "\(error)")
+        }
+        self.limits = limits
+        let lock = try HistoryLock(path: path)
+        let store = try HistoryStore.opening(path, now: wallClock(), notify: notify)
+        self.shown = NIOLockedValueBox(Shown(store: store))
+        self.writer = NIOLockedValueBox(
+            HistoryWriter(
+                store: store,
+                lock: lock,
+                waitingPieces: limits.waitingPieces,
+                recording: recording,
+                wallClock: wallClock,
+                notify: notify
+            )
+        )
+        self.thread.submit { self.work() }
+    }
+
+    // MARK: The tape
+
+    package func read(_ batch: TapeBatch) {
+        guard !batch.trades.isEmpty else { return }
+        self.queue.withLockedValue { queue in
+            guard !queue.isFinished else { return }
+            guard queue.waiting.trades.count + batch.trades.count <= self.limits.waitingTrades else {
+                let count = UInt64(batch.trades.count)
+                queue.overflowed += count
+                queue.lost = (
+                    (queue.lost?.count ?? 0) + count, queue.lost?.from ?? batch.received, batch.received
+                )
+                return
+            }
+            Self.reportLost(&queue)
+            queue.take(batch)
+        }
+    }
+
+    package func statusChanged(_ status: FeedStatus) {}
+
+    package func gapFound(_ gap: Gap) {
+        self.queue.withLockedValue { queue in
+            // Gaps come with reconnects, which have pauses between them.
+            guard !queue.isFinished, queue.waiting.entries.count < self.limits.waitingTrades else { return }
+            Self.reportLost(&queue)
+            queue.waiting.entries.append(
+                .hole(HistoryBatch.Hole(symbol: gap.symbol, from: gap.from, to: gap.to, reason: gap.reason))
+            )
+        }
+    }
+
+    /// Notes that files of the recording are complete: they enter the index now. From any thread; waits for no disk.
+    ///
+    /// - Parameter newest: the file that is written now.
+    package func completed(_ paths: [String], newest: String) {
+        self.queue.withLockedValue { queue in
+            guard !queue.isFinished, queue.waiting.entries.count < self.limits.waitingTrades else { return }
+            for path in paths { queue.waiting.entries.append(.completed(path, newest: newest)) }
+        }
+    }
+
+    /// Puts what was left out into its place.
+    private static func reportLost(_ queue: inout Queue) {
+        guard let lost = queue.lost else { return }
+        queue.lost = nil
+        queue.waiting.entries.append(.lost(lost.count, from: lost.from, to: lost.to))
+    }
+
+    // MARK: The thread
+
+    private func work() {
+        var isFinished = false
+        while !isFinished {
+            isFinished = self.wake.wait(atMost: Int64(self.limits.pause * 1_000_000_000))
+            var waiting = self.queue.withLockedValue { queue -> Waiting in
+                if isFinished { Self.reportLost(&queue) }
+                return queue.takeOut()
+            }
+            self.writer.withLockedValue { writer in
+                for entry in waiting.entries { writer.take(entry, &waiting.trades) }
+                writer.commit()
+                self.shown.withLockedValue { shown in
+                    shown = Shown(store: writer.store, report: writer.report, rounds: shown.rounds + 1)
+                }
+            }
+            waiting.entries.removeAll(keepingCapacity: true)
+            waiting.trades.clear()
+            self.queue.withLockedValue { [waiting] in $0.spare = waiting }
+        }
+    }
+
+    /// What became of the trades so far. From any thread; waits for no disk.
+    package var report: Report {
+        let overflowed = self.queue.withLockedValue { $0.overflowed }
+        var report = self.shown.withLockedValue { $0.report }
+        report.lost += overflowed
+        return report
+    }
+
+    /// Waits until the thread has looked at all that was queued until now. Not on a loop that others need.
+    package func waitUntilWritten() {
+        // The round that is under way may have begun before.
+        let enough = self.rounds + 2
+        while self.rounds < enough, !self.queue.withLockedValue({ $0.isFinished }) { usleep(1_000) }
+    }
+
+    /// How often the thread has looked for what is queued.
+    var rounds: Int { self.shown.withLockedValue { $0.rounds } }
+
+    /// Writes what is queued, and closes the database; waits for the disk no longer than that.
+    package func finish(within limit: Duration = WorkQueue.patience) async -> Report {
+        self.queue.withLockedValue { $0.isFinished = true }
+        self.wake.ring()
+        // Behind the work.
+        let report = await self.thread.answer(within: limit) {
+            self.writer.withLockedValue { writer in
+                writer.close()
+                return writer.report
+            }
+        }
+        guard let report else {
+            var report = self.report
+            report.isWhole = false
+            return report
+        }
+        self.shown.withLockedValue { $0.report = report }
+        // A reader may still look through a recording on that disk.
+        await self.readers.finish(within: limit)
+        return self.report
+    }
+
+    // MARK: Reading
+
+    /// Asks the database on a thread for that, two questions at a time. A database that turns out to be spoilt is set aside, and
+    /// the new one is asked.
+    package func ask<Answer: Sendable>(
+        _ question: @escaping @Sendable (HistoryStore) throws -> Answer
+    ) async throws -> Answer {
+        let store = self.shown.withLockedValue { $0.store }
+        return try await withCheckedThrowingContinuation { continuation in
+            self.readers.submit {
+                continuation.resume(
+                    with: Result {
+                        do {
+                            return try question(store)
+                        } catch let failure as HistoryFailure where failure.kind == .damaged {
+                            return try question(try self.replacing(store, failure))
+                        }
+                    }
+                )
+            }
+        }
+    }
+
+    /// The database that takes the place of a spoilt one. On a thread that may wait for the disk.
+    private func replacing(_ store: HistoryStore, _ failure: HistoryFailure) throws(HistoryFailure) -> HistoryStore {
+        let fresh = self.writer.withLockedValue { writer -> HistoryStore? in
+            // Whoever found out first has set it aside.
+            guard writer.store !== store || writer.setAside(failure) else { return nil }
+            return writer.store
+        }
+        guard let fresh else { throw failure }
+        self.shown.withLockedValue { $0.store = fresh }
+        return fresh
+    }
+}

@@ -1,0 +1,139 @@
+package import NIOCore
+package import WebSocket
+
+/// The handler that obeys ``ConnectionFaults`` on an open WebSocket: above it is who writes as if nothing were wrong.
+package final class FaultHandler: ChannelDuplexHandler {
+    package typealias InboundIn = WebSocketMessage
+    package typealias InboundOut = WebSocketMessage
+    package typealias OutboundIn = WebSocketOutput
+    package typealias OutboundOut = WebSocketOutput
+
+    private var faults: ConnectionFaults
+    private let line: FaultyLine
+    private let reported: (ConnectionFaults.Event) -> Void
+    private var timer: Scheduled<Void>?
+    private var isOver = false
+    private var context: ChannelHandlerContext?
+
+    /// - Parameter told: hears of what happens at a moment, when it happens.
+    init(_ faults: ConnectionFaults, line: FaultyLine, reported: @escaping (ConnectionFaults.Event) -> Void) {
+        self.faults = faults
+        self.line = line
+        self.reported = reported
+    }
+
+    package func handlerAdded(context: ChannelHandlerContext) {
+        self.context = context
+        self.faults.webSocketOpened(now: Self.now(context))
+        // What is due at once must not wait for the loop's next turn: the client's first request may be read in this one.
+        self.timeReached(context: context)
+    }
+
+    package func handlerRemoved(context: ChannelHandlerContext) {
+        self.end()
+        self.context = nil
+    }
+
+    package func channelInactive(context: ChannelHandlerContext) {
+        self.end()
+        context.fireChannelInactive()
+    }
+
+    package func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
+        switch self.unwrapOutboundIn(data) {
+        case .text(let frame):
+            self.write(frame, promise: promise, context: context)
+        case .close(let code, let reason):
+            self.writeHeld(context: context)
+            context.write(self.wrapOutboundOut(.close(code, reason: reason)), promise: promise)
+        case .framed(let bytes):
+            // Its promise tells that everything before it has left.
+            self.writeHeld(context: context)
+            context.write(self.wrapOutboundOut(.framed(bytes)), promise: promise)
+        case .binary:
+            context.write(data, promise: promise)
+        }
+    }
+
+    /// Does what a fault does, at once; for tests that decide the moment themselves.
+    package func happen(_ event: ConnectionFaults.Event) {
+        guard !self.isOver, let context else { return }
+        self.reported(event)
+        switch event {
+        case .drop: self.line.drop()
+        case .reset: self.line.reset()
+        case .cutNextFrame: break
+        case .fallSilent: self.line.fallSilent()
+        case .halfOpen: self.line.vanish()
+        case .close(let code, let reason):
+            let close = WebSocketOutput.close(WebSocketCloseCode(rawValue: code), reason: reason)
+            context.writeAndFlush(self.wrapOutboundOut(close), promise: nil)
+        case .sendText(let text): context.writeAndFlush(self.wrapOutboundOut(.text(text)), promise: nil)
+        case .sendBytes(let bytes): context.writeAndFlush(self.wrapOutboundOut(.framed(bytes)), promise: nil)
+        case .limitRate(let rate): self.line.limitRate(rate)
+        }
+    }
+
+    private func write(_ frame: ByteBuffer, promise: EventLoopPromise<Void>?, context: ChannelHandlerContext) {
+        switch self.faults.frameWritten(frame, now: Self.now(context)) {
+        case .pass:
+            context.write(self.wrapOutboundOut(.text(frame)), promise: promise)
+        case .texts(let texts):
+            guard let last = texts.last else {
+                promise?.succeed(())
+                return
+            }
+            for text in texts.dropLast() { context.write(self.wrapOutboundOut(.text(text)), promise: nil) }
+            context.write(self.wrapOutboundOut(.text(last)), promise: promise)
+        case .cut:
+            context.writeAndFlush(self.wrapOutboundOut(.framed(Self.start(of: frame))), promise: promise)
+            self.line.drop()
+        }
+    }
+
+    private func writeHeld(context: ChannelHandlerContext) {
+        guard let held = self.faults.takeHeld() else { return }
+        context.write(self.wrapOutboundOut(.text(held)), promise: nil)
+    }
+
+    /// The header of a frame and half of its payload (RFC 6455, 5.2).
+    private static func start(of frame: ByteBuffer) -> ByteBuffer {
+        let count = frame.readableBytes
+        var bytes = ByteBuffer(bytes: [0x81])
+        if count < 126 {
+            bytes.writeInteger(UInt8(count))
+        } else if count < 65_536 {
+            bytes.writeInteger(UInt8(126))
+            bytes.writeInteger(UInt16(count))
+        } else {
+            bytes.writeInteger(UInt8(127))
+            bytes.writeInteger(UInt64(count))
+        }
+        bytes.writeImmutableBuffer(frame.getSlice(at: frame.readerIndex, length: count / 2) ?? ByteBuffer())
+        return bytes
+    }
+
+    private static func now(_ context: ChannelHandlerContext) -> Int64 {
+        Int64(context.eventLoop.now.uptimeNanoseconds)
+    }
+
+    private func end() {
+        self.isOver = true
+        self.timer?.cancel()
+        self.timer = nil
+    }
+
+    private func arm(context: ChannelHandlerContext) {
+        guard !self.isOver, let deadline = self.faults.deadline else { return }
+        let due = NIODeadline.uptimeNanoseconds(UInt64(max(deadline, 0)))
+        self.timer = context.eventLoop.assumeIsolated().scheduleTask(deadline: due) {
+            self.timer = nil
+            self.timeReached(context: context)
+        }
+    }
+
+    private func timeReached(context: ChannelHandlerContext) {
+        for event in self.faults.timeReached(now: Self.now(context)) { self.happen(event) }
+        self.arm(context: context)
+    }
+}

@@ -1,0 +1,190 @@
+package import Logging
+package import NIOCore
+import NIOHTTP1
+import NIOPosix
+import Platform
+package import TLS
+import WebSocket
+package import Wire
+
+/// How a ``MockServer`` behaves.
+package struct MockServerSettings: Sendable {
+    /// What is played, and how.
+    package var replay = ReplaySettings()
+    /// Whether all clients share one clock, which can be commanded (``MockServer/remote``), instead of each having the
+    /// recording from its start.
+    package var sharesClock = false
+    /// The way for what is commanded to the program that this is a part of; other clients hear nothing of it.
+    package var marks: FrameMarks?
+    /// The server's certificate; `nil` serves plain WebSocket, for load programs on loopback.
+    package var credentials: TLSCredentials?
+    /// Whether nothing is played before ``MockServer/go()``.
+    package var waitsForGo = false
+    /// The interval of Finnhub's text ping; the real service's is about 60 s. While those of the recording come, there are
+    /// no others; `nil` sends those only.
+    package var pingInterval: TimeAmount? = .seconds(60)
+    /// The interval of WebSocket pings; `nil` for a client that may hold back for long.
+    package var keepaliveInterval: TimeAmount?
+    package var symbolLimit = 50
+    /// What goes wrong, and when.
+    package var faults = FaultPlan()
+    /// What becomes of two connections with one key; `nil` lets both live.
+    package var oneConnectionPerKey: KeyHolders.Rule?
+    /// Connections at a time; beyond it a client is cut off at once. Each takes two file descriptors.
+    package var connectionLimit = 250
+    /// Hears of every fault that decides how a connection opens or happens at a moment: the connection's number, counted
+    /// from 1, and the fault.
+    package var faultHappened: @Sendable (_ connection: Int, _ fault: String) -> Void = { _, _ in }
+
+    package init() {}
+
+    /// How many times the recording's own pace; `nil` is as fast as the client reads.
+    package var speed: Double? {
+        get { self.replay.machine.speed }
+        set { self.replay.machine.speed = newValue }
+    }
+    /// Whether the recording begins anew at its end; otherwise the connection is closed with 1000.
+    package var repeats: Bool {
+        get { self.replay.repeats }
+        set { self.replay.repeats = newValue }
+    }
+    /// Whether the trades' times are moved so that the recording begins now.
+    package var rebasesTimes: Bool {
+        get { self.replay.rebasesTimes }
+        set { self.replay.rebasesTimes = newValue }
+    }
+}
+
+/// A stand-in Finnhub: serves a recording over TLS and WebSocket with the manners of the real service.
+package final class MockServer: Sendable {
+
+    private let channel: any Channel
+    private let clients: NIOLoopBound<MockServerClients>
+    private let goPromise: EventLoopPromise<Void>
+    /// Commands the clock that all clients share; `nil` where each has its own.
+    package let remote: ReplayRemote?
+
+    private init(
+        channel: any Channel,
+        clients: NIOLoopBound<MockServerClients>,
+        goPromise: EventLoopPromise<Void>,
+        remote: ReplayRemote?
+    ) {
+        self.channel = channel
+        self.clients = clients
+        self.goPromise = goPromise
+        self.remote = remote
+    }
+
+    /// The address it listens on.
+    package var address: SocketAddress? { self.channel.localAddress }
+
+    /// Listens on `host:port` (port 0 takes a free one); every client gets the recording from its start, or from where the
+    /// clock is that they share, or from the place it names with `?start=`.
+    ///
+    /// - Parameters:
+    ///   - loop: carries the listening socket, all connections and the reading of the file.
+    ///   - wallClock: ns since 1970.
+    /// - Throws: an `IOError` when the address cannot be bound, ``TLSError`` for unusable credentials,
+    ///   ``RecordingFailure`` when there is nothing to play.
+    package static func start(
+        _ material: ReplayMaterial,
+        settings: MockServerSettings,
+        on loop: any EventLoop,
+        host: String = "127.0.0.1",
+        port: Int = 0,
+        logger: Logger,
+        wallClock: @escaping @Sendable () -> Int64
+    ) async throws -> MockServer {
+        var tls: TLSContext?
+        if let credentials = settings.credentials {
+            tls = try TLSContext(server: TLSServerConfiguration(credentials: credentials))
+        }
+        let context = tls
+        let (clients, remote) = try await loop.submit {
+            let source = try ReplaySource(material, settings: settings, loop: loop, wallClock: wallClock)
+            let clients = MockServerClients(settings, source: source)
+            return (NIOLoopBound(clients, eventLoop: loop), source.shared.map(ReplayRemote.init))
+        }.get()
+        let goPromise = loop.makePromise(of: Void.self)
+        if !settings.waitsForGo { goPromise.succeed(()) }
+        var keepalive = WebSocketSettings(role: .server)
+        keepalive.pingInterval = settings.keepaliveInterval
+        // A client that may hold back for long may be long in coming to the close frame.
+        keepalive.closeTimeout = settings.keepaliveInterval == nil ? .hours(24) : .seconds(30)
+        let pipeline = FaultyPipeline(tls: context, webSocket: keepalive, answer: MockServerAnswers(material).answer)
+        let bound = ServerBootstrap(group: loop)
+            .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
+            .childChannelInitializer { channel in
+                guard let number = clients.value.accepted() else {
+                    logger.warning("A client is one too many", metadata: ["limit": "\(settings.connectionLimit)"])
+                    return channel.eventLoop.makeFailedFuture(ChannelError.ioOnClosedChannel)
+                }
+                channel.closeFuture.assumeIsolated().whenComplete { _ in clients.value.ended(number) }
+                let faults = settings.faults.connection(number)
+                if faults.opening != .normal { settings.faultHappened(number, "\(faults.opening)") }
+                return channel.eventLoop.makeCompletedFuture {
+                    let line = try pipeline.configure(
+                        channel,
+                        faults: faults,
+                        reported: { settings.faultHappened(number, "\($0)") },
+                        refusal: { head in clients.value.refusal(of: head) },
+                        upgraded: { channel, head, line in
+                            clients.value.opened(number, head)
+                            let handler = clients.value.makeHandler(
+                                head,
+                                line: line,
+                                go: goPromise.futureResult,
+                                logger: logger
+                            )
+                            try channel.pipeline.syncOperations.addHandler(handler)
+                        }
+                    )
+                    clients.value.add(number, line)
+                }
+            }
+            .bind(host: host, port: port)
+        bound.whenFailure { goPromise.fail($0) }
+        let channel = try await bound.get()
+        return MockServer(channel: channel, clients: clients, goPromise: goPromise, remote: remote)
+    }
+
+    /// The same for a recording.
+    package static func start(
+        recording: RecordingFile,
+        settings: MockServerSettings,
+        on loop: any EventLoop,
+        host: String = "127.0.0.1",
+        port: Int = 0,
+        logger: Logger,
+        wallClock: @escaping @Sendable () -> Int64
+    ) async throws -> MockServer {
+        try await Self.start(
+            .recording(recording),
+            settings: settings,
+            on: loop,
+            host: host,
+            port: port,
+            logger: logger,
+            wallClock: wallClock
+        )
+    }
+
+    /// Lets the replay begin where it waits for that.
+    package func go() {
+        self.goPromise.succeed(())
+    }
+
+    /// Stops listening and ends every connection; returns whether its loop did so within the limit, which it does not while
+    /// it waits for the recording's disk.
+    @discardableResult
+    package func stop(within limit: Duration = .seconds(2)) async -> Bool {
+        let (channel, clients) = (self.channel, self.clients)
+        self.goPromise.succeed(())
+        let ended: Void? = await withTimeLimit(limit) {
+            try? await channel.close().get()
+            try? await channel.eventLoop.submit { clients.value.stop() }.get()
+        }
+        return ended != nil
+    }
+}

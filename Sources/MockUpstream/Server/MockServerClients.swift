@@ -1,0 +1,116 @@
+import HTTP
+package import Logging
+import Market
+package import NIOCore
+package import NIOHTTP1
+import Recordings
+import WebSocket
+import Wire
+
+/// Who is connected to a stand-in, by number, and with which key. Belongs to its loop.
+package final class MockServerClients {
+    private struct Client {
+        var line: FaultyLine?
+        var key: String?
+    }
+
+    private let settings: MockServerSettings
+    private let source: ReplaySource
+    private let limit: Int
+    private var holders: KeyHolders?
+    private var clients: [Int: Client] = [:]
+    private var newest = 0
+
+    package init(_ settings: MockServerSettings, source: ReplaySource) {
+        self.settings = settings
+        self.source = source
+        self.limit = settings.connectionLimit
+        self.holders = settings.oneConnectionPerKey.map(KeyHolders.init(rule:))
+    }
+
+    /// Takes a new connection; returns its number, counted from 1, or nothing when there are too many.
+    func accepted() -> Int? {
+        guard self.clients.count < self.limit else { return nil }
+        self.newest += 1
+        self.clients[self.newest] = Client()
+        return self.newest
+    }
+
+    func add(_ number: Int, _ line: FaultyLine) {
+        self.clients[number]?.line = line
+    }
+
+    /// Returns what the real service answers instead of opening a WebSocket, or `nil`; any key is good enough, none is not.
+    func refusal(of head: HTTPRequestHead) -> HTTPAnswer? {
+        guard let key = Self.key(in: head) else {
+            return MockServerAnswers.error(.unauthorized, "Invalid API key")
+        }
+        if self.source.isBroken { return MockServerAnswers.error(.serviceUnavailable, "the recording has a gap here") }
+        if let start = Self.parameter("start", in: head) {
+            do throws(ReplaySource.Misplaced) {
+                _ = try self.source.place(start)
+            } catch {
+                return MockServerAnswers.error(.badRequest, error.reason)
+            }
+        }
+        if self.holders?.refuses(key) == true {
+            return MockServerAnswers.error(
+                .tooManyRequests,
+                "API limit reached. Please try again later. Remaining Limit: 0"
+            )
+        }
+        return nil
+    }
+
+    /// Takes the open of a WebSocket, and throws out whom it costs the key.
+    func opened(_ number: Int, _ head: HTTPRequestHead) {
+        guard self.holders != nil, let key = Self.key(in: head) else { return }
+        self.clients[number]?.key = key
+        for loser in self.holders?.opened(key, by: number) ?? [] {
+            self.clients[loser]?.line?.drop()
+        }
+    }
+
+    /// Makes the handler of an open WebSocket.
+    package func makeHandler(
+        _ head: HTTPRequestHead,
+        line: FaultyLine?,
+        go: EventLoopFuture<Void>,
+        logger: Logger
+    ) -> MockServerHandler {
+        let source = self.source
+        let start = Self.parameter("start", in: head).flatMap { try? source.place($0) }
+        return MockServerHandler(
+            settings: self.settings,
+            known: source.material.allSymbols,
+            line: line,
+            go: go,
+            logger: logger,
+            sharing: source.sharing(start: start),
+            makePlayer: { () throws(RecordingFailure) in try source.player(start: start) }
+        )
+    }
+
+    func ended(_ number: Int) {
+        if let key = self.clients.removeValue(forKey: number)?.key { self.holders?.ended(key, by: number) }
+    }
+
+    /// Ends every connection.
+    func stop() {
+        self.source.shared?.stop()
+        for client in self.clients.values { client.line?.stop() }
+    }
+
+    private static func key(in head: HTTPRequestHead) -> String? {
+        self.parameter("token", in: head) ?? head.headers.first(name: "X-Finnhub-Token")
+    }
+
+    /// A parameter of the query that says something, decoded as far as a place in a recording needs it.
+    private static func parameter(_ name: String, in head: HTTPRequestHead) -> String? {
+        let query = head.uri.split(separator: "?", maxSplits: 1).dropFirst().first ?? ""
+        let beginning = name + "="
+        guard let pair = query.split(separator: "&").first(where: { $0.hasPrefix(beginning) }) else { return nil }
+        let value = pair.dropFirst(beginning.count)
+        return value.isEmpty ? nil : String(value)
+    }
+}

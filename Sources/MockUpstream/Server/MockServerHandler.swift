@@ -1,0 +1,308 @@
+import Logging
+package import Market
+import NIOCore
+import Recordings
+import WebSocket
+package import Wire
+
+/// The stand-in's end of one connection: what a ``ReplayPlayer`` plays, as far as the client asked for it.
+///
+/// A player of its own writes only while the socket takes it, so a client that reads slowly, or holds back on purpose, slows
+/// the replay instead of filling memory. With a player that goes on without it, it may lag by ``longestLag`` bytes, and is
+/// cut off then.
+package final class MockServerHandler: ChannelInboundHandler, ReplayOutput {
+    typealias InboundIn = WebSocketMessage
+    typealias OutboundOut = WebSocketOutput
+
+    /// So much is kept for a client that does not keep up with a clock that it shares, in bytes.
+    private static let longestLag = 8 << 20
+
+    /// Of the reason of a gap so many bytes are passed on, whatever a file says.
+    private static let longestReason = 1_000
+
+    /// Whose the player is.
+    enum Sharing {
+        /// This client's own; it ends with the client.
+        case own
+        /// That of all clients, and waits for each of them.
+        case waiting
+        /// That of all clients, and waits for none.
+        case goingOn
+    }
+
+    private enum State {
+        /// Waiting for the first subscription.
+        case idle
+        /// Waiting for the go, where there is one to wait for.
+        case armed
+        case playing
+        case ended
+    }
+
+    private let settings: MockServerSettings
+    private let line: FaultyLine?
+    private let go: EventLoopFuture<Void>
+    private let makePlayer: () throws(RecordingFailure) -> ReplayPlayer
+    private let sharing: Sharing
+    private let logger: Logger
+    private var state = State.idle
+    private var session: MockServerSession
+    /// How many text frames were written.
+    private var frames = 0
+    private var player: ReplayPlayer?
+    /// Bytes written since the socket took no more.
+    private var lag = 0
+    private var pings: RepeatedTask?
+    /// When a ping of the recording was played last: while they come, there are none of our own between them.
+    private var recordedPing: NIODeadline?
+    private var context: ChannelHandlerContext?
+
+    /// - Parameter makePlayer: makes or finds the player, when the client has subscribed.
+    init(
+        settings: MockServerSettings,
+        known: Set<String>?,
+        line: FaultyLine? = nil,
+        go: EventLoopFuture<Void>,
+        logger: Logger,
+        sharing: Sharing = .own,
+        makePlayer: @escaping () throws(RecordingFailure) -> ReplayPlayer
+    ) {
+        self.settings = settings
+        self.line = line
+        self.go = go
+        self.makePlayer = makePlayer
+        self.sharing = sharing
+        self.logger = logger
+        self.session = MockServerSession(known: known, limit: settings.symbolLimit)
+    }
+
+    func handlerAdded(context: ChannelHandlerContext) {
+        self.context = context
+        guard let interval = self.settings.pingInterval else { return }
+        let loopBound = NIOLoopBound(self, eventLoop: context.eventLoop)
+        self.pings = context.eventLoop.scheduleRepeatedTask(initialDelay: interval, delay: interval) { _ in
+            loopBound.value.ping()
+        }
+    }
+
+    func handlerRemoved(context: ChannelHandlerContext) {
+        self.end()
+        self.context = nil
+    }
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        guard case .text(let bytes) = self.unwrapInboundIn(data) else { return }
+        switch self.session.requested(FinnhubRequest.parse(bytes)) {
+        case .none: break
+        case .error(let text):
+            // Who asks without reading the answers does not get more of them to keep.
+            if self.hasRoom { self.write(FinnhubEncoder.error(text)) }
+        }
+    }
+
+    func channelReadComplete(context: ChannelHandlerContext) {
+        // Not before the end of the read: a client subscribes to all of its symbols in one go, and none shall miss the
+        // first trades.
+        context.flush()
+        if case .idle = self.state, !self.session.subscribed.isEmpty { self.begin(on: context.eventLoop) }
+        context.fireChannelReadComplete()
+    }
+
+    func channelWritabilityChanged(context: ChannelHandlerContext) {
+        if self.hasRoom {
+            self.lag = 0
+            if case .playing = self.state { self.player?.outputHasRoom() }
+        }
+        context.fireChannelWritabilityChanged()
+    }
+
+    func channelInactive(context: ChannelHandlerContext) {
+        self.end()
+        context.fireChannelInactive()
+    }
+
+    func errorCaught(context: ChannelHandlerContext, error: any Error) {
+        context.close(promise: nil)
+    }
+
+    private func ping() {
+        // Who does not read gets no more of them to keep.
+        guard self.hasRoom, let context, let interval = self.settings.pingInterval else { return }
+        if let recordedPing, context.eventLoop.now - recordedPing < .nanoseconds(interval.nanoseconds / 2 * 3) {
+            return
+        }
+        self.write(FinnhubEncoder.ping)
+        self.flush()
+    }
+
+    private func begin(on loop: any EventLoop) {
+        do throws(RecordingFailure) {
+            self.player = try self.makePlayer()
+        } catch {
+            self.failed("\(error)")
+            return
+        }
+        self.state = .armed
+        self.go.hop(to: loop).assumeIsolated().whenSuccess {
+            guard case .armed = self.state, let player = self.player else { return }
+            self.state = .playing
+            player.attach(self)
+            player.start()
+        }
+    }
+
+    private func end() {
+        self.state = .ended
+        self.pings?.cancel()
+        self.pings = nil
+        guard let player else { return }
+        self.player = nil
+        player.detach(self)
+        if self.sharing == .own { player.stop() }
+    }
+
+    // MARK: What the player plays
+
+    package var hasRoom: Bool {
+        guard let context else { return false }
+        return context.channel.isWritable && self.line?.hasRoom ?? true
+    }
+
+    package func play(_ message: ReplayMessage) {
+        guard message.hasTrades else {
+            if message.frame.frame == FinnhubEncoder.ping { self.recordedPing = self.context?.eventLoop.now }
+            return self.write(message.frame.frame)
+        }
+        let selection = self.session.select(message.trades, symbols: message.symbols)
+        if let arrival = message.aheadArrival, selection != .nothing { self.post(.arrival(arrival)) }
+        switch selection {
+        case .everything:
+            self.announceRepeats(message.trades)
+            if message.isMoved {
+                self.write(encoding: message.trades, message.symbols)
+            } else {
+                self.write(message.frame.frame)
+            }
+        case .some(let trades):
+            self.announceRepeats(trades)
+            self.write(encoding: trades, message.symbols)
+        case .nothing: break
+        }
+    }
+
+    /// Says which of a frame's trades may have come before. Equal frames say nothing any more once they are cut to fewer
+    /// symbols, and the clock of a fast replay nothing of two seconds; so the recording is asked.
+    private func announceRepeats(_ trades: [Trade]) {
+        guard self.settings.marks != nil else { return }
+        let places = trades.indices.filter { trades[$0].marks.contains(.possibleRepeat) }
+        if !places.isEmpty { self.post(.repeats(places)) }
+    }
+
+    package func play(_ signal: RecordedSignal) {
+        // Who does not keep up needs no sign that the line is alive.
+        guard self.hasRoom, let context else { return }
+        if signal.kind == .ping { self.recordedPing = context.eventLoop.now }
+        context.write(self.wrapOutboundOut(.framed(signal.frame)), promise: nil)
+    }
+
+    package func play(_ gap: RecordedGap) {
+        if let symbol = gap.gap.symbol, !self.session.subscribed.contains(symbol) { return }
+        var gap = gap.gap
+        gap.reason = gap.reason.start(bytes: Self.longestReason)
+        self.post(.gap(gap))
+    }
+
+    package func flush() { self.context?.flush() }
+
+    package func changed(_ position: ReplayPosition, movedFrom: Int64?) {
+        self.post(
+            .changed(
+                movedBecause: movedFrom.map { Self.words(from: $0, to: position.at) },
+                isPaused: position.isPaused,
+                speed: position.speed
+            )
+        )
+    }
+
+    private static func words(from: Int64, to: Int64) -> String {
+        let (distance, isOut) = to.subtractingReportingOverflow(from)
+        let seconds = isOut ? 0 : distance / 1_000_000
+        let way = seconds < 0 ? "back" : "forward"
+        return "the replay was moved \(way) by \(abs(seconds) / 1_000).\(Self.padded(abs(seconds) % 1_000)) s"
+    }
+
+    private static func padded(_ milliseconds: Int64) -> String {
+        let digits = "\(milliseconds)"
+        return String(repeating: "0", count: 3 - digits.count) + digits
+    }
+
+    /// Posts what happens behind the frames that were written so far.
+    private func post(_ mark: FrameMark) {
+        self.settings.marks?.post(mark, after: self.frames, on: self.context?.channel.remoteAddress?.port)
+    }
+
+    package func ended() { self.closeWhenWritten(.normal, reason: ReplayEnd.closeReason) }
+
+    package func closed(_ closing: RecordedClosing) {
+        self.closeWhenWritten(WebSocketCloseCode(rawValue: closing.code), reason: closing.reason)
+    }
+
+    /// Closes once the last frame has left: the closing handshake has a limit, and a client that reads slowly, or is held
+    /// back on purpose, would lose what still waits for it.
+    private func closeWhenWritten(_ code: WebSocketCloseCode, reason: String) {
+        self.end()
+        guard let context else { return }
+        let written = context.eventLoop.makePromise(of: Void.self)
+        written.futureResult.assumeIsolated().whenSuccess { self.close(code, reason: reason) }
+        context.writeAndFlush(self.wrapOutboundOut(.framed(ByteBuffer())), promise: written)
+    }
+
+    package func broke() {
+        self.end()
+        if let line { line.drop() } else { self.context?.close(promise: nil) }
+    }
+
+    package func failed(_ reason: String) {
+        self.logger.error("The recording cannot be read", metadata: ["reason": "\(reason)"])
+        self.end()
+        self.close(.internalError, reason: ReplayEnd.failureReason)
+    }
+
+    private func close(_ code: WebSocketCloseCode, reason: String) {
+        guard let context else { return }
+        context.writeAndFlush(self.wrapOutboundOut(.close(code, reason: reason)), promise: nil)
+    }
+
+    private func write(encoding trades: [Trade], _ symbols: SymbolTable) {
+        guard let context else { return }
+        var frame = context.channel.allocator.buffer(capacity: 96 * trades.count + 32)
+        FinnhubEncoder.trade(trades, symbols: symbols, into: &frame)
+        self.write(frame)
+    }
+
+    private func write(_ text: ByteBuffer) {
+        guard let context else { return }
+        if self.sharing == .goingOn, !self.hasRoom {
+            self.lag += text.readableBytes
+            if self.lag > Self.longestLag {
+                self.logger.notice("A client is too slow for the clock that it shares, and is cut off")
+                return self.broke()
+            }
+        }
+        self.frames += 1
+        context.write(self.wrapOutboundOut(.text(text)), promise: nil)
+    }
+}
+
+extension String {
+    /// The first so many bytes, of whole characters of Unicode: a single letter may have any number of accents.
+    fileprivate func start(bytes limit: Int) -> String {
+        guard self.utf8.count > limit else { return self }
+        var bytes = 0
+        let scalars = self.unicodeScalars.prefix { scalar in
+            bytes += UTF8.width(scalar)
+            return bytes <= limit
+        }
+        return String(scalars)
+    }
+}

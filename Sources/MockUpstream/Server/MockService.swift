@@ -1,0 +1,89 @@
+package import HTTP
+package import NIOCore
+package import NIOHTTP1
+package import WebSocket
+
+/// What a mock server does with the requests of one connection: it opens a WebSocket, and answers what asks for none.
+package struct MockService: HTTPService {
+    package let limits = HTTPServerLimits()
+    package let answers = AnswerMemory()
+    /// How its WebSockets are kept.
+    private let webSocket: WebSocketSettings
+    private let wheel: DeadlineWheel?
+    /// Answers what asks for no WebSocket; without it such requests are answered with 426.
+    private let answer: ((HTTPRequestHead) -> HTTPAnswer)?
+    /// Why a correct handshake is refused all the same, or `nil`.
+    private let refusal: (HTTPRequestHead) -> HTTPAnswer?
+    /// Adds the application's handlers to an open WebSocket.
+    private let opened: (any Channel, HTTPRequestHead, DeflateAgreement?) throws -> Void
+
+    package init(
+        webSocket: WebSocketSettings = WebSocketSettings(role: .server),
+        wheel: DeadlineWheel? = nil,
+        answer: ((HTTPRequestHead) -> HTTPAnswer)? = nil,
+        refusal: @escaping (HTTPRequestHead) -> HTTPAnswer? = { _ in nil },
+        opened: @escaping (any Channel, HTTPRequestHead, DeflateAgreement?) throws -> Void
+    ) {
+        self.webSocket = webSocket
+        self.wheel = wheel
+        self.answer = answer
+        self.refusal = refusal
+        self.opened = opened
+    }
+
+    package func admit(_ head: HTTPRequestHead) throws(HTTPRejection) -> HTTPRequestHead { head }
+
+    package func readsBody(of head: HTTPRequestHead) -> Bool { false }
+
+    package func isForWebSocket(_ head: HTTPRequestHead) -> Bool {
+        self.answer == nil || WebSocketServerHandshake.wantsWebSocket(head)
+    }
+
+    package func openWebSocket(for head: HTTPRequestHead) throws(HTTPRejection) -> WebSocketOpening {
+        if let answer = self.refusal(head) { throw HTTPRejection(type: "refused", answer: answer) }
+        return WebSocketOpening(settings: self.webSocket, wheel: self.wheel) { channel, agreement in
+            try self.opened(channel, head, agreement)
+        }
+    }
+
+    package func respond(
+        to head: HTTPRequestHead,
+        body: ByteBuffer,
+        memory: AnswerMemory.Reservation,
+        on loop: any EventLoop
+    ) -> EventLoopFuture<HTTPAnswer> {
+        guard let answer = self.answer else { return loop.makeFailedFuture(HTTPServerFailure.serviceFailed) }
+        return loop.makeSucceededFuture(answer(head))
+    }
+
+    package func rejection(for failure: HTTPServerFailure, of head: HTTPRequestHead?) -> HTTPRejection {
+        let (status, reason): (HTTPResponseStatus, String) =
+            switch failure {
+            case .withoutTLS: (.badRequest, "this port speaks TLS")
+            case .stopping, .answersTooLarge: (.serviceUnavailable, "try again later")
+            case .timedOut: (.requestTimeout, "the request did not come in time")
+            case .headersTooLarge: (.requestHeaderFieldsTooLarge, "the request's headers are too large")
+            case .bodyTooLarge: (.payloadTooLarge, "the request's body is too large")
+            case .expectationFailed: (.expectationFailed, "only 100-continue can be expected")
+            case .malformed: (.badRequest, "malformed request")
+            case .serviceFailed: (.internalServerError, "the request failed")
+            case .handshake(let refusal): (refusal.status, refusal.reason)
+            }
+        var answer = HTTPAnswer.text(status, reason)
+        if case .handshake(let refusal) = failure { answer.headers.add(contentsOf: refusal.headers) }
+        return HTTPRejection(type: "\(status.code)", answer: answer)
+    }
+
+    package func noteRejection(_ type: String) {}
+}
+
+extension HTTPAnswer {
+    /// Makes an answer with text for people.
+    package static func text(_ status: HTTPResponseStatus, _ text: String, headers: HTTPHeaders = [:]) -> HTTPAnswer {
+        var headers = headers
+        if !headers.contains(name: "Content-Type") {
+            headers.add(name: "Content-Type", value: "text/plain; charset=utf-8")
+        }
+        return HTTPAnswer(status: status, headers: headers, body: ByteBuffer(string: text))
+    }
+}

@@ -1,0 +1,71 @@
+import Glibc
+import NIOConcurrencyHelpers
+import Platform
+
+/// The thread that compresses a recording's complete files and removes old ones, when nothing else wants the processor.
+final class SegmentMaintenance: Sendable {
+    private let names: SegmentNames
+    private let settings: RecorderSettings
+    private let clock: RecorderClock
+    private let complain: @Sendable (String) -> Void
+    private let thread = WorkQueue("segments", niceness: 19)
+    private let isFinished = NIOLockedValueBox(false)
+    private let newest: NIOLockedValueBox<String>
+    private let source: String?
+    /// Files of others, of which it has been said that they are left alone.
+    private let strangers = NIOLockedValueBox<Set<String>>([])
+
+    /// - Parameter source: where the frames come from; files from elsewhere are another recording's.
+    init(
+        names: SegmentNames,
+        source: String?,
+        newest: String,
+        settings: RecorderSettings,
+        clock: RecorderClock,
+        complain: @escaping @Sendable (String) -> Void
+    ) {
+        self.names = names
+        self.source = source
+        self.newest = NIOLockedValueBox(newest)
+        self.settings = settings
+        self.clock = clock
+        self.complain = complain
+    }
+
+    /// Does what is to be done, in its own time.
+    ///
+    /// - Parameter newest: the file that is being written, when that is another one now.
+    func look(newest: String? = nil) {
+        if let newest { self.newest.withLockedValue { $0 = newest } }
+        self.thread.submit { self.work() }
+    }
+
+    private func work() {
+        let care = SegmentUpkeep(self.names, source: .some(self.source))
+        let isFinished = { self.isFinished.withLockedValue { $0 } }
+        let removes = self.settings.keepAge != nil || self.settings.keepBytes != nil
+        guard self.settings.compresses || removes, !isFinished() else { return }
+        for path in care.strangers() where self.strangers.withLockedValue({ $0.insert(path).inserted }) {
+            self.complain("recording: \(path) is named like a file of this recording and is none; it is left alone")
+        }
+        if self.settings.compresses {
+            for problem in care.pack(isCancelled: isFinished) { self.complain("recording: \(problem)") }
+        }
+        guard removes, !isFinished() else { return }
+        _ = care.removeOld(
+            now: self.clock.wall(),
+            age: self.settings.keepAge,
+            bytes: self.settings.keepBytes,
+            newest: self.newest.withLockedValue { $0 }
+        )
+    }
+
+    /// Ends the work under way at the next block, and takes up no other; the next start goes on with it.
+    func stop() { self.isFinished.withLockedValue { $0 = true } }
+
+    /// Stops, and waits for the thread's end no longer than that.
+    func finish(within limit: Duration) async {
+        self.stop()
+        await self.thread.finish(within: limit)
+    }
+}

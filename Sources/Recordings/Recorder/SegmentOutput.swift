@@ -1,0 +1,69 @@
+import NIOCore
+import Wire
+
+/// The newest file of a recording: whole lines on a disk that may fail.
+///
+/// After a write that was cut short the file is cut back to its last whole line; where that fails too, a newline ends the
+/// torn one.
+struct SegmentOutput: Sendable {
+    private let output: any RecordingOutput
+    let path: String
+    /// The header, until the disk has it.
+    private var header: ByteBuffer?
+    /// Bytes that the disk took.
+    private(set) var bytes: UInt64 = 0
+    /// Whether the file may end inside a line, which a disk that failed left there.
+    private var mustEndLine = false
+    private var isCuttable = true
+
+    init(_ output: any RecordingOutput, path: String, header: RecordingHeader) {
+        self.output = output
+        self.path = path
+        var line = ByteBuffer()
+        RecordingSyntax.header(header, into: &line)
+        self.header = line
+    }
+
+    /// Whether not even the header is on the disk.
+    var isBlank: Bool { self.header != nil }
+
+    /// Writes whole lines.
+    mutating func write(_ lines: ByteBuffer) throws(DiskFailure) {
+        do throws(DiskFailure) {
+            if self.mustEndLine {
+                try self.writeAll(ByteBuffer(string: "\n"))
+                self.mustEndLine = false
+            }
+            if let header {
+                try self.writeAll(header)
+                self.header = nil
+            }
+            try self.writeAll(lines)
+        } catch {
+            // Where this fails too, a newline ends the torn line: its reader finds damage there and says so. From then on
+            // nobody knows how long the file is, and cutting it could take what is whole.
+            self.isCuttable = self.isCuttable && self.output.truncate(to: self.bytes)
+            self.mustEndLine = !self.isCuttable
+            throw error
+        }
+    }
+
+    private mutating func writeAll(_ bytes: ByteBuffer) throws(DiskFailure) {
+        guard bytes.readableBytes > 0 else { return }
+        let output = self.output
+        let result: Result<Void, DiskFailure> = bytes.withUnsafeReadableBytes { bytes in
+            do throws(DiskFailure) {
+                try output.write(bytes)
+                return .success(())
+            } catch {
+                return .failure(error)
+            }
+        }
+        try result.get()
+        self.bytes += UInt64(bytes.readableBytes)
+    }
+
+    func sync() throws(DiskFailure) { try self.output.sync() }
+
+    func close() { self.output.close() }
+}

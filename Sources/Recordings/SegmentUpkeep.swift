@@ -1,0 +1,157 @@
+import Glibc
+import Wire
+
+/// What becomes of a recording's files once they are complete: they are compressed, and the oldest go.
+///
+/// Each step leaves the disk in a state from which the next start goes on: the compressed file is whole and on the disk
+/// before it gets its name, and has its name before the other one goes. A name makes no file ours: what does not begin with
+/// a header of this program is somebody else's, and is left alone.
+package struct SegmentUpkeep {
+    private static let draftSuffix = ".part"
+
+    private let names: SegmentNames
+    private let source: String??
+    private let disk: any SegmentDisk
+
+    /// - Parameters:
+    ///   - source: where the recording's frames come from; files from elsewhere are another recording's, whatever their
+    ///     names. Any will do where it is not told.
+    ///   - disk: what does the steps on which a power cut may come.
+    package init(_ names: SegmentNames, source: String?? = nil, disk: any SegmentDisk = SystemSegmentDisk()) {
+        self.names = names
+        self.source = source
+        self.disk = disk
+    }
+
+    // MARK: Whose files they are
+
+    /// Files that are named like this recording's and are none of it.
+    package func strangers() -> [String] {
+        self.names.family().filter { $0.size > 0 && !self.isOurs($0.path) }.map(\.path)
+    }
+
+    private func isOurs(_ path: String) -> Bool {
+        guard let file = try? DiskFile(reading: path, followsLinks: false) else { return false }
+        return self.isOurs(file)
+    }
+
+    private func isOurs(_ file: DiskFile) -> Bool {
+        // Every version of this program names itself.
+        guard let header = (try? RecordingMap(file))?.header, header.program != nil else { return false }
+        return self.source.map { $0 == header.source } ?? true
+    }
+
+    /// Locks a file of this recording that nobody writes any more; `nil` where somebody does, or it is none. The lock goes
+    /// with the value.
+    private func lockComplete(_ path: String) -> DiskFile? {
+        guard let file = try? DiskFile(reading: path, followsLinks: false),
+            flock(file.descriptor, LOCK_EX | LOCK_NB) == 0, self.isOurs(file)
+        else { return nil }
+        return file
+    }
+
+    // MARK: Compressing
+
+    /// Compresses every complete file that is not, the oldest first; returns what went wrong, a line each.
+    ///
+    /// - Parameter isCancelled: asked often.
+    package func pack(isCancelled: () -> Bool = { false }) -> [String] {
+        var problems: [String] = []
+        for segment in self.names.family() where !segment.isPacked && !isCancelled() {
+            guard let lock = self.lockComplete(segment.path) else { continue }
+            do throws(RecordingFailure) {
+                try self.pack(segment.path, isCancelled)
+            } catch {
+                if !isCancelled() { problems.append("\(error)") }
+            }
+            withExtendedLifetime(lock) {}
+        }
+        return problems
+    }
+
+    private func pack(_ path: String, _ isCancelled: () -> Bool) throws(RecordingFailure) {
+        let target = path + SegmentNames.packedSuffix
+        let draft = target + Self.draftSuffix
+        // Only ever half of a compressed file that nobody uses.
+        _ = self.disk.unlink(draft)
+        // Named and not gone on: whatever is there under this name, it is replaced by nothing but an equal.
+        if access(target, F_OK) == 0 {
+            try Self.compare(path, target)
+            // Somebody else may have made it, and a moment ago.
+            try DiskFile(reading: target).sync(self.disk)
+        } else {
+            try PackedSegment.pack(path, to: draft, disk: self.disk, isCancelled: isCancelled)
+            Self.copyTimes(from: path, to: draft)
+            try self.name(draft, target)
+        }
+        // What is removed before the other's name is certain may be lost with it. Next time the two are compared.
+        guard self.disk.syncFolder(self.names.folder) else { throw .system("sync", self.names.folder) }
+        guard self.disk.unlink(path) else { throw .system("remove", path) }
+        _ = self.disk.syncFolder(self.names.folder)
+    }
+
+    /// Gives a draft its name, which nobody else's file loses by it.
+    ///
+    /// Some file systems have no hard links (FAT, those of many phones and clouds), others do not know how to rename without
+    /// replacing (old ones of the network): one of the two is nearly always there.
+    private func name(_ draft: String, _ target: String) throws(RecordingFailure) {
+        if self.disk.rename(draft, to: target) { return }
+        let isTaken = errno == EEXIST
+        let failure = RecordingFailure.system("write", target)
+        let isLinked = !isTaken && self.disk.link(draft, as: target)
+        _ = self.disk.unlink(draft)
+        guard isLinked else { throw failure }
+    }
+
+    private static func compare(_ path: String, _ packed: String) throws(RecordingFailure) {
+        let one = try RecordingBytes(path: path)
+        let other = try RecordingBytes(path: packed)
+        var left = try one.next()
+        var right = try other.next()
+        while var first = left, var second = right {
+            let count = min(first.readableBytes, second.readableBytes)
+            guard first.readSlice(length: count) == second.readSlice(length: count) else { break }
+            left = first.readableBytes > 0 ? first : try one.next()
+            right = second.readableBytes > 0 ? second : try other.next()
+        }
+        guard left == nil, right == nil, other.damagedParts == 0 else {
+            throw RecordingFailure("\(packed) is not \(path) compressed; both are kept")
+        }
+    }
+
+    /// The compressed file is as old as what is in it.
+    private static func copyTimes(from path: String, to target: String) {
+        var status = stat()
+        guard stat(path, &status) == 0 else { return }
+        let times = [status.st_atim, status.st_mtim]
+        utimensat(AT_FDCWD, target, times, 0)
+    }
+
+    // MARK: Removing
+
+    /// Removes the oldest complete files of this recording that are older than `age` (ns) or more than `bytes` in all.
+    ///
+    /// - Parameters:
+    ///   - now: wall clock, ns since 1970.
+    ///   - newest: the file that is being written; it counts and stays.
+    /// - Returns: what was removed.
+    package func removeOld(now: Int64, age: Int64?, bytes: Int64?, newest: String) -> [String] {
+        var removed: [String] = []
+        var all = self.names.family().filter { self.isOurs($0.path) }
+        var total = all.reduce(0) { $0 + $1.size }
+        while let oldest = all.first {
+            all.removeFirst()
+            let isOld = age.map { now - oldest.changed > $0 } ?? false
+            let isTooMuch = bytes.map { total > $0 } ?? false
+            guard isOld || isTooMuch else { break }
+            guard oldest.path != newest, let lock = self.lockComplete(oldest.path) else { continue }
+            let isGone = self.disk.unlink(oldest.path)
+            withExtendedLifetime(lock) {}
+            guard isGone else { continue }
+            total -= oldest.size
+            removed.append(oldest.path)
+        }
+        if !removed.isEmpty { _ = self.disk.syncFolder(self.names.folder) }
+        return removed
+    }
+}

@@ -1,0 +1,63 @@
+import Market
+import NIOCore
+import Wire
+
+/// The beat at which all clients with the same interval are told prices: one timer for all of them.
+final class PriceInterval {
+    var members: [ObjectIdentifier: any RelayProtocol] = [:]
+    /// How many trades of each row had come at the last beat.
+    var taken: [UInt64]
+    var timer: Scheduled<Void>?
+
+    init(taken: [UInt64]) { self.taken = taken }
+}
+
+extension RelayHub {
+    func joinBeat(_ session: any RelayProtocol, every milliseconds: Int) {
+        let priceInterval: PriceInterval
+        if let known = self.beats[milliseconds] {
+            priceInterval = known
+        } else {
+            priceInterval = PriceInterval(taken: (0..<self.prices.rowCount).map { self.prices.taken(row: $0) })
+            self.beats[milliseconds] = priceInterval
+            self.arm(priceInterval, every: milliseconds)
+        }
+        priceInterval.members[ObjectIdentifier(session)] = session
+    }
+
+    func leaveBeat(_ session: any RelayProtocol, every milliseconds: Int) {
+        guard let priceInterval = self.beats[milliseconds] else { return }
+        priceInterval.members[ObjectIdentifier(session)] = nil
+        guard priceInterval.members.isEmpty else { return }
+        priceInterval.timer?.cancel()
+        self.beats[milliseconds] = nil
+    }
+
+    private func arm(_ priceInterval: PriceInterval, every milliseconds: Int) {
+        guard !self.isStopped else { return }
+        priceInterval.timer = self.loop.assumeIsolated().scheduleTask(in: .milliseconds(Int64(milliseconds))) {
+            self.strike(priceInterval, every: milliseconds)
+            self.arm(priceInterval, every: milliseconds)
+            self.flush()
+        }
+    }
+
+    /// Tells the newest price of each symbol that has traded since the last beat.
+    func strike(_ priceInterval: PriceInterval, every milliseconds: Int) {
+        for row in 0..<self.prices.rowCount {
+            if row == priceInterval.taken.count { priceInterval.taken.append(0) }
+            let taken = self.prices.taken(row: row)
+            let before = priceInterval.taken[row]
+            guard taken != before else { continue }
+            priceInterval.taken[row] = taken
+            // A row that has become another symbol's has traded less than before.
+            guard taken > before, let newest = self.prices.newest(row: row) else { continue }
+            let update = PriceUpdate(summary: newest.summary, skipped: taken - before - 1)
+            var price = EncodedPrice(update, ordinal: newest.ordinal)
+            for session in Array(priceInterval.members.values) {
+                session.priceShown(&price, row: row, every: milliseconds)
+            }
+            self.noteShown(update)
+        }
+    }
+}

@@ -1,0 +1,120 @@
+import Market
+import NIOCore
+import WebSocket
+import Wire
+
+/// The trades of some batches as `trade` messages of `/v1/stream`, each encoded once, whoever gets which of them.
+///
+/// A trade has the same number (`n`) for everybody, so that the bytes are the same, too.
+struct StreamTradeEncoder {
+    /// What a reader gets of it.
+    struct Content {
+        /// Whole WebSocket frames.
+        var bytes: ByteBuffer
+        /// The trades in them, a message each.
+        var trades: UInt64
+        /// The numbers of the first and of the last of them on the tape.
+        var sequences: ClosedRange<UInt64>
+    }
+
+    private struct Line {
+        var symbol: SymbolID
+        var sequence: UInt64
+        /// Where its frame ends in ``bytes``.
+        var end: Int
+    }
+
+    /// What all readers together want.
+    private let union: SymbolSet
+    private var bytes = ByteBuffer()
+    private var lines: [Line] = []
+    private var made: [SymbolSet: Content] = [:]
+
+    /// - Parameters:
+    ///   - union: what all readers together want.
+    ///   - number: gives the number of a message.
+    init(
+        _ batches: ArraySlice<TapeBatch>,
+        union: SymbolSet,
+        texts: inout SymbolTexts,
+        number: () -> UInt64
+    ) {
+        self.union = union
+        let count = batches.reduce(0) { $0 + $1.trades.count }
+        self.lines.reserveCapacity(count)
+        self.bytes.reserveCapacity(count * 192)
+        var scratch = ByteBuffer()
+        scratch.reserveCapacity(256)
+        for batch in batches {
+            var sequence = batch.firstSequence
+            for trade in batch.trades {
+                defer { sequence += 1 }
+                guard union.contains(trade.symbol) else { continue }
+                scratch.clear()
+                StreamEncoder.trade(
+                    trade,
+                    symbol: texts.text(of: trade.symbol, in: batch.symbols),
+                    sequence: sequence,
+                    received: batch.received,
+                    number: number(),
+                    into: &scratch
+                )
+                WebSocketFraming.serverText(scratch.readableBytesView, into: &self.bytes)
+                self.lines.append(Line(symbol: trade.symbol, sequence: sequence, end: self.bytes.writerIndex))
+            }
+        }
+    }
+
+    /// Returns what somebody gets who wants these symbols, which the batches and the union hold.
+    mutating func content(_ wanted: SymbolSet) -> Content? {
+        if let known = self.made[wanted] { return known }
+        guard let content = wanted == self.union ? self.whole : self.part(wanted) else { return nil }
+        self.made[wanted] = content
+        return content
+    }
+
+    private var whole: Content? {
+        guard let first = self.lines.first, let last = self.lines.last else { return nil }
+        return Content(
+            bytes: self.bytes,
+            trades: UInt64(self.lines.count),
+            sequences: first.sequence...last.sequence
+        )
+    }
+
+    private func part(_ wanted: SymbolSet) -> Content? {
+        var out = ByteBuffer()
+        var trades: UInt64 = 0
+        var first: UInt64?
+        var last: UInt64 = 0
+        var start = 0
+        for line in self.lines {
+            if wanted.contains(line.symbol) {
+                if let view = self.bytes.viewBytes(at: start, length: line.end - start) { out.writeBytes(view) }
+                trades += 1
+                first = first ?? line.sequence
+                last = line.sequence
+            }
+            start = line.end
+        }
+        guard let first else { return nil }
+        return Content(bytes: out, trades: trades, sequences: first...last)
+    }
+}
+
+/// The names of one feed's symbols as JSON strings, each made once.
+struct SymbolTexts {
+    private var texts: [ByteBuffer] = []
+
+    /// Notes that symbols' numbers mean others from now on.
+    mutating func epochBegan() { self.texts = [] }
+
+    mutating func text(of symbol: SymbolID, in table: SymbolTable) -> ByteBuffer {
+        while self.texts.count <= Int(symbol.index) {
+            var text = ByteBuffer()
+            JSONText.escape(table.names[self.texts.count], into: &text)
+            self.texts.append(text)
+        }
+        return self.texts[Int(symbol.index)]
+    }
+}

@@ -1,0 +1,297 @@
+import Market
+
+/// The conversation with the person at the screen: a machine that turns keys into a choice and into wishes.
+///
+/// The loop that reads the terminal calls it, draws ``choice`` with what ``shown(_:now:)`` answers, and carries out the
+/// wishes. Times are arguments; `now` is on both clocks.
+struct ScreenController: Sendable {
+    /// How far back and on the keys for that go in a replay, ns.
+    static let leap: Int64 = 10_000_000_000
+    /// How far back and on the keys for a step by time go, ns.
+    static let second: Int64 = 1_000_000_000
+    /// News that are older are asked for again when their pane is opened, ns.
+    static let newsLast: Int64 = 60_000_000_000
+
+    var choice = DisplayChoice()
+    /// How many lines a page of a pane or of the table has.
+    var pageLines = 10
+    /// How far the help can be scrolled, as it was drawn last.
+    var helpEnd = Int.max
+    let bindings: KeyBindings
+    /// What the rest of the program can do for the screen.
+    let remote: DisplayRemote
+    let glyphs: ScreenGlyphs
+    /// What is being typed, while ``DisplayChoice/pane`` is a prompt.
+    var question: ScreenQuestion?
+    /// Counts the searches, so that a late answer to an old one is known.
+    var searches = 0
+    /// What is said to the person, until the next key.
+    var notice: DisplayNotice?
+    /// The picture while it is frozen.
+    var frozen: DisplayState?
+    var news = DisplayNews.notAsked
+    /// When the news came; monotonic ns.
+    private var newsSince: Int64?
+
+    init(
+        bindings: KeyBindings = KeyBindings(),
+        remote: DisplayRemote,
+        glyphs: ScreenGlyphs = .unicode
+    ) {
+        self.bindings = bindings
+        self.remote = remote
+        self.glyphs = glyphs
+        self.choice.hints = Self.hints(bindings, glyphs: glyphs)
+    }
+
+    private static func hints(_ bindings: KeyBindings, glyphs: ScreenGlyphs) -> [String] {
+        let help = bindings[.help].first.map { "\($0.label(glyphs: glyphs)) help" }
+        let quit = "\((bindings[.quit].first ?? .control("c")).label(glyphs: glyphs)) quits"
+        return [[help, quit].compactMap(\.self).joined(separator: "   "), help ?? quit]
+    }
+
+    // MARK: Keys
+
+    /// Takes what came from the terminal; `state` is the newest there is.
+    mutating func took(_ input: TerminalInput, state: DisplayState, now: Moment) -> [ScreenCommand] {
+        switch input {
+        // Too late to be waited for.
+        case .answer: return []
+        case .pasted(let text):
+            // Elsewhere it would be keys that nobody pressed.
+            return self.question == nil ? [] : self.inserted(text, now: now)
+        case .key(.control("c")): return [.quit]
+        case .key(.control("z")): return [.suspend]
+        case .key(.control("\\")): return [.abort]
+        case .key(let key):
+            self.notice = nil
+            if self.question != nil { return self.typed(key, state: state, now: now) }
+            guard let action = self.bindings.action(of: key) else { return [] }
+            return self.pressed(action, state: state, now: now)
+        }
+    }
+
+    private mutating func pressed(_ action: KeyAction, state: DisplayState, now: Moment) -> [ScreenCommand] {
+        let isReplay = self.isReplay(state)
+        if action.isForReplays, let obstacle = self.remote.replay.obstacle, !self.walks(action) {
+            return self.say(obstacle, now)
+        }
+        switch action {
+        case .quit: return [.quit]
+        case .redraw: return [.redraw]
+        case .help:
+            return self.toggle(.help(self.bindings.help(isReplay: isReplay, glyphs: self.glyphs)))
+        case .latency: return self.toggle(.latency)
+        case .events: return self.toggle(.events)
+        case .news: return self.toggleNews(now)
+        case .alerts: return self.toggle(.alerts)
+        case .up: return self.moved(by: -1, state: state, now: now)
+        case .down: return self.moved(by: 1, state: state, now: now)
+        case .pageUp: return self.moved(by: -self.pageLines, state: state, now: now)
+        case .pageDown: return self.moved(by: self.pageLines, state: state, now: now)
+        case .first: return self.moved(by: -1_000_000, state: state, now: now)
+        case .last: return self.moved(by: 1_000_000, state: state, now: now)
+        case .open:
+            guard self.choice.pane == nil else { return [] }
+            let symbols = self.symbols(state, now)
+            if symbols.count > 1 { self.choice.opened = self.selected(symbols) }
+            return []
+        case .back:
+            if self.choice.pane != nil {
+                self.choice.pane = nil
+            } else {
+                self.choice.opened = nil
+            }
+            return []
+        case .sort:
+            self.choice.order = self.choice.order.next
+            self.choice.isReversed = false
+            return []
+        case .reverse:
+            self.choice.isReversed.toggle()
+            return []
+        case .span:
+            self.choice.span = self.choice.span.next
+            return []
+        case .freeze:
+            self.frozen = self.frozen == nil ? state : nil
+            self.choice.frozenSince = self.frozen == nil ? nil : now
+            return []
+        case .add: return self.ask(.symbol, prefilled: "", now: now)
+        case .remove: return self.remove(state, now)
+        case .alert:
+            let symbol = self.selected(self.symbols(state, now)).map { "\($0) " }
+            return self.ask(.alert, prefilled: symbol ?? "", now: now)
+        case .goTo: return self.ask(.place, prefilled: "", now: now)
+        case .reconnect:
+            if let obstacle = self.remote.reconnect.obstacle { return self.say(obstacle, now) }
+            return [.reconnect]
+        case .pause: return [.replay(.togglePause)]
+        case .slower: return [.replay(.slower)]
+        case .faster: return [.replay(.faster)]
+        case .stepBack: return [.replay(.stepMessages(-1))]
+        case .step: return [.replay(.stepMessages(1))]
+        case .stepSecondBack: return [.replay(.stepTime(-Self.second))]
+        case .stepSecond: return [.replay(.stepTime(Self.second))]
+        case .rewind: return self.leapt(by: -1, isReplay: isReplay, state: state, now: now)
+        case .forward: return self.leapt(by: 1, isReplay: isReplay, state: state, now: now)
+        }
+    }
+
+    func isReplay(_ state: DisplayState) -> Bool { self.remote.replay.obstacle == nil && state.replay != nil }
+
+    mutating func say(_ text: String, _ now: Moment) -> [ScreenCommand] {
+        self.notice = DisplayNotice(text: text, since: now.monotonic)
+        return []
+    }
+
+    // MARK: Panes
+
+    private mutating func toggle(_ list: DisplayList) -> [ScreenCommand] {
+        if case .list(let open, _) = self.choice.pane, open.action == list.action {
+            self.choice.pane = nil
+        } else {
+            self.choice.pane = .list(list, at: 0)
+        }
+        return []
+    }
+
+    private mutating func toggleNews(_ now: Moment) -> [ScreenCommand] {
+        if let obstacle = self.remote.news.obstacle { return self.say(obstacle, now) }
+        _ = self.toggle(.news)
+        guard self.choice.pane != nil, self.news != .asking else { return [] }
+        if case .headlines = self.news, let newsSince, now.monotonic - newsSince < Self.newsLast { return [] }
+        self.news = .asking
+        return [.news]
+    }
+
+    /// Moves the selection, or scrolls what is open.
+    private mutating func moved(by lines: Int, state: DisplayState, now: Moment) -> [ScreenCommand] {
+        switch self.choice.pane {
+        case .list(.latency, _), nil: self.select(by: lines, state: state, now: now)
+        case .list(let list, var place):
+            guard let last = self.last(of: list, state) else { break }
+            // How far the help goes depends on the size of the screen, which may have changed.
+            if case .help = list { place = min(place, last) }
+            self.choice.pane = .list(list, at: min(max(place + lines, 0), max(last, 0)))
+        case .prompt: break
+        }
+        return []
+    }
+
+    /// The last entry from which on a list can be shown; `nil` where it has none.
+    private func last(of list: DisplayList, _ state: DisplayState) -> Int? {
+        switch list {
+        case .help(let keys): return min(self.helpEnd, max(keys.count - 1, 0))
+        case .events: return state.events.count - 1
+        case .alerts: return state.alerts.count - 1
+        case .news:
+            guard case .headlines(let headlines) = self.news else { return nil }
+            return headlines.count - 1
+        case .latency: return nil
+        }
+    }
+
+    private mutating func select(by lines: Int, state: DisplayState, now: Moment) {
+        let symbols = self.symbols(state, now)
+        guard !symbols.isEmpty else { return }
+        let from = self.selected(symbols).flatMap { symbols.firstIndex(of: $0) } ?? 0
+        let symbol = symbols[min(max(from + lines, 0), symbols.count - 1)]
+        self.choice.selected = symbol
+        // With one of several open it is turned over like a page.
+        if self.choice.opened != nil { self.choice.opened = symbol }
+    }
+
+    /// All symbols as the table lists them.
+    func symbols(_ state: DisplayState, _ now: Moment) -> [String] {
+        DisplayListing.symbols(of: self.frozen ?? state, choice: self.choice, now: now)
+    }
+
+    /// The symbol that keys are about.
+    func selected(_ symbols: [String]) -> String? {
+        for symbol in [self.choice.opened, self.choice.selected] {
+            if let symbol, symbols.contains(symbol) { return symbol }
+        }
+        return symbols.first
+    }
+
+    // MARK: Replays
+
+    /// Whether the keys for back and on turn to the next symbol, where one of several is open.
+    private func walks(_ action: KeyAction) -> Bool {
+        (action == .rewind || action == .forward) && self.remote.replay.obstacle != nil && self.choice.opened != nil
+    }
+
+    private mutating func leapt(
+        by direction: Int64,
+        isReplay: Bool,
+        state: DisplayState,
+        now: Moment
+    ) -> [ScreenCommand] {
+        guard self.remote.replay.obstacle == nil else { return self.moved(by: Int(direction), state: state, now: now) }
+        guard let position = state.replay else { return self.say("the replay has not begun", now) }
+        let at = position.at + direction * Self.leap
+        return [.replay(.seek(.time(min(max(at, position.start), position.end))))]
+    }
+
+    // MARK: The watchlist and the alerts
+
+    private mutating func remove(_ state: DisplayState, _ now: Moment) -> [ScreenCommand] {
+        if case .list(.alerts, let selected) = self.choice.pane {
+            if let obstacle = self.remote.removeAlert.obstacle { return self.say(obstacle, now) }
+            guard state.alerts.indices.contains(selected) else { return self.say("there is no alert to remove", now) }
+            return [.removeAlert(selected, text: state.alerts[selected].text)]
+        }
+        if let obstacle = self.remote.unsubscribe.obstacle { return self.say(obstacle, now) }
+        let symbols = self.symbols(state, now)
+        guard let symbol = self.selected(symbols), let place = symbols.firstIndex(of: symbol) else {
+            return self.say("there is no symbol to remove", now)
+        }
+        guard symbols.count > 1 else { return self.say("the last symbol stays: add another one first", now) }
+        self.choice.opened = nil
+        self.choice.selected = symbols[place + 1 < symbols.count ? place + 1 : place - 1]
+        return [.unsubscribe(symbol)]
+    }
+
+    // MARK: Answers
+
+    /// Takes what became of a wish; may lead to another one.
+    mutating func received(_ answer: ScreenAnswer, state: DisplayState, now: Moment) -> [ScreenCommand] {
+        switch answer {
+        case .subscribed(let symbol, let problem):
+            guard self.settled(.symbol, of: symbol, problem: problem, now: now) else { return [] }
+            self.choice.selected = symbol
+            if self.choice.opened != nil { self.choice.opened = symbol }
+            return []
+        case .unsubscribed(let symbol, let problem):
+            if let problem { return self.say(problem, now) }
+            let back = self.bindings[.add].first.map { "; \($0.label(glyphs: self.glyphs)) adds it again" } ?? ""
+            return self.say("\(symbol) is removed\(back)", now)
+        case .reconnecting(let problem): return self.say(problem ?? "connecting anew, as asked", now)
+        case .found(let suggestions, let number, let problem):
+            return self.found(suggestions, number: number, problem: problem, now: now)
+        case .news(let news):
+            self.news = news
+            self.newsSince = now.monotonic
+            return []
+        case .alertSet(let text, let problem):
+            guard self.settled(.alert, of: text, problem: problem, now: now) else { return [] }
+            let loss = self.remote.alertsAreLost().map { "; \($0)" } ?? ""
+            return self.say("alert: \(text)\(loss)", now)
+        case .alertRemoved(let text, let problem):
+            if case .list(.alerts, let selected) = self.choice.pane, selected > 0, selected >= state.alerts.count - 1 {
+                self.choice.pane = .list(.alerts, at: selected - 1)
+            }
+            return self.say(problem ?? "removed the alert: \(text)", now)
+        case .replay(let problem): return problem.map { self.say($0, now) } ?? []
+        }
+    }
+}
+
+extension CaseIterable where Self: Equatable, AllCases == [Self] {
+    /// The case behind this one; behind the last, the first.
+    fileprivate var next: Self {
+        let place = Self.allCases.firstIndex(of: self) ?? 0
+        return Self.allCases[(place + 1) % Self.allCases.count]
+    }
+}
