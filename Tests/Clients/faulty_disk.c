@@ -1,4 +1,5 @@
-// For LD_PRELOAD: reads inside of files fail while $FAULTY_DISK/fail exists, and hang while $FAULTY_DISK/hang does.
+// For LD_PRELOAD: reads behind the first byte of a file fail while $FAULTY_DISK/fail exists, and hang while $FAULTY_DISK/hang
+// does; the first read that hangs says so on standard error.
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
@@ -21,7 +22,11 @@ static ssize_t read_inside(int file, void *bytes, size_t count, off_t offset) {
         errno = EIO;
         return -1;
     }
-    while (offset > 0 && is_there("hang")) usleep(10000);
+    if (offset > 0 && is_there("hang")) {
+        static const char text[] = "the disk hangs\n";
+        if (write(STDERR_FILENO, text, sizeof text - 1) < 0) return -1;
+        while (is_there("hang")) usleep(10000);
+    }
     return next(file, bytes, count, offset);
 }
 
