@@ -5,10 +5,10 @@ import Relay
 extension UpstreamAddress {
     /// Reads the address of a WebSocket server: `wss://ws.finnhub.io`, `ws://127.0.0.1:8080/v1/stream`.
     ///
-    /// Unencrypted `ws` goes to loopback only: the key travels in the request, and prices that anybody on the way can
-    /// change are no prices.
+    /// Unencrypted `ws` is accepted for the loopback interface only. The key travels in the request, and anyone on an
+    /// unencrypted path could change the prices.
     ///
-    /// - Throws: what is wrong with it, without repeating a text that may hold a key.
+    /// - Throws: the reason, without repeating a text that may hold a key.
     package init(_ text: String) throws(ParseError) {
         do throws(ParseError) {
             try self.init(reading: text)
@@ -17,22 +17,22 @@ extension UpstreamAddress {
         }
     }
 
-    /// Whether a query or a user name stands in a text.
+    /// Whether a text has a character that begins a query or ends a user name, so that it may hold a key.
     private static func mayHoldKey(_ text: String) -> Bool {
         text.utf8.contains { $0 == UInt8(ascii: "?") || $0 == UInt8(ascii: "@") || $0 == UInt8(ascii: "=") }
     }
 
-    /// Names under which services take keys in a URL's query.
+    /// The query parameters in which services accept keys.
     private static let keyNames: Set = [
         "token", "apikey", "api_key", "api-key", "key", "secret", "access_token", "auth", "password", "x-finnhub-token",
     ]
 
-    /// Whether a query has a member of such a name, which may be percent-encoded.
+    /// Whether a query has one of these parameters, possibly percent-encoded.
     private static func holdsKey(_ tail: Substring) -> Bool {
         guard let mark = tail.firstIndex(of: "?") else { return false }
         let members = tail[tail.index(after: mark)...].split { $0 == "&" || $0 == ";" || $0 == "?" }
         return members.contains { member in
-            // A name whose encoding is damaged is none of these, decoded or not.
+            // A parameter name with damaged percent-encoding matches none of the key names.
             guard let name = PercentText.decoded(member.prefix { $0 != "=" }) else { return false }
             return Self.keyNames.contains(name.lowercased())
         }
@@ -120,7 +120,7 @@ extension Syntax<UpstreamAddress> {
         )
     }
 
-    /// What is said of a WebSocket's address, for a web address, of which everything but the scheme's name is the same.
+    /// Adapts a message about a WebSocket address to a web address. The two differ in the scheme's name only.
     private static func asWeb(_ text: String) -> String {
         text.replacing("wss://ws.finnhub.io or ws://127.0.0.1:8080/", with: "https://finnhub.io/api/v1")
             .replacing("wss://", with: "https://").replacing("ws://", with: "http://")

@@ -1,13 +1,13 @@
 import NIOCore
 
 extension Syntax<Settings.State.Folder> {
-    /// A folder, or a word for where it is instead.
+    /// A folder, or a word that stands for one.
     package static var folder: Syntax {
         Syntax(
             read: { text throws(ParseError) in
                 switch text.lowercased() {
                 case "auto": return .auto
-                // YAML's own word for it, too.
+                // YAML's own word for `off`.
                 case "off", "false": return .off
                 default:
                     guard text.hasPrefix("/"), !text.utf8.contains(0) else {
@@ -28,7 +28,7 @@ extension Syntax<Settings.State.Folder> {
 }
 
 extension Syntax<Settings.RejectedKey> {
-    /// A duration, or a word for what to do instead of waiting.
+    /// A duration, or a word for another reaction than waiting.
     static func rejectedKey(within range: ClosedRange<TimeAmount>) -> Syntax {
         let duration = Syntax<TimeAmount>.duration.within(range)
         return Syntax(

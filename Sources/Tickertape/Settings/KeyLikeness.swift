@@ -1,21 +1,22 @@
-/// The look of an API key, for texts that somebody typed in the wrong place.
+/// The heuristic that recognises an API key in a text that was typed in the wrong place.
 ///
-/// A key given as an argument is seen by every user of the machine already; an error that repeated it would also bring it
-/// into the journal of a service. Finnhub's keys are 20 or 40 letters and digits.
+/// A key in an argument is already visible to every user of the machine. An error message that repeats it would also
+/// copy it into the journal of a service. Finnhub's keys have 20 or 40 letters and digits.
 enum KeyLikeness {
-    /// From how many letters and digits in a row a text may be a key.
+    /// The smallest number of consecutive letters and digits that may be a key.
     static let length = 20
 
-    /// What stands in the place of a text that may be a key.
+    /// The replacement for a text that may be a key.
     static let placeholder = "(not repeated: it looks like a key)"
 
-    /// Whether a text is nothing but letters and digits, of both and enough of them, as keys are and no symbol is.
+    /// Whether a text consists of at least ``length`` letters and digits and has both. Keys do, symbols do not.
     static func isKey(_ text: String) -> Bool {
         text.utf8.count >= self.length && text.utf8.allSatisfy(self.isPart)
             && text.utf8.contains(where: self.isDigit) && !text.utf8.allSatisfy(self.isDigit)
     }
 
-    /// The text without what may be a key in it; the names of files behind a slash stay, for nobody finds a file without.
+    /// Returns the text with possible keys replaced. File names after a slash stay, since the message is useless
+    /// without them.
     static func withheld(_ text: String) -> String {
         var safe = ""
         var run = ""

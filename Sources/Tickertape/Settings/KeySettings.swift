@@ -1,7 +1,7 @@
 import Terminal
 
 extension Setting {
-    /// The keys of the screen, one setting for each action.
+    /// The key bindings of the screen, one setting per action.
     static let keyBindings: [Setting] = KeyAction.allCases.map { action in
         Setting(
             "keys.\(action.rawValue)",
@@ -14,7 +14,7 @@ extension Setting {
 }
 
 extension Syntax<TerminalKey> {
-    /// A key by its character or its name.
+    /// A key, written as its character or its name.
     static var key: Syntax {
         Syntax(
             read: { text throws(ParseError) in
@@ -30,12 +30,12 @@ extension Syntax<TerminalKey> {
 }
 
 extension Settings {
-    /// Finds a key that is given two meanings.
+    /// Refuses key bindings that give one key two actions.
     func refuseSharedKeys() throws(OperatorError) {
         guard let conflict = self.keys.conflict else { return }
         let settings = conflict.actions.map { "keys.\($0.rawValue)" }
         let origins = settings.map { self.origin(of: $0) }
-        // The one that was written is the one to change, or the other to be given another key.
+        // The user can change the binding that they wrote, or choose another key for the default one.
         let named = zip(settings, origins).map { "\($0) (\($1))" }.joined(separator: " and ")
         let isUsage = origins.contains { if case .flag = $0 { true } else { false } }
         throw OperatorError(

@@ -1,10 +1,11 @@
 import Glibc
 
-/// What keeps a key in this process from those who look at the process from outside.
+/// The protection of a key in this process's memory against other processes.
 enum ProcessSecrecy {
-    /// Leaves no memory image behind after a crash: the key would be in it.
+    /// Disables core dumps, which would contain the key.
     ///
-    /// The handlers that systems pipe images to (systemd-coredump, apport) obey the limit too. A debugger still works.
+    /// The handlers to which systems pipe core dumps (systemd-coredump, apport) obey the limit too. A debugger still
+    /// works.
     static func forbidCoreDumps() {
         var limit = rlimit()
         guard getrlimit(__rlimit_resource_t(RLIMIT_CORE.rawValue), &limit) == 0 else { return }
@@ -14,10 +15,10 @@ enum ProcessSecrecy {
         _ = setrlimit(__rlimit_resource_t(RLIMIT_CORE.rawValue), &limit)
     }
 
-    /// Empties a variable where the kernel keeps it, so that `/proc/PID/environ` shows it no more, and no program that
-    /// this one might start inherits it.
+    /// Clears a variable in the process's original environment block. `/proc/PID/environ` then no longer shows it, and
+    /// no child process inherits it.
     ///
-    /// Not `unsetenv`, which leaves the text where it is. Called once, before anybody else reads the variable.
+    /// `unsetenv` would leave the text in memory. Must be called once, before any other code reads the variable.
     static func wipe(_ entry: UnsafeMutablePointer<CChar>, behind name: String) {
         let prefix = "\(name)="
         guard String(cString: entry).hasPrefix(prefix) else { return }

@@ -3,13 +3,17 @@ import NIOCore
 
 /// The hosts that are reached without a proxy, as `NO_PROXY` lists them.
 ///
-/// There is no standard; these are the rules that curl and Go share. Commas or blanks separate; `*` is all hosts;
-/// `example.com`, `.example.com` and `*.example.com` are that host and those below it; a port behind it limits an entry
-/// to that port; addresses are compared as such, also with a range (`10.0.0.0/8`).
+/// There is no standard. These rules are the ones that curl and Go share:
+///
+/// - Commas or blanks separate entries.
+/// - `*` matches all hosts.
+/// - `example.com`, `.example.com` and `*.example.com` match that host and its subdomains.
+/// - A port after an entry limits it to that port.
+/// - IP addresses are compared by value, and may have a prefix length (`10.0.0.0/8`).
 package struct ProxyExclusions: Sendable, Equatable {
     private enum Pattern: Sendable, Equatable {
         case everything
-        /// In small letters, without the dots at its ends.
+        /// In lower case, without leading and trailing dots.
         case name(String)
         case network([UInt8], bits: Int)
     }
@@ -21,7 +25,7 @@ package struct ProxyExclusions: Sendable, Equatable {
 
     private let entries: [Entry]
 
-    /// Reads a list; what cannot be read covers nothing.
+    /// Reads a list, and ignores entries that it cannot parse.
     package init(_ text: String) {
         let isSeparator = { (character: Character) in character == "," || character.isWhitespace }
         self.entries = text.split(whereSeparator: isSeparator).compactMap { Self.entry(String($0)) }

@@ -4,23 +4,25 @@ import Relay
 
 /// The address of an HTTP proxy: `http://proxy.example:3128`, `http://user:password@10.0.0.1:3128`, `proxy:3128`.
 ///
-/// Its description leaves user and password out.
+/// Its description omits the user and the password.
 package struct ProxyURL: Sendable, Equatable, CustomStringConvertible {
-    /// A user and a password, as the proxy knows them.
+    /// The credentials for the proxy.
     package struct Login: Sendable, Equatable {
         package var user: Secret
         package var password: Secret
     }
 
-    /// A name or an address; an IPv6 address without its brackets.
+    /// A host name or an IP address; an IPv6 address has no brackets.
     package var host: String
-    /// Given, or 80.
+    /// The given port, or 80.
     package var port: Int
     package var login: Login?
 
     private static let usage = "write it like http://HOST:PORT or http://USER:PASSWORD@HOST:PORT"
 
-    /// Reads an address, or throws what is wrong with it; never repeats it, for it may hold a password.
+    /// Parses an address.
+    ///
+    /// - Throws: the reason, which never repeats the text, since it may hold a password.
     package init(_ text: String) throws(ParseError) {
         guard text.utf8.count <= 2_048, text.utf8.allSatisfy({ (0x21...0x7e).contains($0) }) else {
             throw ParseError("holds characters that no address holds; \(Self.usage)", echoes: false)
@@ -70,7 +72,7 @@ package struct ProxyURL: Sendable, Equatable, CustomStringConvertible {
         if text.isEmpty { return nil }
         let colon = text.firstIndex(of: ":") ?? text.endIndex
         let parts = [text[..<colon], text[colon...].dropFirst()].map(PercentText.decoded)
-        // RFC 7617, 2: no control characters, and the first colon ends the user.
+        // RFC 7617, 2: control characters are forbidden, and the first colon ends the user.
         guard let user = parts[0], let password = parts[1], !user.utf8.contains(UInt8(ascii: ":")),
             (user + password).utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x7f })
         else {
@@ -87,13 +89,13 @@ package struct ProxyURL: Sendable, Equatable, CustomStringConvertible {
     }
 }
 
-/// By which way the service is reached.
+/// The choice between a direct connection to the service and one through a proxy.
 package enum ProxyChoice: Sendable, Equatable {
-    /// As the environment says: `HTTPS_PROXY`, `ALL_PROXY`, `NO_PROXY`.
+    /// Follows the environment: `HTTPS_PROXY`, `ALL_PROXY`, `NO_PROXY`.
     case auto
-    /// Directly, whatever the environment says.
+    /// Connects directly, and ignores the environment.
     case none
-    /// Through this one, whatever the environment says.
+    /// Uses this proxy, and ignores the environment.
     case through(ProxyURL)
 }
 

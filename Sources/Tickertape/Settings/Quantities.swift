@@ -1,7 +1,7 @@
 package import NIOCore
 
 extension Int {
-    /// Reads a number that is not negative and has only digits, with `_` between them where wanted.
+    /// Parses a non-negative decimal number; `_` may stand between digits.
     init?(digits text: some StringProtocol) {
         guard let first = text.utf8.first, text.last != "_", first != UInt8(ascii: "_"),
             text.utf8.allSatisfy({ UInt8(ascii: "0")...UInt8(ascii: "9") ~= $0 || $0 == UInt8(ascii: "_") })
@@ -10,9 +10,9 @@ extension Int {
     }
 }
 
-/// A number and its unit: `0.5s`, `64KiB`. Exact, without floating point.
+/// The syntax of a number with a unit (`0.5s`, `64KiB`), exact and without floating point.
 struct Quantity {
-    /// Takes a text apart and multiplies; `nil` when the unit is unknown or the product is no whole number of an
+    /// Parses a number and its unit, and multiplies them; `nil` for an unknown unit or a product that is not an
     /// `Int64`.
     static func read(_ text: String, units: [(name: String, size: Int64)]) -> Int64? {
         let end = text.firstIndex { !($0.isASCII && $0.isNumber) && $0 != "." && $0 != "_" } ?? text.endIndex
@@ -32,7 +32,7 @@ struct Quantity {
         return overflows ? nil : sum
     }
 
-    /// Writes with the largest unit that leaves a whole number.
+    /// Formats a value with the largest unit that divides it.
     static func write(_ value: Int64, units: [(name: String, size: Int64)]) -> String {
         let unit = units.filter { value % $0.size == 0 }.max { $0.size < $1.size } ?? units[0]
         return "\(value / unit.size)\(unit.name)"
@@ -61,7 +61,7 @@ extension Syntax<TimeAmount> {
 }
 
 extension Syntax<TimeAmount> {
-    /// The same for a module that counts in nanoseconds.
+    /// The syntax of a duration as a number of nanoseconds.
     package var nanoseconds: Syntax<Int64> { self.mapped({ $0.nanoseconds }, { .nanoseconds($0) }) }
 }
 

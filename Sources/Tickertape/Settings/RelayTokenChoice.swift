@@ -2,13 +2,15 @@ import TLS
 import Glibc
 import Relay
 
-/// Where the token of the relay's clients is: in the file that the flags or the environment name, in the service manager's
-/// credential ``credentialName``, or in the file that the config file names; the first of these counts.
+/// The choice among the sources of the token for the relay's clients.
+///
+/// The first of these counts: the file that the flags or the environment name, the service manager's credential
+/// ``credentialName``, the file that the config file names.
 enum RelayTokenChoice {
     /// The name of the credential (systemd.exec(5), `LoadCredential=`).
     static let credentialName = "relay-token"
 
-    /// Leaves the token in the settings; returns warnings.
+    /// Stores the token in the settings, and returns warnings.
     static func settle(_ settings: inout Settings, environment: [String: String]) throws(OperatorError) -> [String] {
         let origin = settings.origin(of: .relayTokenFile)
         let isFromAbove =
@@ -17,7 +19,7 @@ enum RelayTokenChoice {
             case .builtIn, .file: false
             }
         if !isFromAbove, let path = Self.credential(environment) {
-            // The service manager decides who reads it; with an access list, the mode shows the list's mask.
+            // The service manager controls who can read the file. With an access list, its mode shows the list's mask.
             let name = "credential \(Self.credentialName) (from CREDENTIALS_DIRECTORY)"
             settings.relayToken = try Self.read(path, named: name, status: .configuration).token
             settings.origins[Setting.relayTokenFile.key] = .file(path)
@@ -36,7 +38,7 @@ enum RelayTokenChoice {
         guard let folder = environment["CREDENTIALS_DIRECTORY"], folder.hasPrefix("/") else { return nil }
         let path = "\(folder)/\(Self.credentialName)"
         var status = stat()
-        // One that is there but cannot be read is an error, told by the reading.
+        // A credential that exists but is unreadable is an error, which `read` reports.
         return stat(path, &status) == 0 || errno != ENOENT ? path : nil
     }
 

@@ -1,7 +1,7 @@
 import TLS
 
 extension Secret {
-    /// Takes a token that can stand in a URL's query as it is read; `nil` for anything else.
+    /// Accepts a token that needs no escaping in a URL's query; `nil` for any other text.
     init?(token text: String) {
         guard (1...256).contains(text.utf8.count), text.utf8.allSatisfy({ (0x21...0x7e).contains($0) }) else {
             return nil
@@ -9,8 +9,10 @@ extension Secret {
         self.init(text)
     }
 
-    /// Whether there is anything in it that Finnhub's keys, which are letters and digits, do not have: quotation marks that
-    /// a shell would have taken off, `${NAME}` that nobody filled in, `token=` from a URL.
+    /// Whether the text has a character that Finnhub's keys do not have.
+    ///
+    /// Typical causes are quotation marks that a shell would have removed, an unexpanded `${NAME}`, and `token=` copied
+    /// from a URL.
     var isUnlikelyKey: Bool {
         !self.reveal().utf8.allSatisfy { byte in
             switch byte {

@@ -1,21 +1,22 @@
 import Configuration
 
-/// One setting's declaration: all that is known of it beside its default, which is ``Settings``' own.
+/// The declaration of one setting, without its default, which ``Settings`` holds.
 package struct Setting: Sendable {
-    /// The path of keys in the config file, joined by dots.
+    /// The path in the config file, joined by dots.
     package let key: String
     /// The name of the environment variable.
     package let environment: String
-    /// The long names of its own flag, without dashes; settings without one are reached by `--set KEY=VALUE`.
+    /// The long names of its flag, without dashes. A setting without a flag is set by `--set KEY=VALUE`.
     package let flags: [String]
-    /// What it does, in one sentence; the help of the flag too.
+    /// One sentence that explains the setting; also the help of its flag.
     package let help: String
     package let isList: Bool
-    /// Whether the value must not be shown, nor stand in the arguments, which every user of a machine can see.
+    /// Whether the value must not be shown. Such a value must not be an argument either, since every user of a machine
+    /// can see arguments.
     package let isSecret: Bool
-    /// Reads the value's texts (one, unless it is a list) into the settings.
+    /// Parses the value's texts (exactly one, unless it is a list) into the settings.
     let read: @Sendable (inout Settings, [String]) throws(ParseError) -> Void
-    /// Writes the value as it would be given.
+    /// Formats the value in the syntax that `read` accepts.
     let write: @Sendable (Settings) -> String
 
     /// Declares a setting with one value.
@@ -41,7 +42,7 @@ package struct Setting: Sendable {
         self.write = { syntax.write($0[keyPath: path]) }
     }
 
-    /// Declares a setting with a list of values; repeated ones count once unless `keepsRepeats`.
+    /// Declares a setting with a list of values. Duplicates are removed unless `keepsRepeats` is set.
     init<Value: Sendable & Equatable>(
         _ key: String,
         list path: any WritableKeyPath<Settings, [Value]> & Sendable,
@@ -84,7 +85,7 @@ package struct Setting: Sendable {
         }
     }
 
-    /// The declaration of a key.
+    /// Returns the setting with this key.
     package static func named(_ key: String) -> Setting? { Self.byKey[key] }
 
     private static let byKey = Dictionary(uniqueKeysWithValues: Self.all.map { ($0.key, $0) })
@@ -93,12 +94,12 @@ package struct Setting: Sendable {
         "TICKERTAPE_" + key.uppercased().map { $0 == "." || $0 == "-" ? "_" : String($0) }.joined()
     }
 
-    /// The key as swift-configuration has it.
+    /// The key as a type of swift-configuration.
     var configKey: AbsoluteConfigKey { AbsoluteConfigKey(ConfigKey(self.key)) }
 }
 
 extension StringProtocol {
-    /// The text without blanks, tabs and line ends around it.
+    /// Returns the text without leading and trailing blanks, tabs and line ends.
     func trimmingBlanks() -> String {
         let isBlank = { (character: Character) in character.isWhitespace }
         guard let first = self.firstIndex(where: { !isBlank($0) }), let last = self.lastIndex(where: { !isBlank($0) })

@@ -4,23 +4,23 @@ import NIOCore
 package import TLS
 
 extension Settings {
-    /// What is to be told of, and how.
+    /// The alert rules, and the outputs of alerts.
     package struct Alerts: Sendable, Equatable {
         package var rules: [AlertRule] = []
-        /// How alerts are shown where somebody sits.
+        /// The output of alerts on a terminal.
         package var actions: [AlertAction] = [.bell, .flash]
         package var watch = AlertEvaluator.Settings()
-        /// The program to run, and its arguments; empty runs none.
+        /// The program to run, and its arguments; empty for no program.
         package var exec: [String] = []
         package var execLimits = AlertPrograms.Limits()
         package var webhook: WebhookAddress?
         /// The file that holds the webhook's URL.
         package var webhookFile: String?
-        /// Whose signatures make the certificate of the webhook's server good.
+        /// The trust roots for the certificate of the webhook's server.
         package var webhookTrust = TLSClientConfiguration.Trust.system
     }
 
-    /// The webhook in force: the one that is given, or the one in the file that is named.
+    /// Returns the webhook in force: the configured URL, or the one in the configured file.
     func webhookAddress() throws(OperatorError) -> WebhookAddress? {
         guard let path = self.alerts.webhookFile else {
             if self.alerts.webhook != nil, case .file(let config) = self.origin(of: .alertWebhook),
@@ -44,7 +44,7 @@ extension Settings {
             }
             contents = read
         } catch {
-            // The URL itself may have been given where its file was asked for.
+            // The path may be the URL itself, set under the wrong key.
             throw OperatorError("\(name): the file named there \(error.reason)", status: .configuration)
         }
         guard let address = WebhookAddress(String(decoding: contents.bytes, as: UTF8.self).trimmingBlanks()) else {
@@ -76,7 +76,7 @@ extension Syntax<AlertRule> {
 }
 
 extension Syntax<ExactDecimal> {
-    /// A percentage up to 50%.
+    /// A percentage of at most 50%.
     static var percent: Syntax {
         Syntax(
             read: { text throws(ParseError) in
@@ -122,7 +122,7 @@ extension Syntax<WebhookAddress> {
 }
 
 extension Syntax<String> {
-    /// A program's name or one of its arguments.
+    /// A program's name, or one of its arguments.
     static var argument: Syntax {
         Syntax(
             read: { text throws(ParseError) in

@@ -1,10 +1,10 @@
 import Terminal
 
 extension Settings {
-    /// Refuses wishes for the output that cannot both be met.
+    /// Refuses output settings that contradict each other.
     ///
-    /// What the command line says against a file or a variable is a change of mind. Two flags that contradict each other are a
-    /// mistake, and so is a flag that can have no effect.
+    /// A flag that contradicts the config file or a variable overrides it. Two flags that contradict each other are a
+    /// mistake, and so is a flag that has no effect.
     func refuseDisplayContradictions() throws(OperatorError) {
         if self.display.isOnce, self.display.isQuiet {
             throw self.contradiction(
@@ -38,7 +38,8 @@ extension Settings {
         }
     }
 
-    /// Refuses fields that the command line asks of an output which has none, such as a screen that a terminal gets by itself.
+    /// Refuses fields on the command line for an output without fields, such as the screen that a terminal gets by
+    /// default.
     func refuseFields(of format: OutputFormat?) throws(OperatorError) {
         guard self.isFlag(.fields), let format else { return }
         switch format {
@@ -60,7 +61,7 @@ extension Settings {
         }
     }
 
-    /// Refuses a screen whose numbers have one mark with two meanings.
+    /// Refuses number formatting that uses the same mark for grouping and for decimals.
     func refuseAmbiguousNumbers() throws(OperatorError) {
         let numbers = self.screen.look.numbers
         guard numbers.isAmbiguous else { return }

@@ -2,9 +2,9 @@ import Feeds
 import TLS
 
 extension Settings {
-    /// The feed of the market itself, which may be behind a proxy.
+    /// Returns the settings of the live feed, with the proxy if one applies.
     ///
-    /// - Throws: ``OperatorError`` when the proxy is none that can be used.
+    /// - Throws: ``OperatorError`` when the proxy cannot be used.
     func liveFeed(token: Secret) throws(OperatorError) -> FinnhubSettings {
         var feed = FinnhubSettings(
             key: token,
@@ -18,10 +18,10 @@ extension Settings {
 }
 
 extension Settings.RejectedKey {
-    /// What `auto` means where nobody is there to see it.
+    /// The retry interval of ``auto`` in a service, where no person watches; ns.
     private static let serviceRetry: Int64 = 900_000_000_000
 
-    /// How long to wait before the key is tried again, ns; `nil` ends it.
+    /// Returns the wait before the next attempt with the key, ns; `nil` ends the program.
     func wait(isService: Bool) -> Int64? {
         switch self {
         case .auto: isService ? Self.serviceRetry : nil
@@ -32,9 +32,10 @@ extension Settings.RejectedKey {
 }
 
 extension FinnhubSettings {
-    /// Finds out whether the trust roots and the revocation lists can be used, before anything is opened or made.
+    /// Checks that the trust roots and the revocation lists can be loaded, before the program opens or creates
+    /// anything.
     ///
-    /// - Throws: ``OperatorError`` with what to change.
+    /// - Throws: ``OperatorError`` that says what to change.
     func checkTrust() throws(OperatorError) {
         guard self.upstream.isEncrypted else { return }
         do throws(TLSError) {

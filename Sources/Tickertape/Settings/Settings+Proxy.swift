@@ -2,14 +2,15 @@ import TLS
 import Relay
 package import Feeds
 
-/// What the environment says of proxies; kept until it is known where a connection goes.
+/// The proxy variables of the environment, which are evaluated once a connection's destination is known.
 package struct ProxyVariables: Sendable, Equatable {
-    /// The name of the variable that counts, and its value.
+    /// The name of the variable in force, and its value.
     private let name: String?
     private let value: Secret?
     private let exclusions: ProxyExclusions
 
-    /// Takes the variables that count for `wss`; small letters win, as with curl, and an empty one is none.
+    /// Selects the variables that apply to `wss`. Lower-case names take precedence, as in curl, and empty values are
+    /// ignored.
     package init(_ environment: [String: String] = [:]) {
         let first = { (names: [String]) in
             names.first { environment[$0]?.trimmingBlanks().isEmpty == false }
@@ -19,7 +20,7 @@ package struct ProxyVariables: Sendable, Equatable {
         self.exclusions = ProxyExclusions(first(["no_proxy", "NO_PROXY"]).flatMap { environment[$0] } ?? "")
     }
 
-    /// The proxy for a host, and the variable that names it.
+    /// Returns the proxy for a host, and the variable that names it.
     fileprivate func proxy(host: String, port: Int) throws(OperatorError) -> (proxy: ProxyURL, name: String)? {
         guard let name = self.name, let value = self.value, !self.exclusions.covers(host: host, port: port) else {
             return nil
@@ -36,9 +37,9 @@ package struct ProxyVariables: Sendable, Equatable {
 }
 
 extension Settings {
-    /// The proxy through which an address is reached, and what says so; `nil` for the direct way.
+    /// Returns the proxy for an address, and the setting or variable that names it; `nil` for a direct connection.
     ///
-    /// This machine is never reached through a proxy, and `ws` goes nowhere else.
+    /// The loopback interface is never reached through a proxy. `ws` is allowed for loopback only, so it needs none.
     package func proxy(for url: UpstreamAddress) throws(OperatorError) -> (proxy: ProxyURL, origin: String)? {
         guard url.isEncrypted, !Endpoint.isLoopback(url.host) else { return nil }
         switch self.proxyChoice {
@@ -48,7 +49,7 @@ extension Settings {
         }
     }
 
-    /// The way to an address, through a proxy where there is one.
+    /// Returns the connection settings for an address, with the proxy if one applies.
     func dial(to address: UpstreamAddress) throws(OperatorError) -> DialSettings {
         var dial = self.dial
         guard let proxy = try self.proxy(for: address)?.proxy else { return dial }
@@ -59,7 +60,7 @@ extension Settings {
         return dial
     }
 
-    /// Refuses a proxy's password where every user of the machine can see it, and warns where others can read it.
+    /// Refuses a proxy's password in the arguments, and warns of one in a file that other users can read.
     func checkProxyLogin(_ file: SettingsFile?) throws(OperatorError) -> String? {
         guard case .through(let proxy) = self.proxyChoice, proxy.login != nil else { return nil }
         switch self.origin(of: .upstreamProxy) {

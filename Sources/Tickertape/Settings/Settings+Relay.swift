@@ -1,10 +1,10 @@
 import Relay
 
 extension Settings {
-    /// Finds out whether the relay may listen where it is to, before anything is opened.
+    /// Checks that the relay may listen on its address, before the program opens anything.
     ///
-    /// - Returns: what the person must know of an address that other machines can reach.
-    /// - Throws: ``OperatorError`` where nothing would check who connects from there.
+    /// - Returns: a warning about an address that other machines can reach.
+    /// - Throws: ``OperatorError`` when other machines can reach the address and no token is set.
     func checkRelay() throws(OperatorError) -> String? {
         guard let listen = self.relay.listen, !listen.isLoopback else { return nil }
         guard self.relayToken != nil else {
@@ -13,7 +13,7 @@ extension Settings {
         return Self.warning(of: listen)
     }
 
-    /// What the person must know of an address that other machines can reach; `nil` where only this one can.
+    /// Returns a warning about an address that other machines can reach; `nil` for a loopback address.
     static func warning(of listen: Endpoint) -> String? {
         if listen.isLoopback { return nil }
         return "other machines can reach the relay on \(listen): Finnhub's terms are for personal use and forbid to "

@@ -6,28 +6,28 @@ package import Recordings
 package import Relay
 package import Terminal
 
-/// Everything that a person can choose, as values; the initial ones are the defaults.
+/// Every setting of the program. The initial values are the defaults.
 ///
-/// ``Setting/all`` says for each how it is named, written and explained.
+/// ``Setting/all`` declares the name, the syntax and the explanation of each.
 package struct Settings: Sendable, Equatable {
-    /// Finnhub's key; without one the bundled recording is shown.
+    /// Finnhub's key. Without a key, the program plays the bundled recording.
     package var token: Secret?
     /// The file that holds the key.
     package var tokenFile: String?
-    /// The feed of the market, with what to follow, in the order of the display.
+    /// The market feed, with the followed symbols in display order.
     package var finnhub = FinnhubSettings.Options()
-    /// What to do when the service does not accept the key.
+    /// The reaction to a key that the service rejects.
     package var rejectedKey = RejectedKey.auto
     /// Finnhub's REST service: symbols by name, and headlines.
     package var service = ServiceSettings()
-    /// How all of these are reached.
+    /// The connections to all of these.
     package var dial = DialSettings()
     package var proxyChoice = ProxyChoice.auto
     package var state = State()
     package var display = Display()
     /// How the screen looks.
     package var screen = DisplaySettings()
-    /// Which keys of the screen do what.
+    /// The key bindings of the screen.
     package var keys = KeyBindings()
     package var record = Record()
     package var recorder = RecorderSettings()
@@ -35,43 +35,43 @@ package struct Settings: Sendable, Equatable {
     package var alerts = Alerts()
     package var relay = RelaySettings()
     package var relayFiles = RelayFiles()
-    /// What clients must show, read from its file or from the service manager's credential.
+    /// The token that clients must send, read from its file or from the service manager's credential.
     package var relayToken: Secret?
     package var logLevel = Logger.Level.info
 
-    /// What the environment says of proxies, for ``ProxyChoice/auto``.
+    /// The proxy variables of the environment, for ``ProxyChoice/auto``.
     package var proxyVariables = ProxyVariables()
 
-    /// Where each setting that is not the default came from, by key.
+    /// The origin of each setting that is not the default, by key.
     package var origins: [String: Origin] = [:]
 
     package init() {}
 
-    /// Where the value of a setting came from; safe from misspelt keys.
+    /// Returns the origin of a setting's value; the declared setting rules out a misspelt key.
     package func origin(of setting: Setting) -> Origin { self.origin(of: setting.key) }
 
-    /// Where the value of a key came from.
+    /// Returns the origin of a key's value.
     package func origin(of key: String) -> Origin { self.origins[key] ?? .builtIn }
 
-    /// What to do when the service does not accept the key.
+    /// The reaction to a key that the service rejects.
     package enum RejectedKey: Sendable, Equatable {
-        /// End where a person sees it; a service looks again after a quarter of an hour.
+        /// Ends the program at a terminal; in a service, retries after a quarter of an hour.
         case auto
         case stop
         case retry(TimeAmount)
     }
 
-    /// Where the program keeps what other runs of it must know.
+    /// The places of the state that other runs of the program read.
     package struct State: Sendable, Equatable {
         package enum Folder: Sendable, Equatable {
-            /// Where this system has such things.
+            /// The system's usual folder.
             case auto
             case off
             case path(String)
 
-            /// The folder in force.
+            /// Returns the folder in force.
             ///
-            /// - Parameter system: where this system has such things; `nil` where it names no place.
+            /// - Parameter system: the system's usual folder; `nil` where it defines none.
             func path(orAuto system: String?) -> String? {
                 switch self {
                 case .off: nil
@@ -81,33 +81,33 @@ package struct Settings: Sendable, Equatable {
             }
         }
 
-        /// For what counts over a restart.
+        /// For state that survives a restart.
         package var directory = Folder.auto
-        /// For what counts while the program runs.
+        /// For state that is valid while the program runs.
         package var runtimeDirectory = Folder.auto
         /// For the service's lists of symbols, which are kept for a day.
         package var cache = Folder.auto
     }
 
     package struct Display: Sendable, Equatable {
-        /// The screen when standard output is a terminal, plain lines otherwise, where it is `nil`.
+        /// The chosen format; `nil` means the screen when standard output is a terminal, else plain lines.
         package var format: OutputFormat?
-        /// What a line says; empty means what is usual in its format.
+        /// The fields of a line; empty means the format's usual ones.
         package var fields: [LineField] = []
-        /// Whether each symbol's price is printed once, and then the program ends ...
+        /// Whether the program prints each symbol's price once, and then ends.
         package var isOnce = false
-        /// ... or when that took so long.
+        /// The time after which such a program ends without the missing prices.
         package var onceWithin = TimeAmount.seconds(15)
-        /// Whether nothing is shown.
+        /// Whether the program shows nothing.
         package var isQuiet = false
-        /// Whether symbols that were added and removed at the screen are so after the next start.
+        /// Whether symbols that were added or removed at the screen stay so after a restart.
         package var keepsWatchlist = true
     }
 
     package struct Record: Sendable, Equatable {
         /// The file to write.
         package var file: String?
-        /// Where `tickertape record` makes a file of its own naming.
+        /// The folder in which `tickertape record` creates a file when it is given no name.
         package var directory = "."
     }
 
@@ -118,10 +118,10 @@ package struct Settings: Sendable, Equatable {
 
     /// The files of the relay's secrets.
     package struct RelayFiles: Sendable, Equatable {
-        /// The PEM files of the relay's certificate and its key; both or none.
+        /// The PEM files of the relay's certificate and its key; both or neither.
         package var certificate: String?
         package var key: String?
-        /// The file that holds the token of clients.
+        /// The file that holds the clients' token.
         package var token: String?
     }
 }

@@ -2,19 +2,19 @@ import Configuration
 import Glibc
 import NIOConcurrencyHelpers
 
-/// The config file: found, read within bounds, and parsed as YAML.
+/// The config file: located, read within bounds, and parsed as YAML.
 struct SettingsFile {
-    /// The most bytes of it; its manual with every setting has a few thousand.
+    /// The largest size in bytes. The commented sample with every setting has a few thousand.
     static let limit = 1 << 20
 
     let path: String
-    /// What keeps others from reading it, where they can.
+    /// The command that keeps other users from reading the file; `nil` where they cannot.
     let hintForReaders: String?
     let values: YAMLSnapshot
-    /// The paths of all values in it, joined by dots, in the order of their depth.
+    /// The paths of all its values, joined by dots, in the order of their depth.
     let keys: [String]
 
-    /// Reads the file that was named, or else the first of the usual places where one exists.
+    /// Reads the file with this path, or else the first of the usual files that exists.
     static func find(named path: String?, environment: [String: String]) throws(OperatorError) -> SettingsFile? {
         if let path {
             guard let file = try SettingsFile(path: path) else {
@@ -31,8 +31,9 @@ struct SettingsFile {
         return nil
     }
 
-    /// Where a config file is looked for, the first one wins (XDG Base Directory Specification: a relative
-    /// `XDG_CONFIG_HOME` is invalid and ignored).
+    /// Returns the usual paths of a config file; the first file that exists wins.
+    ///
+    /// XDG Base Directory Specification: a relative `XDG_CONFIG_HOME` is invalid and ignored.
     static func usualPaths(environment: [String: String]) -> [String] {
         var paths: [String] = []
         if let folder = environment["XDG_CONFIG_HOME"], folder.hasPrefix("/") {
@@ -43,7 +44,7 @@ struct SettingsFile {
         return paths + ["/etc/tickertape/config.yaml"]
     }
 
-    /// Reads and parses a file, or answers `nil` where there is none.
+    /// Reads and parses a file; `nil` when the file does not exist.
     init?(path: String) throws(OperatorError) {
         let contents: SmallFile
         do throws(SmallFile.Failure) {
@@ -55,7 +56,7 @@ struct SettingsFile {
         self.path = path
         self.hintForReaders = contents.hintForReaders
 
-        // swift-configuration asks for every value's key whether it is a secret; that is how the keys become known.
+        // swift-configuration asks for every key whether its value is a secret. The callback collects the keys.
         let keys = Keys()
         let options = YAMLSnapshot.ParsingOptions(
             secretsSpecifier: .dynamic { key, _ in
@@ -63,7 +64,7 @@ struct SettingsFile {
                 return Setting.named(key)?.isSecret ?? true
             }
         )
-        // A file of comments alone has no root, and the parser takes that for an error.
+        // A file with comments only has no root, which the parser reports as an error.
         let bytes = contents.bytes.isVoidOfYAML ? Array("{}".utf8) : contents.bytes
         do {
             self.values = try YAMLSnapshot(data: bytes.span.bytes, providerName: path, parsingOptions: options)
@@ -79,7 +80,7 @@ struct SettingsFile {
 }
 
 extension [UInt8] {
-    /// Whether there is nothing but blank lines, comments and document marks.
+    /// Whether the file has only blank lines, comments and document marks.
     fileprivate var isVoidOfYAML: Bool {
         self.split(separator: UInt8(ascii: "\n")).allSatisfy { line in
             let text = line.drop { $0 == UInt8(ascii: " ") || $0 == UInt8(ascii: "\r") }

@@ -1,9 +1,9 @@
 import Configuration
 import Market
 
-/// What the command line says of settings.
+/// The settings on the command line.
 package struct GivenFlags: Sendable {
-    /// A setting's texts as they were given, and the flag that gave them.
+    /// The texts of one setting, and the flag that gave them.
     package struct Given: Sendable {
         package var setting: Setting
         package var texts: [String]
@@ -16,25 +16,27 @@ package struct GivenFlags: Sendable {
 
     package init() {}
 
-    /// Adds a flag's texts; a later flag for the same key counts.
+    /// Adds a flag's texts; the last flag for a key wins.
     mutating func add(_ setting: Setting, _ texts: [String], flag: String) {
         self.values.append(Given(setting: setting, texts: texts, flag: flag))
     }
 }
 
-/// The settings in force, and what the person should hear about them.
+/// The settings in force, and the warnings about them.
 package struct LoadedSettings: Sendable {
     package var settings: Settings
     /// The config file that was read.
     package var file: String?
-    /// One line each, for standard error; never holds a key.
+    /// Warnings for standard error, one line each; they never hold a key.
     package var warnings: [String]
 }
 
 extension Settings {
-    /// Brings flags over environment over config file over defaults.
+    /// Merges the layers: flags override the environment, the environment overrides the config file, the config file
+    /// overrides the defaults.
     ///
-    /// Every layer is checked as a whole: a mistake in a lower one is told even where a higher one covers it.
+    /// Every layer is validated in full. A mistake in a lower layer is reported even if a higher layer overrides the
+    /// value.
     package static func load(
         flags: GivenFlags = GivenFlags(),
         environment: [String: String]
@@ -127,7 +129,7 @@ extension Settings {
 
     // MARK: Unknown names
 
-    /// Variables of our prefix that are no settings: the build's, and the config file's path.
+    /// The variables with this prefix that are not settings: the path of the config file, and a variable of the build.
     private static let otherVariables: Set = ["TICKERTAPE_CONFIG", "TICKERTAPE_WARNINGS_AS_ERRORS"]
 
     private static func refuseUnknownVariables(_ environment: [String: String]) throws(OperatorError) {
@@ -141,13 +143,14 @@ extension Settings {
         }
     }
 
-    /// The key has a name of its own, which is Finnhub's.
+    /// Returns a hint for the obvious guess at the key's variable, which has Finnhub's name and not this prefix.
     private static func nameOfKey(_ name: String) -> String? {
         guard name == "TICKERTAPE_TOKEN" else { return nil }
         return "the key is \(Setting.token.environment), or stands in the file that TICKERTAPE_TOKEN_FILE names"
     }
 
-    /// The shortest name of which this is the beginning, as of a secret's that is read from a file only.
+    /// Returns the shortest name that begins with this one. A secret that is read from a file only has just the longer
+    /// name.
     private static func longer(_ name: String, in known: Set<String>) -> String? {
         known.filter { $0.hasPrefix("\(name)_") }.min { ($0.utf8.count, $0) < ($1.utf8.count, $1) }
     }
@@ -179,7 +182,7 @@ extension Settings {
     }
 }
 
-/// One source of values: a provider of swift-configuration, and how its values are named in messages.
+/// One source of values: a provider of swift-configuration, with the origin of its values for messages.
 private struct Layer {
     let snapshot: any ConfigSnapshot
     let settings: [Setting]
@@ -218,7 +221,7 @@ private struct Layer {
         self.status = .usage
     }
 
-    /// Writes every value that this layer has over those of the layers below, and answers with their keys.
+    /// Writes every value of this layer over the lower layers' values, and returns the keys.
     func apply(to settings: inout Settings) throws(OperatorError) -> Set<String> {
         var written: Set<String> = []
         for setting in self.settings {
@@ -238,15 +241,17 @@ private struct Layer {
         return written
     }
 
-    /// The value as texts: as a list where it is one or may be, else as one text; `nil` where the layer has none.
+    /// Returns a setting's value as texts: several for a list, one for other types; `nil` if the layer does not have
+    /// the setting.
     private func texts(of setting: Setting) -> [String]? {
         let types: [ConfigType] = setting.isList ? [.stringArray, .string] : [.string, .stringArray]
         for type in types {
-            // A value of the other type is an error of the provider's; the next round reads it as what it is.
+            // The provider throws for a value of the other type; the next iteration asks for that type.
             guard let result = try? self.snapshot.value(forKey: setting.configKey, type: type) else { continue }
             switch result.value?.content {
             case .string(let text): return [text]
-            // A setting of one value is given none, so that it says so, rather than the first.
+            // Several values for a single-valued setting become an empty list, so that its reader reports the mistake
+            // instead of taking the first value.
             case .stringArray(let texts): return setting.isList ? texts : []
             default: return nil
             }

@@ -1,6 +1,6 @@
 import NIOCore
 
-/// How the program connects, and what it keeps of that.
+/// The settings of connections and of the state that they keep.
 extension Setting {
     static let authorityFile = Setting(
         "tls.ca-file",

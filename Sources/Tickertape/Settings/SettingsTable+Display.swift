@@ -2,7 +2,7 @@ import Logging
 import NIOCore
 import Terminal
 
-/// What a person, a pipe and a log get.
+/// The settings of the screen, of lines and of the log.
 extension Setting {
     static let quiet = Setting(
         "pipeline.quiet",

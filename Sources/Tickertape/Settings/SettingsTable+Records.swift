@@ -1,8 +1,8 @@
 import NIOCore
 
-/// What is written to disk.
+/// The settings of recordings and of the history.
 extension Setting {
-    /// The unit of ``RecorderSettings/keepAge`` for a person, ns.
+    /// The unit in which a person writes ``RecorderSettings/keepAge``, ns.
     private static let day: Int64 = 86_400_000_000_000
 
     static let recordFile = Setting(

@@ -1,6 +1,6 @@
 import NIOCore
 
-/// The relay.
+/// The settings of the relay.
 extension Setting {
     static let relayListen = Setting(
         "relay.listen",

@@ -1,6 +1,6 @@
 import NIOCore
 
-/// The service, and what is asked of it.
+/// The settings of the service and of the subscriptions.
 extension Setting {
     static let symbols = Setting(
         "symbols",

@@ -1,10 +1,10 @@
 import NIOCore
 
 extension Setting {
-    /// Every setting, in the order in which they are listed and explained.
+    /// Every setting, in the order of listings and of the manual.
     ///
-    /// The one place where a setting is named: the flags, the environment, the config file, the `config` command and
-    /// the tests of `config/tickertape.yaml` all read it from here.
+    /// This is the only declaration of the names. The flags, the environment, the config file, the `config` command and
+    /// the tests of `config/tickertape.yaml` all use it.
     package static let all: [Setting] = single + keyBindings
 
     private static let single: [Setting] = [
@@ -35,6 +35,6 @@ extension Setting {
         logLevel,
     ]
 
-    /// How long a wait may be set to.
+    /// The range of timeouts and waits.
     static let patience: ClosedRange<TimeAmount> = .milliseconds(10)...(.hours(1))
 }

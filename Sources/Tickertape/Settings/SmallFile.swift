@@ -1,21 +1,22 @@
 import Glibc
 
-/// A small regular file's bytes.
+/// The contents of a small regular file.
 struct SmallFile {
-    /// Why a file could not be taken, as the end of a sentence that begins with its name.
+    /// The reason why a file was refused, as the end of a sentence that begins with its name.
     struct Failure: Error {
         let reason: String
     }
 
     let bytes: [UInt8]
-    /// The command that keeps others from reading the file; `nil` where they cannot.
+    /// The command that keeps other users from reading the file; `nil` where they cannot.
     ///
-    /// The group of somebody else's file is how this process may read it, so that only the rest of the world counts there.
+    /// If another user owns the file, this process may need its group permission. Only the permissions of the world
+    /// count then.
     let hintForReaders: String?
 
-    /// Reads a file of at most `limit` bytes, or answers `nil` where there is none.
+    /// Reads a file of at most `limit` bytes; `nil` when it does not exist.
     init?(path: String, limit: Int) throws(Failure) {
-        // Without O_NONBLOCK a named pipe would hang the start.
+        // Without O_NONBLOCK, a named pipe would block the start.
         let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
         guard descriptor >= 0 else {
             if errno == ENOENT || errno == ENOTDIR { return nil }

@@ -3,10 +3,10 @@ import Market
 import TLS
 import Terminal
 
-/// Why a text is not a value of its setting, as the end of a sentence that begins with the text.
+/// The reason why a text is not a value of its setting, as the end of a sentence that begins with the text.
 package struct ParseError: Error, Equatable {
     package var reason: String
-    /// Whether the text may be repeated in the message; a secret's may not.
+    /// Whether the message may repeat the text; it must not repeat a secret.
     package var echoes: Bool
 
     package init(_ reason: String, echoes: Bool = true) {
@@ -15,13 +15,13 @@ package struct ParseError: Error, Equatable {
     }
 }
 
-/// How a setting's value is written, the same on the command line, in the environment and in the config file.
+/// The textual form of a setting's value, identical on the command line, in the environment and in the config file.
 package struct Syntax<Value: Sendable>: Sendable {
-    /// Whether blanks around a text are the reader's to judge; else they are taken off before.
+    /// Whether `read` gets the text with surrounding blanks; otherwise they are trimmed.
     package var takesBlanks: Bool
-    /// Reads a value from a text.
+    /// Parses a value.
     package var read: @Sendable (String) throws(ParseError) -> Value
-    /// Writes a value so that `read` gives it back.
+    /// Formats a value so that `read` accepts it.
     package var write: @Sendable (Value) -> String
 
     package init(
@@ -34,7 +34,7 @@ package struct Syntax<Value: Sendable>: Sendable {
         self.write = write
     }
 
-    /// The same, with a word for "no value"; an empty text and YAML's own words for nothing mean it too.
+    /// Returns this syntax with a word for `nil`. An empty text and YAML's words for null mean the same.
     package func optional(_ word: String) -> Syntax<Value?> {
         Syntax<Value?>(
             read: { text throws(ParseError) in
@@ -44,7 +44,7 @@ package struct Syntax<Value: Sendable>: Sendable {
         )
     }
 
-    /// The same for a property that is `nil` only where no setting says so, as in a replay.
+    /// Returns this syntax for an optional property that every setting fills; it is `nil` elsewhere, as in a replay.
     package var present: Syntax<Value?> {
         Syntax<Value?>(
             read: { text throws(ParseError) in try self.read(text) },
@@ -52,11 +52,11 @@ package struct Syntax<Value: Sendable>: Sendable {
         )
     }
 
-    /// The same for a type whose values stand for these.
+    /// Returns this syntax for another type.
     ///
     /// - Parameters:
-    ///   - value: makes the other type's value of what was read.
-    ///   - origin: makes what is written of the other type's value.
+    ///   - value: converts a parsed value to the other type.
+    ///   - origin: converts a value of the other type back.
     package func mapped<Other>(
         _ value: @escaping @Sendable (Value) -> Other,
         _ origin: @escaping @Sendable (Other) -> Value
@@ -67,7 +67,7 @@ package struct Syntax<Value: Sendable>: Sendable {
         )
     }
 
-    /// The same, but only for values within `range`.
+    /// Returns this syntax, limited to values within `range`.
     package func within(_ range: ClosedRange<Value>) -> Syntax<Value> where Value: Comparable {
         Syntax(
             read: { text throws(ParseError) in
@@ -125,7 +125,7 @@ extension Syntax<String> {
         )
     }
 
-    /// A venue's symbol (``SymbolName``).
+    /// A venue's symbol; ``SymbolName`` has the rules.
     package static var symbol: Syntax {
         Syntax(
             takesBlanks: true,
@@ -133,7 +133,7 @@ extension Syntax<String> {
                 if let fault = SymbolName.fault(in: text) {
                     throw ParseError("is not a symbol, because it \(fault.words); write it like BINANCE:BTCUSDT")
                 }
-                // It would be asked for, shown, recorded and told to every client.
+                // A key in the list of symbols would be sent upstream, shown, recorded and sent to every client.
                 guard !KeyLikeness.isKey(text) else {
                     throw ParseError(
                         "looks like a key and not like a symbol; set FINNHUB_TOKEN or token-file",
@@ -146,7 +146,7 @@ extension Syntax<String> {
         )
     }
 
-    /// A page's origin as a browser sends it (RFC 6454, 6.2).
+    /// An origin of a web page as browsers send it (RFC 6454, 6.2).
     package static var origin: Syntax {
         Syntax(
             read: { text throws(ParseError) in
@@ -164,7 +164,7 @@ extension Syntax<String> {
 }
 
 extension Syntax<String> {
-    /// A name or an address of a machine, without a port.
+    /// A host name or an IP address, without a port.
     package static var hostName: Syntax {
         Syntax(
             read: { text throws(ParseError) in
@@ -198,7 +198,7 @@ extension Syntax<Secret> {
 }
 
 extension Syntax<TLSClientConfiguration.Trust> {
-    /// The file of the authorities to trust, or none for the system's.
+    /// The file of trusted authorities, or `none` for the system's.
     static var trust: Syntax {
         Syntax<String>.path.optional("none").mapped(
             { $0.map { .file($0) } ?? .system },
@@ -254,7 +254,7 @@ extension Syntax<Endpoint> {
 }
 
 extension Syntax where Value: RawRepresentable & CaseIterable, Value.RawValue == String {
-    /// One word of a list.
+    /// One of the raw values, in any case.
     package static var word: Syntax {
         Syntax(
             read: { text throws(ParseError) in
@@ -267,7 +267,7 @@ extension Syntax where Value: RawRepresentable & CaseIterable, Value.RawValue ==
         )
     }
 
-    /// One word of a list, or a word that leaves the choice open.
+    /// One of the raw values, or a word for `nil`.
     package static func word(or open: String) -> Syntax<Value?> {
         Syntax<Value?>(
             read: { text throws(ParseError) in
@@ -286,7 +286,7 @@ extension Syntax where Value: RawRepresentable & CaseIterable, Value.RawValue ==
 }
 
 extension Syntax<LineField> {
-    /// A field of a line, by its name.
+    /// A field of a line, by name.
     static var lineField: Syntax {
         Syntax(
             read: { text throws(ParseError) in

@@ -1,18 +1,18 @@
 import TLS
 import Glibc
 
-/// Which of the ways to give the key counts: within a layer only one may be used, and a higher layer's covers all ways of
-/// a lower one.
+/// The choice among the sources of the key.
 ///
-/// From the highest: `--token-file`; `FINNHUB_TOKEN` or `TICKERTAPE_TOKEN_FILE`; the service manager's credential
+/// A layer may use one source only, and any source in a higher layer overrides all sources in lower ones. From the
+/// highest: `--token-file`; `FINNHUB_TOKEN` or `TICKERTAPE_TOKEN_FILE`; the service manager's credential
 /// ``credentialName``; `token` or `token-file` in the config file.
 struct TokenChoice {
     /// The name of the credential (systemd.exec(5), `LoadCredential=`).
     static let credentialName = "finnhub-token"
-    /// The most bytes of a file that holds a key.
+    /// The largest size of a file with a key, in bytes.
     private static let limit = 4_096
 
-    /// Where the key is.
+    /// The source of the key.
     private enum Place {
         case nowhere
         case given(Secret)
@@ -22,24 +22,25 @@ struct TokenChoice {
 
     private var place = Place.nowhere
     private var origin: Origin?
-    /// The config file, if it is what holds the key, and how to keep others from reading it.
+    /// The config file, if it holds the key, and the command that keeps other users from reading it.
     private var openConfig: (path: String, hint: String)?
 
-    /// Takes the credential that the service manager has passed, if there is one.
+    /// Takes the credential of the service manager, if it exists.
     mutating func considerCredential(environment: [String: String]) {
         guard let folder = environment["CREDENTIALS_DIRECTORY"], folder.hasPrefix("/") else { return }
         let path = "\(folder)/\(Self.credentialName)"
         var status = stat()
-        // One that is there but cannot be read is an error, told below; another service's credentials are not ours.
+        // A credential that exists but is unreadable is an error, which `settle` reports. Other credentials in the
+        // folder belong to other services.
         guard stat(path, &status) == 0 || errno != ENOENT else { return }
         self.place = .credential(path)
         self.origin = .file(path)
         self.openConfig = nil
     }
 
-    /// Takes what a layer just wrote into the settings.
+    /// Takes the key's settings that a layer has just written.
     ///
-    /// - Parameter written: the keys that the layer has.
+    /// - Parameter written: the keys of the layer.
     mutating func consider(
         _ settings: Settings,
         written: Set<String>,
@@ -67,7 +68,7 @@ struct TokenChoice {
         }
     }
 
-    /// Leaves the key in force in the settings, read from its file where that was chosen; returns warnings.
+    /// Stores the key in force in the settings, reading its file if necessary; returns warnings.
     func settle(_ settings: inout Settings) throws(OperatorError) -> [String] {
         settings.token = nil
         settings.origins["token"] = self.origin
@@ -90,7 +91,7 @@ struct TokenChoice {
             settings.origins["token"] = .file(path)
             if let hint { warnings.append(Self.warning(path, hint)) }
         case .credential(let path):
-            // The service manager decides who reads it; with an access list, the mode shows the list's mask.
+            // The service manager controls who can read the file. With an access list, its mode shows the list's mask.
             settings.token = try Self.read(
                 path,
                 "key",
@@ -111,7 +112,7 @@ struct TokenChoice {
         "\(path) holds the API key and others can read it; run \(hint)"
     }
 
-    /// Reads a file that holds a key or a token and nothing else but blanks around it; never repeats what is in it.
+    /// Reads a file that holds only a key or a token, with optional blanks around it. Errors never repeat its contents.
     static func read(
         _ path: String,
         _ what: String,
@@ -125,7 +126,7 @@ struct TokenChoice {
             }
             contents = read
         } catch {
-            // The key itself may have been given where its file was asked for.
+            // The path may be the key itself, set under the wrong name.
             let mayBeKey = path.utf8.count >= 16 && !path.hasPrefix("/") && !path.utf8.contains(UInt8(ascii: "."))
             let place = mayBeKey ? "the file named there" : path
             throw OperatorError("\(name): \(place) \(error.reason)", status: status)

@@ -1,12 +1,12 @@
-/// What the parser says of a config file that is no YAML, in one line with a cure.
+/// The one-line message about a config file that is not YAML, with a hint.
 enum YAMLComplaint {
     private static let hint = "write settings as `key: value`, indented with blanks"
 
-    /// The end of a message that begins with the file's name and a colon.
+    /// Returns the end of a message that begins with the file's name and a colon.
     ///
-    /// What the parser points at is left out, for it may hold a key: the first line of what it says has the place and what it
-    /// was doing, the second the problem, and the file's own text comes behind these. Where the problem stands in the first
-    /// one, no second is looked at.
+    /// The message omits the text at the error's position, since it may hold a key. The parser's first line has the
+    /// position and the context, and the second has the problem. The lines after these quote the file. When the first
+    /// line states the problem, the second is ignored.
     static func words(_ complaint: String, of bytes: [UInt8]) -> String {
         let lines = complaint.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline)
         var first = String(lines.first ?? "")
@@ -28,7 +28,7 @@ enum YAMLComplaint {
         return "\(place): \(problem), \(what); \(hint)"
     }
 
-    /// The keys in `… the following duplicated key(s): 'relay'.`
+    /// Returns the keys in `… the following duplicated key(s): 'relay'.`
     private static func twice(_ line: String) -> Substring? {
         guard line.contains("duplicated key"), let quote = line.firstIndex(of: "'"),
             let end = line.lastIndex(of: "'"), quote < end
@@ -36,7 +36,7 @@ enum YAMLComplaint {
         return line[quote...end]
     }
 
-    /// The place and the rest of `2:1: error: scanner: while …`.
+    /// Splits `2:1: error: scanner: while …` into the position and the rest.
     private static func parts(_ line: String) -> (place: Substring, what: Substring?) {
         let place = line.prefix { $0.isNumber || $0 == ":" }.dropLast(while: { $0 == ":" })
         guard
@@ -46,7 +46,7 @@ enum YAMLComplaint {
         return (place, line[kind.upperBound...])
     }
 
-    /// The line at a place such as `2:1`, which counts from 1.
+    /// Returns the line at a position such as `2:1`, which counts from 1.
     private static func line(of place: Substring, in bytes: [UInt8]) -> ArraySlice<UInt8>? {
         guard let number = Int(place.prefix { $0.isNumber }), number > 0 else { return nil }
         let lines = bytes.split(separator: UInt8(ascii: "\n"), maxSplits: number, omittingEmptySubsequences: false)
@@ -55,7 +55,7 @@ enum YAMLComplaint {
 }
 
 extension Substring {
-    /// The text without the characters at its end that are of a kind.
+    /// Returns the text without the trailing characters that match a predicate.
     fileprivate func dropLast(while isOfKind: (Character) -> Bool) -> Substring {
         var text = self
         while let last = text.last, isOfKind(last) { text.removeLast() }
