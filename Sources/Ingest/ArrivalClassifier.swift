@@ -1,24 +1,25 @@
 import Market
 
-/// The tape's judgement of which trades are ahead: of the market's by our clock, in a replay by what the player says of the
-/// recorded arrivals.
+/// The judgement of one feed's input which trades are ahead: later than their arrival allows. Live, the arrival is our
+/// clock's; in a replay the player states the recorded arrivals.
 struct ArrivalClassifier {
     private let isLive: Bool
     private var check = ArrivalCheck()
-    /// When the next frame arrived in the recording, by the exchange's clock; ns since 1970.
+    /// When the next frame arrived in the recording, by the exchange's clock; ns since 1970. `nil` for an unmarked
+    /// frame.
     private var marked: Int64?
-    /// The same of a frame of the current read of which trades are ahead.
+    /// The marked arrival of the newest frame of the current read that holds a trade ahead; ns since 1970.
     private var found: Int64?
 
     init(isLive: Bool) { self.isLive = isLive }
 
-    /// How far our clock is behind the exchange's by what the last reads agree on, ns.
+    /// How far our clock is behind the exchange's according to most of the last reads, ns.
     var clockOffset: Int64 { self.check.offset }
 
     /// Takes the arrival of the next frame, by the exchange's clock, ns since 1970.
     mutating func marked(_ arrival: Int64) { self.marked = arrival }
 
-    /// Takes the trades of one frame of the current read, which begin at a place.
+    /// Takes the trades of one frame of the current read; they begin at `first`.
     @inline(__always)
     mutating func frameTaken(_ trades: inout [Trade], from first: Int) {
         guard self.marked != nil else { return }
@@ -32,9 +33,10 @@ struct ArrivalClassifier {
         if ArrivalCheck.mark(&trades, from: first, arrival: arrival).found { self.found = arrival }
     }
 
-    /// Marks the trades of a whole read that came at a time by our clock, ns since 1970.
+    /// Marks the trades of a whole read that are ahead.
     ///
-    /// - Returns: the arrival by the exchange's clock, ns since 1970; `nil` where no trade is ahead.
+    /// - Parameter received: the arrival by our clock, ns since 1970.
+    /// - Returns: the arrival by the exchange's clock, ns since 1970; `nil` if no trade is ahead.
     mutating func readEnded(_ trades: inout [Trade], received: Int64) -> Int64? {
         if self.isLive { return self.check.judge(&trades, received: received) }
         defer { self.found = nil }

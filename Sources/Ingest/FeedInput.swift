@@ -3,40 +3,42 @@ package import Market
 package import NIOCore
 package import Wire
 
-/// What a feed decides while one of its reads goes onto the tape; called on the feed's loop.
+/// The decisions of a feed while one of its reads goes onto the tape. Its methods run on the feed's loop.
 package protocol FeedInputDelegate: AnyObject {
-    /// Takes the trades of a read that has ended, and changes the state that they change: no reader gets a trade while it
-    /// still believes that none flow.
+    /// Takes the trades of a read that has ended, and changes the status that they change. The change precedes the
+    /// trades, so that no reader receives a trade while the status says that none flow.
     ///
-    /// - Returns: whether anything has changed, and deadlines with it.
+    /// - Returns: whether anything has changed. A deadline may have changed with it.
     func tradesArrived(_ trades: [Trade], symbols: SymbolTable, now: Moment) -> Bool
-    /// Publishes what has changed of single symbols, behind the gap that ends with the read.
+    /// Publishes the changed status of single symbols, after the gap that ends with the read.
     func publishChanges()
     /// Notes that a read with frames has ended.
     ///
     /// - Parameter hasChanges: whether a deadline may have moved nearer.
     func readEnded(hasTrades: Bool, hasChanges: Bool, now: Moment)
-    /// Notes that silence says nothing from here on, or does again.
+    /// Notes that a replay was paused, so that silence proves nothing, or that it continues.
     func pauseChanged(_ isPaused: Bool, now: Moment)
 }
 
-/// One feed's way onto the tape: takes its frames, finds gaps and what may have come before, and says what is true of it.
+/// The way of one feed onto the tape: takes the feed's frames, finds gaps and possible repeats, and holds the feed's
+/// status.
 ///
-/// Belongs to the feed's event loop and outlives its connections.
+/// Belongs to the feed's event loop and outlives the feed's connections.
 ///
-/// What is touched with every message has no run-time check for overlapping access, which would cost more than the parser:
-/// it is private, on one loop, and no call that gets a part of it comes back here.
+/// The properties that change with every message have no run-time check for overlapping access, which would cost more
+/// than the parser. They are private, they stay on one loop, and no call that receives a part of them calls back into
+/// this class.
 package final class FeedInput {
     package struct Settings: Sendable {
-        /// The feed in words, for a status beside those of other feeds.
+        /// The name of the feed for people, in a status that stands for several feeds.
         package var name: String
-        /// What is done with what may have come before: frames that come again within two seconds, and trades that come
-        /// again after an interruption.
+        /// The handling of possible repeats: frames that come again within two seconds, and trades that come again
+        /// after an interruption.
         package var repeats = RepeatHandling.marked
-        /// Whether the trades are the market's own: they are compared with our clock, and a machine that slept has missed
-        /// some. Those of a replay say nothing of either.
+        /// Whether the trades come live from the market. Only live trades are compared with our clock, and only a live
+        /// feed misses trades while the computer sleeps.
         package var isLive = true
-        /// What happens between the frames of a replay; `nil` for the market's.
+        /// The marks between the frames of a replay; `nil` for a live feed.
         package var marks: FrameMarks?
 
         package init(name: String, repeats: RepeatHandling = .marked, isLive: Bool = true, marks: FrameMarks? = nil) {
@@ -52,26 +54,26 @@ package final class FeedInput {
     private let marks: FrameMarks?
     private let logger: Logger
     package weak var delegate: (any FeedInputDelegate)?
-    /// What is true of this feed; publish it with ``statusChanged()``.
+    /// The status of this feed; ``statusChanged()`` publishes it.
     package var status: FeedStatus
-    /// The symbols that the feed is asked for.
+    /// The symbols to which the feed subscribes.
     package var symbols: [String] = []
 
     @exclusivity(unchecked) private var read: PendingRead
     @exclusivity(unchecked) private var interruptions: Interruptions
-    /// When the current read was made, once it has brought a frame; monotonic ns.
+    /// When the current read was made; monotonic ns. `nil` until the read has brought a frame.
     package private(set) var readAt: Int64?
-    /// How many text frames have come on the connection.
+    /// The number of text frames that have come on the connection.
     @exclusivity(unchecked) private var frameCount = 0
     private var isPaused = false
     private var report = LossReport()
 
     /// Our wall clock when the newest whole frame came, or when the connection opened; ns since 1970.
     package private(set) var lastReceived: Int64 = 0
-    /// What could not be read, and frames that came again, so far.
+    /// The frames and elements that could not be read, and the frames that were left out as repeats, so far.
     package var losses: LossReport.Counts { self.read.losses }
 
-    /// Makes the input of one more feed of a tape.
+    /// Creates the input of one more feed of a tape.
     package init(_ tape: TapeWriter, _ settings: Settings, status: FeedStatus, logger: Logger) {
         self.tape = tape
         self.settings = settings
@@ -88,7 +90,7 @@ package final class FeedInput {
     /// Whether frames have come that are not on the tape yet.
     var isAmidRead: Bool { !self.read.isEmpty }
 
-    /// Whether something is missing that no gap has told yet.
+    /// Whether trades are missing for which no gap has been published yet.
     package var isInterrupted: Bool { self.interruptions.isOpen }
 
     // MARK: Connections
@@ -96,37 +98,37 @@ package final class FeedInput {
     /// Notes that an attempt to connect began.
     package func connectionAttempted() { self.interruptions.attempted() }
 
-    /// Notes that a connection opened and that the symbols are asked for on it.
+    /// Notes that a connection opened and that the feed subscribes to its symbols on it.
     ///
     /// - Parameters:
-    ///   - isRelayed: whether it is to the relay of another program. That sends nothing twice, and may have cut its frames:
-    ///     two that are equal then need not have been, and nothing is left out.
-    ///   - port: its local port, by which the player of a replay knows it.
+    ///   - isRelayed: whether the connection leads to the relay of another program. A relay sends nothing twice, but it
+    ///     may have cut frames. Two equal frames then prove no repeat, and nothing is left out.
+    ///   - port: the local port, by which the player of a replay knows the connection.
     package func connectionOpened(isRelayed: Bool = false, port: Int? = nil, now: Moment) {
         self.frameCount = 0
         self.marks?.opened(port)
-        // The player says so again of one that still is.
+        // The player posts the pause again if the replay is still paused.
         self.setPaused(false, now: now)
         self.lastReceived = now.wall
         self.read.forgetFrames(isRelayed: isRelayed)
         self.interruptions.connectionOpened(now)
     }
 
-    /// Notes that the connection has ended: what the player of a replay said of it takes effect now at the latest.
+    /// Notes that the connection has ended. The marks of a replay that still wait take effect now.
     package func connectionEnded(now: Moment) {
         guard let marks = self.marks else { return }
         marks.ended()
         self.obeyMarks(now: now)
     }
 
-    /// Notes that something is missing: a gap begins, and the trades that come next are compared with those that came last.
+    /// Notes that trades may be missing: a gap begins, and the next trades are compared with the last ones.
     ///
-    /// - Parameter from: the last moment of which nothing is missing, wall clock, ns since 1970.
+    /// - Parameter from: the last moment before which nothing is missing; wall clock, ns since 1970.
     package func interrupted(from: Int64, reason: String, cause: FeedStatus.Cause?) {
         self.interruptions.interrupted(from: from, reason: reason, cause: cause)
     }
 
-    /// Notes that symbols were silent and may have traded: a gap that the next trade ends.
+    /// Notes that silent symbols may have traded unseen: a gap begins, which the next trade ends.
     package func silenceEnded(from: Int64, reason: String, cause: FeedStatus.Cause?) {
         self.interruptions.silenceEnded(from: from, reason: reason, cause: cause)
     }
@@ -135,10 +137,10 @@ package final class FeedInput {
 
     /// Takes one text frame of the current read, which was made at `now` (monotonic ns).
     ///
-    /// Whoever calls it looks for marks before (``hasDueMarks``).
+    /// The caller checks for due marks first (``hasDueMarks``).
     ///
-    /// - Parameter read: reads the frame, names its symbols and appends its trades; may take out of the bytes what no reader
-    ///   shall see, and out of the arguments what it put there itself.
+    /// - Parameter read: reads the frame, names its symbols and appends its trades. It may remove from the bytes what
+    ///   no reader may see, and trades that it appended itself.
     @inline(__always)
     package func take(
         _ bytes: ByteBuffer,
@@ -153,17 +155,17 @@ package final class FeedInput {
 
     // MARK: Between frames
 
-    /// Whether something is to be done before the next frame is taken: ``obeyMarks(now:)``.
+    /// Whether ``obeyMarks(now:)`` has work before the next frame is taken.
     @inline(__always)
     package var hasDueMarks: Bool {
         guard self.marks != nil else { return false }
         return self.marks?.isDue(after: self.frameCount) == true
     }
 
-    /// Does what has become due between the frames of a replay.
+    /// Applies the marks of a replay that are due between two frames.
     package func obeyMarks(now: Moment) {
         for mark in self.marks?.take(after: self.frameCount) ?? [] {
-            // What came before a mark is on the tape before what is said of it.
+            // The trades before a mark go onto the tape before the mark takes effect.
             if mark.endsRead { self.endRead(wall: now.wall) }
             self.obey(mark, now: now)
         }
@@ -172,9 +174,9 @@ package final class FeedInput {
     private func obey(_ mark: FrameMark, now: Moment) {
         switch mark {
         case .changed(let movedBecause, let isPaused, let speed):
-            // Numbers go on when a replay is moved, and so does our own clock; that the tape goes on elsewhere is told as a gap.
+            // Sequence numbers and our own clock continue when a replay is moved. A gap reports the jump.
             if let movedBecause {
-                // The same frames come again behind a way back, and are no repeats of the service's.
+                // After a jump backwards the same frames come again. They are not repeats of the service's.
                 self.read.forgetFrames(isRelayed: false)
                 let from = min(self.lastReceived, now.wall)
                 self.gapFound(from: from, to: now.wall, reason: movedBecause, cause: .seek)
@@ -185,8 +187,8 @@ package final class FeedInput {
             self.status.source = source
             self.statusChanged()
         case .gap(var gap):
-            // It is told with the times at which it was: they are the trades' own, and not those of arrivals now, which depend
-            // on the speed. What was a replay itself when it was recorded says so already.
+            // The gap keeps its recorded times, which match those of the trades; arrival times depend on the replay's
+            // speed. A gap that was itself recorded from a replay already has the prefix.
             if !gap.reason.hasPrefix(Self.recordedGap) { gap.reason = Self.recordedGap + gap.reason }
             gap.cause = .recorded
             self.gapFound(gap)
@@ -207,8 +209,8 @@ package final class FeedInput {
 
     // MARK: The end of a read
 
-    /// Ends the current read, where it has brought frames: leaves out what proves to be a repeat, changes the state and ends
-    /// gaps, numbers the trades and hands them to every reader, in this order.
+    /// Ends the current read if it has brought frames. In this order: leaves out likely repeats, changes the status and
+    /// ends gaps, numbers the trades, and hands them to every reader.
     ///
     /// - Parameter wall: the wall clock, ns since 1970.
     package func endRead(wall: @autoclosure () -> Int64) {
@@ -221,7 +223,7 @@ package final class FeedInput {
 
     /// - Returns: whether there were trades, and whether a deadline may have moved nearer.
     private func endRead(_ now: Moment) -> (hasTrades: Bool, hasChanges: Bool) {
-        // Half a frame is a sign of life, but no trade can be known from it: a gap begins before it.
+        // A partial frame proves that the connection lives, but its trades are unknown: a gap begins before it.
         let previousFrame = self.lastReceived
         self.lastReceived = now.wall
         self.interruptions.lookForSleep(since: previousFrame, now)
@@ -233,7 +235,7 @@ package final class FeedInput {
         var hasChanges = !hasTrades && self.losses != self.report.reported
         if hasTrades, self.delegate?.tradesArrived(self.read.trades, symbols: self.tape.symbols, now: now) == true {
             hasChanges = true
-            // What may be from before the gap does not end it.
+            // A trade that may be from before the gap does not end it.
             if findings?.allSatisfy({ $0 != .new }) != true {
                 self.publish(
                     self.interruptions.traded(
@@ -257,19 +259,19 @@ package final class FeedInput {
         self.tape.renewIfNeeded()
     }
 
-    /// Notes that the tape's symbols have new numbers.
+    /// Notes that symbols have new numbers on the tape.
     func epochBegan() { self.interruptions.epochBegan() }
 
     // MARK: Time
 
-    /// When ``timePassed(patience:now:)`` wants to be called next, monotonic ns.
+    /// When ``timePassed(patience:now:)`` is next due, monotonic ns.
     ///
-    /// - Parameter patience: how long after the symbols were asked for a gap ends without a trade, ns.
+    /// - Parameter patience: how long after the subscription a gap ends without a trade, ns.
     package func deadline(patience: Int64) -> Int64? {
         [self.interruptions.deadline(patience: patience), self.report.deadline(self.losses)].compactMap(\.self).min()
     }
 
-    /// Takes the passing of time: a machine that slept, losses that are to be logged, a gap that no trade ends.
+    /// Takes the passing of time: finds a sleep of the computer, logs losses, and ends a gap that no trade has ended.
     package func timePassed(patience: Int64, now: Moment) {
         self.interruptions.lookForSleep(since: self.lastReceived, now)
         self.log(self.report.take(self.losses, now: now.monotonic))
@@ -285,19 +287,21 @@ package final class FeedInput {
 
     // MARK: What readers hear beside trades
 
-    /// Publishes ``status``, beside those of other feeds.
+    /// Publishes ``status`` together with the status of the tape's other feeds.
     package func statusChanged() { self.tape.statusChanged() }
 
     package func symbolChanged(_ status: SymbolStatus) { self.tape.symbolChanged(status) }
 
     package func symbolUnsubscribed(_ symbol: String) { self.tape.symbolUnsubscribed(symbol) }
 
-    /// Publishes what happened on the connection beside its messages; at a monotonic time in ns.
+    /// Publishes an event of the connection other than its messages.
+    ///
+    /// - Parameter monotonic: when it happened, monotonic ns.
     package func connectionChanged(_ event: ConnectionEvent, monotonic: Int64) {
         self.tape.connectionChanged(event, monotonic: monotonic)
     }
 
-    /// Publishes a gap in front of the next trade, and logs it.
+    /// Publishes and logs a gap before the next trade.
     package func gapFound(
         from: Int64,
         to: Int64,
@@ -318,9 +322,9 @@ package final class FeedInput {
         )
     }
 
-    /// Publishes a gap that somebody else has found, in front of the next trade of this tape.
+    /// Publishes a gap that another program has found, before the next trade of this tape.
     ///
-    /// - Parameter isLogged: whether it is told in the log, too.
+    /// - Parameter isLogged: whether the gap is also logged.
     package func gapFound(_ gap: Gap, isLogged: Bool = true) {
         var gap = gap
         gap.nextSequence = self.tape.nextSequence
@@ -340,12 +344,12 @@ package final class FeedInput {
         self.tape.gapFound(gap, of: self)
     }
 
-    /// Logs what could not be used so far, whenever that was done last: at a connection's end.
+    /// Logs the losses that are not logged yet, without the pause between two reports: at a connection's end.
     package func logLosses(now: Int64) { self.log(self.report.takeAll(self.losses, now: now)) }
 
     private func log(_ change: LossReport.Counts?) { change?.log(to: self.logger) }
 
-    /// Logs that equal frames are no chance any more.
+    /// Logs that frames repeat too often for chance.
     private func logRepetition() {
         guard self.read.takeRepetition() else { return }
         self.logger.warning(

@@ -1,6 +1,6 @@
-/// What the frames of one text hold, as the reader of their dialect found.
+/// The content of one text frame, as the reader of its dialect found it.
 package enum FrameContent: Sendable, Equatable {
-    /// Trades, of which so many elements were malformed or could not be held.
+    /// Trades; `skipped` elements beside them were malformed or could not be held.
     case trades(skipped: Int)
     /// A well-formed message without trades.
     case other

@@ -1,10 +1,11 @@
 import Market
 import Wire
 
-/// What is missing on the tape of one feed, and which of the trades behind it may have come before it already.
+/// The interruptions of one feed, and the comparison of the trades after each with those before it.
 ///
-/// A machine; times are arguments.
+/// A state machine; times are arguments.
 struct Interruptions {
+    /// How long trades are compared after the first one that follows an interruption, ns.
     private static let overlapTime: Int64 = 60_000_000_000
 
     /// Whether nothing is compared.
@@ -23,20 +24,20 @@ struct Interruptions {
         self.isLive = isLive
     }
 
-    /// Whether something is missing of which no gap has been published.
+    /// Whether trades are missing for which no gap has been published yet.
     var isOpen: Bool { self.gaps.isOpen }
 
     /// Notes that an attempt to connect began.
     mutating func attempted() { self.gaps.attempted() }
 
-    /// Notes that a connection opened and that the symbols are asked for on it.
+    /// Notes that a connection opened and that the feed subscribes to its symbols on it.
     mutating func connectionOpened(_ now: Moment) {
         self.gaps.asked(now)
         self.sleep = SleepDetector()
         _ = self.sleep.looked(now)
     }
 
-    /// Begins a gap, behind which trades are compared with those that came last.
+    /// Begins a gap. The trades after it are compared with the last trades before it.
     mutating func interrupted(from: Int64, reason: String, cause: FeedStatus.Cause?) {
         self.gaps.interrupted(from: from, reason: reason, cause: cause)
         guard !self.ignoresRepeats else { return }
@@ -45,12 +46,13 @@ struct Interruptions {
         self.isOverlapPublished = false
     }
 
-    /// Begins a gap behind which nothing is compared: symbols were silent and may have traded.
+    /// Begins a gap without a comparison: silent symbols may have traded unseen.
     mutating func silenceEnded(from: Int64, reason: String, cause: FeedStatus.Cause?) {
         self.gaps.interrupted(from: from, reason: reason, cause: cause)
     }
 
-    /// Begins a gap where the machine has slept: it has heard nothing meanwhile, though its connection may stand.
+    /// Begins a gap if the computer has slept. The feed received nothing meanwhile, although its connection may still
+    /// be open.
     ///
     /// - Parameter previousFrame: when the last frame came; wall clock, ns since 1970.
     mutating func lookForSleep(since previousFrame: Int64, _ now: Moment) {
@@ -65,8 +67,8 @@ struct Interruptions {
 
     // MARK: Trades
 
-    /// Compares the trades of a read with those from before an interruption; `nil` where there is nothing to compare with,
-    /// and where all are new.
+    /// Compares the trades of a read with those from before an interruption. Returns `nil` if there is nothing to
+    /// compare with, or if all trades are new.
     mutating func findings(in trades: [Trade], now: Int64) -> [OverlapCheck.Finding]? {
         guard self.overlap != nil, !trades.isEmpty else { return nil }
         let end = self.overlapEnd ?? now + Self.overlapTime
@@ -78,17 +80,19 @@ struct Interruptions {
         return self.overlap?.check(trades)
     }
 
-    /// Takes trades that equal none of before the gap, received at that time on the wall clock; returns the gap that ends.
+    /// Takes trades that do not repeat any from before the gap. Returns the gap that ends.
+    ///
+    /// - Parameter received: the arrival of the trades; wall clock, ns since 1970.
     mutating func traded(received: Int64, nextSequence: UInt64, epoch: UInt64) -> Gap? {
         self.withOverlap(self.gaps.traded(received: received, nextSequence: nextSequence, epoch: epoch))
     }
 
-    /// Takes the trades of a read, as they go onto the tape.
+    /// Takes the trades of a read in the order of the tape.
     mutating func append(_ trades: [Trade], symbolCount: Int) {
         if !self.ignoresRepeats { self.tails.append(trades, symbolCount: symbolCount) }
     }
 
-    /// Notes that symbols' numbers mean others from now on.
+    /// Notes that the numbers of symbols mean other symbols from now on.
     mutating func epochBegan() {
         self.tails = RecentTrades()
         self.overlap = nil
@@ -97,7 +101,7 @@ struct Interruptions {
 
     // MARK: Time
 
-    /// When ``deadlineReached(now:patience:nextSequence:epoch:)`` wants to be called; monotonic ns.
+    /// When ``deadlineReached(now:patience:nextSequence:epoch:)`` is due; monotonic ns.
     func deadline(patience: Int64) -> Int64? { self.gaps.deadline(patience: patience) }
 
     /// Takes the passing of time; returns the gap that no trade ended.
@@ -107,7 +111,8 @@ struct Interruptions {
         )
     }
 
-    /// Adds how many of the trades that were compared likely are repeats, unless another gap of the same interruption has.
+    /// Adds the number of likely repeats among the compared trades, unless an earlier gap of the same interruption has
+    /// it.
     private mutating func withOverlap(_ gap: Gap?) -> Gap? {
         guard var gap else { return nil }
         if !self.isOverlapPublished, let overlap, overlap.compared > 0 {

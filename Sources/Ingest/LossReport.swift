@@ -1,40 +1,40 @@
 import Logging
 import Market
 
-/// What could not be used of what the service sent, told in the log once a minute at most: a machine.
+/// The losses of a feed, logged once a minute at most. A state machine.
 package struct LossReport: Sendable, Equatable {
     package struct Counts: Sendable, Equatable {
         package var malformedFrames = 0
         package var malformedElements = 0
-        /// Whole trades of more symbols than there are numbers for.
+        /// Well-formed trades that were left out because the symbol table was full.
         package var unnumberedTrades = 0
-        /// Whole frames that were left out, as they came again.
+        /// Repeated frames that were left out.
         package var leftOutFrames = 0
 
         package init() {}
     }
 
-    /// Between two reports, ns.
+    /// The time between two reports, ns.
     package static let interval: Int64 = 60_000_000_000
 
-    /// What was told last.
+    /// The counts at the last report.
     package private(set) var reported = Counts()
     private var reportedAt: Int64?
 
     package init() {}
 
-    /// When there will be something to tell; monotonic ns.
+    /// When the next report is due, monotonic ns; `nil` if the counts have not changed since the last one.
     package func deadline(_ counts: Counts) -> Int64? {
         counts == self.reported ? nil : (self.reportedAt.map { $0 + Self.interval } ?? .min)
     }
 
-    /// Answers with what is to be told now: what is new since the last time.
+    /// Returns the increase of the counts since the last report, if a report is due.
     package mutating func take(_ counts: Counts, now: Int64) -> Counts? {
         guard let deadline = self.deadline(counts), now >= deadline else { return nil }
         return self.takeAll(counts, now: now)
     }
 
-    /// Answers with what has not been told, whenever the last time was: at a connection's end.
+    /// Returns the increase of the counts since the last report, even if none is due: at a connection's end.
     package mutating func takeAll(_ counts: Counts, now: Int64) -> Counts? {
         guard counts != self.reported else { return nil }
         var news = Counts()
@@ -49,7 +49,7 @@ package struct LossReport: Sendable, Equatable {
 }
 
 extension LossReport.Counts {
-    /// Logs what is not 0.
+    /// Logs the counts that are not 0.
     func log(to logger: Logger) {
         if self.malformedElements + self.malformedFrames > 0 {
             logger.warning(

@@ -2,19 +2,20 @@ package import Market
 
 /// The search for trades that may come a second time after an interruption.
 ///
-/// Trades have no number, and real ones share time, price and size. So nothing here is proven: a genuine trade that comes
-/// late may equal an older one, and two genuine trades of the newest millisecond may equal the last two before the
-/// interruption. There are three degrees:
+/// Trades have no number, and real ones share time, price and size. So nothing here is proven: a genuine trade that
+/// comes late may equal an older one, and two genuine trades of the newest millisecond may equal the last two before
+/// the interruption. There are three degrees:
 ///
-/// - *Possible* is every trade that equals one of those that are remembered.
-/// - *Likely* are those whose order says so too, as the service sends each symbol's trades in the order of their times
-///   (reference, section 1.4): a trade older than the newest seen and equal to one that was seen, and what follows in the
-///   same order up to the newest. Where the first that comes is of the very time of the newest, two or more that repeat the
-///   end of what was seen, and are not all alike.
-/// - *Least* is for how many no other explanation is known: a symbol's trades that come again in a row, in their order, up to
-///   the newest seen, and have two times or more.
+/// - *Possible* is every trade that equals one of the remembered trades.
+/// - *Likely* is a trade whose order suggests a repeat, too. The service sends each symbol's trades in the order of
+///   their times (reference, section 1.4). A trade is likely a repeat if it is older than the newest remembered trade
+///   and equals a remembered one; so are the trades after it that follow in the same order, up to the newest. If the
+///   first trade has the very time of the newest, two or more trades that repeat the remembered end are likely repeats,
+///   unless all of them are equal.
+/// - *Least* counts the trades for which no other explanation is known: a symbol's trades that come again in a row and
+///   in their order, up to the newest remembered one, and have at least two different times.
 package struct OverlapCheck: Sendable {
-    /// What is thought of one trade.
+    /// The degree of suspicion against one trade.
     package enum Finding: Sendable, Equatable {
         case new, possible, likely
     }
@@ -22,43 +23,44 @@ package struct OverlapCheck: Sendable {
     fileprivate struct Tail {
         var trades: [Trade]
         var newest: Int64
-        /// The first of them that has not come again.
+        /// The index of the first trade that has not come again.
         var next = 0
         var isAnchored = false
-        /// Whether a newer trade came: what comes later is likely none of them.
+        /// Whether a newer trade came. Later trades are then unlikely to repeat the tail.
         var isDone = false
-        /// What came of their times, until a newer one did: the last so many as there are of them.
+        /// The newest trades up to the tail's newest time that came after the interruption, until a newer one did. At
+        /// least ``RecentTrades/length`` of them are kept.
         var again: [Trade] = []
     }
 
     private var tails: [Tail]
-    /// Trades that are likely repeats so far, and those that are possible ones at least.
+    /// The number of likely repeats so far, and the number of possible ones, which include them.
     package private(set) var likely = 0
     package private(set) var possible = 0
-    /// How many could be compared: trades of symbols that had traded before.
+    /// The number of trades that could be compared: their symbols had traded before.
     package private(set) var compared = 0
 
     package init(_ tails: RecentTrades) {
         self.tails = tails.inOrder().map { trades in
-            // Out of order though they should not be: the newest decides.
+            // The trades may be out of order, against the service's rule: the newest time decides.
             Tail(trades: trades, newest: Self.newest(of: trades), isDone: trades.isEmpty)
         }
     }
 
-    /// The newest time of a symbol's trades, ns. One from the future says nothing of when the others were, unless all are
-    /// ahead alike, as those are that came before our clock was known to be behind.
+    /// The newest time of a symbol's trades, ns. A trade that is ahead says nothing about the times of the others, so
+    /// it counts only if all are ahead. Trades that came before our clock was known to be behind are.
     private static func newest(of trades: [Trade]) -> Int64 {
         let times = trades.lazy.filter { !$0.marks.contains(.ahead) }.map(\.exchangeTime)
         return times.max() ?? trades.lazy.map(\.exchangeTime).max() ?? .min
     }
 
-    /// Between which numbers that of the repeats lies.
+    /// The bounds of the number of repeats.
     package var bounds: OverlapBounds {
         let least = self.tails.reduce(0) { $0 + $1.provenRun }
         return OverlapBounds(least: least, most: max(self.possible, least))
     }
 
-    /// Takes the trades of one read in order; answers for each what is thought of it, and with `nil` where all are new.
+    /// Takes the trades of one read in order. Returns a finding for each trade, or `nil` if all are new.
     package mutating func check(_ trades: [Trade]) -> [Finding]? {
         var findings: [Finding]?
         for index in trades.indices {
@@ -71,7 +73,7 @@ package struct OverlapCheck: Sendable {
                 continue
             }
             self.tails[symbol].note(trade)
-            // One that is of a run at the border is known by now.
+            // A trade of a run at the border already has its finding.
             guard findings?[index] ?? .new != .likely else { continue }
             if self.tails[symbol].contains(trade) {
                 findings = findings ?? [Finding](repeating: .new, count: trades.count)
@@ -99,15 +101,15 @@ package struct OverlapCheck: Sendable {
 extension OverlapCheck.Tail {
     fileprivate func contains(_ trade: Trade) -> Bool { self.trades.contains { $0.hasSameContent(by: trade) } }
 
-    /// Takes down what came again, or looks like it.
+    /// Remembers a trade that may be a repeat.
     fileprivate mutating func note(_ trade: Trade) {
         guard !self.isDone else { return }
-        // Once the end of a long row is all that is kept, its beginning matters no more.
+        // Only the end of a long row is compared, so its beginning can go.
         if self.again.count >= 2 * RecentTrades.length { self.again.removeFirst(RecentTrades.length) }
         self.again.append(trade)
     }
 
-    /// Whether a trade is one of those that have not come again yet.
+    /// Takes a trade that equals one which has not come again yet; returns whether it does.
     fileprivate mutating func takeNext(_ trade: Trade) -> Bool {
         let rest = self.trades[self.next...]
         guard let found = rest.firstIndex(where: { $0.hasSameContent(by: trade) }) else { return false }
@@ -116,7 +118,7 @@ extension OverlapCheck.Tail {
         return true
     }
 
-    /// How many of the trades that begin at the time of the newest repeat the end of the tail, by more than one kind.
+    /// The number of trades at the beginning that repeat the tail's end at its newest time; 0 if all of them are equal.
     fileprivate func borderRepeats(_ trades: [Trade]) -> Int {
         let border = Array(self.trades.reversed().prefix { $0.exchangeTime == self.newest }.reversed())
         let run = trades.prefix { $0.exchangeTime == self.newest }
@@ -128,7 +130,8 @@ extension OverlapCheck.Tail {
         return 0
     }
 
-    /// How many came again in a row up to the newest, with more than one time among them.
+    /// The number of trades that came again in a row up to the newest one; 0 unless they have at least two different
+    /// times.
     fileprivate var provenRun: Int {
         let count = zip(self.again.reversed(), self.trades.reversed()).prefix { $0.hasSameContent(by: $1) }.count
         guard let first = self.again.suffix(count).first, let last = self.again.last else { return 0 }

@@ -2,27 +2,28 @@ import Market
 import NIOCore
 import Wire
 
-/// What the current read of a feed has brought, until it goes onto the tape.
+/// The content of a feed's current read until it goes onto the tape.
 ///
-/// Finds the frames that come again: their trades are marked or left out. Its memory is used again for the next read.
+/// It finds repeated frames, and marks their trades or leaves them out. The next read reuses its memory.
 struct PendingRead {
     private let repeats: RepeatHandling
     private(set) var trades: [Trade] = []
     private var frames: [TapeBatch.Frame] = []
-    /// What is done on the connection that stands; whole frames tell nothing where another program has cut them.
+    /// The handling of repeats on the present connection. Another program's relay may have cut its frames, so equal
+    /// frames prove nothing there.
     private var repeatsHere: RepeatHandling
     private var comparesFrames: Bool
     private var repeated = RepeatedFrames()
     private var repetition = RepetitionDetector()
-    /// Whether the feed repeats its frames as a rule; false again once that has been asked for.
+    /// Whether the feed repeats its frames systematically; ``takeRepetition()`` resets it.
     private var repeatsAsRule = false
     private var arrivals: ArrivalClassifier
-    /// The places of suspected trades in the next frame of a replay.
+    /// The positions of suspected trades in the next frame of a replay.
     private var announced: [Int] = []
 
-    /// What could not be read, and frames that came again, so far.
+    /// The frames and elements that could not be read, and the frames that were left out as repeats, so far.
     private(set) var losses = LossReport.Counts()
-    /// The same of the current read, for its batch.
+    /// The losses of the current read, for its batch.
     private var readLosses = TapeBatch.Losses()
 
     init(repeats: RepeatHandling, isLive: Bool) {
@@ -34,10 +35,10 @@ struct PendingRead {
 
     var isEmpty: Bool { self.frames.isEmpty }
 
-    /// Forgets the frames that came last: what comes next is no repeat of them.
+    /// Forgets the last frames, so that no later frame counts as their repeat.
     ///
-    /// - Parameter isRelayed: whether what comes next is from the relay of another program. That sends nothing twice, and may
-    ///   have cut its frames: two that are equal then need not have been, and nothing is left out.
+    /// - Parameter isRelayed: whether the next frames come from the relay of another program. A relay sends nothing
+    ///   twice, but it may have cut frames. Two equal frames then prove no repeat, and nothing is left out.
     mutating func forgetFrames(isRelayed: Bool) {
         self.repeated.reset()
         self.announced = []
@@ -65,7 +66,7 @@ struct PendingRead {
         var isMalformed = false
         switch content {
         case .trades(let skipped):
-            // A table without room leaves out what is well-formed.
+            // A full symbol table skips well-formed trades, too; they are counted apart.
             let unnumbered = min(max(symbols.leftOut - unnumbered, 0), skipped)
             self.losses.unnumberedTrades += unnumbered
             self.readLosses.unnumberedTrades += unnumbered
@@ -94,15 +95,15 @@ struct PendingRead {
         )
     }
 
-    /// Notes when the next frame arrived in the recording that is played.
+    /// Notes when the next frame arrived in the recording that is replayed.
     ///
     /// - Parameter arrival: by the exchange's clock, ns since 1970.
     mutating func arrivalMarked(_ arrival: Int64) { self.arrivals.marked(arrival) }
 
-    /// Takes the places of the trades of the next frame that a replay knows to be suspected.
+    /// Takes the positions of the trades of the next frame that the recording marks as possible repeats.
     mutating func announce(_ places: [Int]) { self.announced = places }
 
-    /// Takes a frame that came before, whose trades begin at a place; returns whether they stay on the tape.
+    /// Takes a repeated frame whose trades begin at `first`; returns whether they stay on the tape.
     private mutating func takeRepeat(from first: Int) -> Bool {
         self.readLosses.repeatedFrames += 1
         guard self.repeatsHere == .leftOut else {
@@ -128,13 +129,14 @@ struct PendingRead {
 
     // MARK: The end of the read
 
-    /// Returns, once, that equal frames are no chance any more and are to be reported.
+    /// Returns whether systematic repetition of frames is to be reported now; `true` once for each finding.
     mutating func takeRepetition() -> Bool {
         defer { self.repeatsAsRule = false }
         return self.repeatsAsRule && self.repeats == .marked
     }
 
-    /// Marks the trades that may have come before an interruption, and leaves out those that likely did where that is wanted.
+    /// Marks the trades that may be repeats from before an interruption. Leaves out the likely ones if the setting says
+    /// so.
     mutating func apply(_ findings: [OverlapCheck.Finding]) {
         for place in findings.indices where findings[place] != .new { self.mark(place) }
         if self.repeatsHere == .leftOut { self.leaveOut(findings.map { $0 == .likely }) }
@@ -158,7 +160,7 @@ struct PendingRead {
         self.trades = kept
     }
 
-    /// Returns the read as a batch that has no numbers yet, and is empty for the next one.
+    /// Returns the read as a batch without numbers, and empties it for the next read.
     mutating func takeBatch(_ now: Moment, symbols: SymbolTable) -> TapeBatch {
         let aheadArrival = self.arrivals.readEnded(&self.trades, received: now.wall)
         var batch = TapeBatch(
@@ -179,14 +181,14 @@ struct PendingRead {
         return batch
     }
 
-    /// Takes the batch's arrays for the next read, so that a read needs no new ones: a reader that keeps the batch keeps
-    /// them, and emptying them here makes new ones of the same size.
+    /// Takes back the batch's arrays for the next read, so that it needs no new allocation. If a reader keeps the
+    /// batch, it keeps the arrays; emptying them here then allocates new ones of the same size.
     mutating func reuse(_ batch: inout TapeBatch) {
         guard self.trades.isEmpty, self.frames.isEmpty else { return }
         swap(&self.trades, &batch.trades)
         swap(&self.frames, &batch.frames)
-        // What a burst needed is not held on to: where somebody keeps the batch the new array has the old one's size, and a
-        // queue of batches would be as large as if each were a burst.
+        // The memory of a burst is released. Otherwise, where a reader keeps the batches, each new array would have the
+        // size of the burst, and a queue of small batches would take as much memory as a queue of bursts.
         self.trades.removeAll(keepingCapacity: self.trades.capacity <= max(16, 4 * self.trades.count))
         self.frames.removeAll(keepingCapacity: self.frames.capacity <= max(4, 4 * self.frames.count))
     }

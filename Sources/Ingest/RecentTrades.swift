@@ -1,12 +1,12 @@
 package import Market
 
-/// The newest trades of each symbol, to compare with what comes after an interruption.
+/// The newest trades of each symbol, for the comparison with the trades after an interruption.
 package struct RecentTrades: Sendable {
-    /// How many of each symbol, at most: 48 KiB. One that trades less has no room for more than it needs.
+    /// The most trades of each symbol: 48 KiB. A symbol with fewer trades takes only the memory that it needs.
     package static let length = 1_024
 
     private struct Tail: Sendable {
-        /// In order until there are as many as may be; then used in a circle.
+        /// In order until the array is full, then used as a ring.
         var trades: [Trade] = []
         var next = 0
 
@@ -17,12 +17,12 @@ package struct RecentTrades: Sendable {
         }
     }
 
-    /// By the symbol's number.
+    /// The index is the symbol's number.
     private var tails: [Tail] = []
 
     package init() {}
 
-    /// Takes trades that went onto the tape.
+    /// Takes the trades of a read in the order of the tape.
     package mutating func append(_ trades: [Trade], symbolCount: Int) {
         if symbolCount > self.tails.count {
             self.tails.append(contentsOf: repeatElement(Tail(), count: symbolCount - self.tails.count))

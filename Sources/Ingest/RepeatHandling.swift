@@ -1,20 +1,21 @@
-/// What is done with trades that may have come before, as nothing proves that they did.
+/// The handling of trades that may be repeats. Nothing proves that they are.
 package enum RepeatHandling: Sendable, Equatable {
-    /// Nothing is looked for: the tape is what a recording holds, in which the same frames may come again.
+    /// Repeats are not looked for: the tape follows a recording, in which the same frames may come again.
     case ignored
-    /// They are on the tape, marked.
+    /// Possible repeats are on the tape and marked.
     case marked
-    /// Those that likely are repeats are left out, as the user wishes; the others are marked.
+    /// Likely repeats are left out, as the user wishes; other possible ones are marked.
     case leftOut
 }
 
-/// Whether a feed repeats its frames as a rule, as the service did once (reference, section 4): a machine.
+/// The detector of a feed that repeats its frames systematically, as the service did once (reference, section 4). A
+/// state machine.
 ///
-/// It looks at so many frames with trades at a time. A market makes equal frames now and then; that a third of all come
-/// again is no market.
+/// It judges blocks of ``frames`` frames with trades. A market produces equal frames now and then, but never a third of
+/// all frames.
 struct RepetitionDetector: Sendable {
     static let frames = 24
-    /// Between two times that it is said, ns.
+    /// The shortest time between two reports, ns.
     static let interval: Int64 = 3_600_000_000_000
 
     private var seen = 0
@@ -24,10 +25,13 @@ struct RepetitionDetector: Sendable {
 
     init() {}
 
-    /// The same for another connection.
+    /// Creates a detector for the next connection. It keeps the time of the last report.
     init(after other: RepetitionDetector) { self.saidAt = other.saidAt }
 
-    /// Takes a frame with trades at a monotonic time, ns; returns whether it is to be said now that the feed repeats its frames.
+    /// Takes a frame with trades.
+    ///
+    /// - Parameter now: monotonic ns.
+    /// - Returns: whether to report now that the feed repeats its frames.
     mutating func take(isRepeat: Bool, now: Int64) -> Bool {
         self.seen &+= 1
         if isRepeat { self.repeats &+= 1 }

@@ -1,16 +1,18 @@
 package import Market
 
-/// The watch for a machine that slept: what the service sent meanwhile may be lost, and no monotonic deadline saw it.
+/// The detector of a computer that slept. The service's messages of that time may be lost, and no monotonic deadline
+/// fires for them.
 package struct SleepDetector: Sendable {
-    /// The wall clock may run ahead of the other by this much between two looks (a clock that is set right), in ns.
+    /// The largest lead of the wall clock over the monotonic clock between two looks that a clock correction explains,
+    /// in ns.
     static let tolerance: Int64 = 10_000_000_000
 
     private var last: Moment?
 
     package init() {}
 
-    /// Takes a look at both clocks; returns how much longer the wall's way was since the last look, in ns, when that
-    /// is more than any clock is corrected by.
+    /// Takes a look at both clocks. Returns how much more time the wall clock counted since the last look, in ns; `nil`
+    /// up to ``tolerance``.
     package mutating func looked(_ now: Moment) -> Int64? {
         defer { self.last = now }
         guard let last else { return nil }

@@ -2,24 +2,24 @@ import Market
 import NIOCore
 package import Wire
 
-/// The tape's only writer: gives the trades of all feeds their numbers and hands each read to the readers.
+/// The tape's only writer: numbers the trades of all feeds and hands each read to the readers.
 ///
-/// Belongs to the event loop of the feeds, which is the same for all of them, and outlives their connections, so that
-/// numbers go on after a reconnect. One epoch and one table of symbols serve all feeds.
+/// Belongs to the event loop of the feeds, which all feeds share. It outlives their connections, so that the numbers
+/// continue after a reconnect. One epoch and one symbol table serve all feeds.
 package final class TapeWriter {
     private struct Weak {
         weak var input: FeedInput?
     }
 
     @exclusivity(unchecked) private var tape: Tape
-    /// Names for the symbols of all trades of the epoch.
+    /// The symbols of all trades of the epoch.
     @exclusivity(unchecked) var symbols = SymbolTable()
     private var readers: [any TapeReader]
-    /// Whether the readers know of the epoch.
+    /// Whether the readers know the epoch.
     private var isEpochPublished = false
     private var inputs: [Weak] = []
-    /// With fewer names left than this the tape begins anew. Far more than one read of a service brings, and one that brings
-    /// more has the trades of the others left out and counted as such.
+    /// The number of free symbol numbers below which a new epoch begins. One read of a service brings far fewer new
+    /// symbols. If a read brings more, the trades of the surplus symbols are left out and counted.
     private static let minimumRoom = 256
 
     package init(epoch: UInt64, readers: [any TapeReader] = []) {
@@ -27,14 +27,14 @@ package final class TapeWriter {
         self.readers = readers
     }
 
-    /// Adds readers, which are called in this order, behind those before; before a feed starts.
+    /// Adds readers after the present ones; readers are called in this order. Call it before a feed starts.
     package func add(_ readers: [any TapeReader]) { self.readers += readers }
 
     package var nextSequence: UInt64 { self.tape.nextSequence }
 
     package var epoch: UInt64 { self.tape.epoch }
 
-    /// Adds an input for one more feed.
+    /// Adds the input of one more feed.
     func add(_ input: FeedInput) { self.inputs.append(Weak(input: input)) }
 
     private var feeds: [FeedInput] { self.inputs.compactMap(\.input) }
@@ -50,10 +50,11 @@ package final class TapeWriter {
         for reader in self.readers { reader.read(batch) }
     }
 
-    /// Begins a new epoch where the names are nearly used up; not amid a read, whose trades have their symbols' numbers.
+    /// Begins a new epoch if the symbol numbers are nearly used up. It waits for the end of every feed's read, since
+    /// the trades of a read already hold symbol numbers.
     ///
-    /// A symbol keeps its number for as long as its epoch lasts, and there are ``SymbolTable/capacity`` numbers. A client that
-    /// subscribes to ever new symbols must not use them up for all others, so the tape goes on with new numbers.
+    /// A symbol keeps its number for its whole epoch, and an epoch has ``SymbolTable/capacity`` numbers. A client that
+    /// keeps subscribing to new symbols must not use them up for all others.
     func renewIfNeeded() {
         guard SymbolTable.capacity - self.symbols.count < Self.minimumRoom else { return }
         let feeds = self.feeds
@@ -66,7 +67,7 @@ package final class TapeWriter {
 
     // MARK: What readers hear beside trades
 
-    /// Publishes the status of all feeds together: of several the worst, with the name of its feed in front of the reason.
+    /// Publishes one status for all feeds: the worst. Of several feeds, the name of the worst precedes the reason.
     func statusChanged() {
         let feeds = self.feeds
         guard var worst = feeds.first else { return }
@@ -84,7 +85,8 @@ package final class TapeWriter {
         for reader in self.readers { reader.symbolUnsubscribed(symbol) }
     }
 
-    /// Publishes a gap of one feed: beside others it is one of its symbols only.
+    /// Publishes a gap of one feed. If the tape has several feeds, the gap is published once for each symbol of the
+    /// feed.
     func gapFound(_ gap: Gap, of input: FeedInput) {
         guard gap.symbol == nil, self.feeds.count > 1 else {
             for reader in self.readers { reader.gapFound(gap) }
@@ -103,7 +105,7 @@ package final class TapeWriter {
 }
 
 extension FeedStatus.Phase {
-    /// How bad it is for a reader of the prices, from 0: of several feeds the worst one is told.
+    /// The rank by which the worst status of several feeds is published; 0 is the best for a reader of prices.
     var severity: Int {
         switch self {
         case .live: 0

@@ -1,10 +1,10 @@
-/// One change of what a feed is asked for.
+/// One change of a feed's subscriptions.
 package enum SubscriptionChange: Sendable, Equatable {
     case subscribe(String)
     case unsubscribe(String)
 }
 
-/// A feed that can be asked for symbols.
+/// A feed that takes changes of its subscriptions.
 package protocol SubscribingFeed: AnyObject, Sendable {
     /// Takes changes in order, on the loop of the ``Subscriptions``.
     func subscriptionsChanged(_ changes: [SubscriptionChange])

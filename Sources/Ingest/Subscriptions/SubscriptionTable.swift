@@ -3,17 +3,17 @@ package import NIOCore
 
 /// The symbols that a program wants from its feed: those of the settings and the screen, and those of the clients.
 ///
-/// It keeps hostile or mistaken names away from the upstream: names that cannot be symbols (``SymbolName``), and more symbols
-/// than one connection may have. Only a symbol's first subscriber and the end of its last one concern the upstream, and that
-/// end only after the linger time (``LingeringSymbols``); where all places are taken, a new symbol gets that of the one that
-/// has lingered longest.
+/// It keeps hostile or mistaken names away from the upstream: names that cannot be symbols (``SymbolName``), and more
+/// symbols than one connection may have. The upstream sees only the first subscription to a symbol and the end of the
+/// last one, and that end only after the linger time (``LingeringSymbols``). If all places are taken, a new symbol gets
+/// the place of the one that has lingered longest.
 ///
-/// What it holds is bounded by the places, whatever names clients make up: a name is held while it has a subscriber, and
-/// while it lingers. That a symbol trades says nothing here: it may be a late trade of one that was given up, and a place
-/// that such a symbol took would be lost for good.
+/// The places bound the table's size, whatever names clients make up: a name is held only while it has a subscriber or
+/// lingers. A trade of a symbol does not make it held. It may be a late trade after the unsubscription, and a place
+/// that it took would be lost for good.
 package struct SubscriptionTable: Sendable {
     package enum Answer: Sendable, Equatable {
-        /// The feed delivers the symbol, or is asked for it.
+        /// The feed delivers the symbol, or will subscribe to it.
         case accepted
         /// All places are taken.
         case full
@@ -22,46 +22,46 @@ package struct SubscriptionTable: Sendable {
     }
 
     private let limit: Int
-    /// The program's own symbols, which are there without any client: those of the settings and of the screen.
+    /// The program's own symbols, which need no client: those of the settings and of the screen.
     private var retained: Set<String>
-    /// How many clients want each; 0 where it lingers, which a retained one never does.
+    /// The number of clients that want each symbol; 0 if it lingers. A retained symbol never lingers.
     private var subscribers: [String: Int] = [:]
     private var lingering: LingeringSymbols
-    /// Changes that the upstream does not know yet.
+    /// The changes that the upstream has not received yet.
     private var changes: [SubscriptionChange] = []
-    /// Those that the upstream does not send now; they take none of its places.
+    /// The held symbols that the upstream does not send at present. They take none of its places.
     private var refusedSymbols: Set<String> = []
 
-    /// How many refused symbols may be asked for beside the others, for each place.
+    /// How many refused symbols for each place may be held beside the accepted ones.
     private static let refusedPerPlace = 4
 
     /// - Parameters:
     ///   - limit: the most symbols that the upstream sends on one connection.
-    ///   - retained: those of the settings, which the feed asks for by itself.
-    ///   - linger: how long a symbol without a subscriber is still asked for; 0 gives it up at once.
+    ///   - retained: the symbols of the settings, to which the feed subscribes by itself.
+    ///   - linger: how long the subscription to a symbol without a subscriber continues; 0 ends it at once.
     package init(limit: Int, retained: some Sequence<String> = [], linger: TimeAmount = .zero) {
         self.limit = limit
         self.retained = Set(retained)
         self.lingering = LingeringSymbols(time: linger)
     }
 
-    /// The symbols that the feed is asked for, in order of their names.
+    /// The symbols to which the feed subscribes, sorted by name.
     package var symbols: [String] { self.retained.union(self.subscribers.keys).sorted() }
 
-    /// When ``timePassed(now:)`` wants to be called.
+    /// When ``timePassed(now:)`` is due.
     package var deadline: NIODeadline? { self.lingering.deadline }
 
-    /// Whether there is something for ``takeChanges()``.
+    /// Whether ``takeChanges()`` has changes to return.
     package var hasChanges: Bool { !self.changes.isEmpty }
 
-    /// Whether the feed is asked for the symbol.
+    /// Whether the feed subscribes to the symbol.
     package func holds(_ symbol: String) -> Bool {
         self.retained.contains(symbol) || self.subscribers[symbol] != nil
     }
 
     // MARK: Clients
 
-    /// Adds one subscriber of a symbol, which takes a place if the feed is not asked for it already.
+    /// Adds one subscriber of a symbol. A symbol that the feed does not deliver yet takes a place.
     package mutating func subscribe(_ symbol: String) -> Answer {
         guard SymbolName.isValid(symbol) else { return .invalid }
         if let count = self.subscribers[symbol] {
@@ -69,7 +69,7 @@ package struct SubscriptionTable: Sendable {
             self.subscribers[symbol] = count + 1
             return .accepted
         }
-        // Counted although it is retained: that may end some day.
+        // A retained symbol is counted, too, since the retention may end.
         if !self.retained.contains(symbol) {
             guard self.makePlace() else { return .full }
             self.changes.append(.subscribe(symbol))
@@ -95,7 +95,7 @@ package struct SubscriptionTable: Sendable {
 
     // MARK: The program's own
 
-    /// Makes a symbol one of the program's own, which takes a place if the feed is not asked for it already.
+    /// Makes a symbol one of the program's own. A symbol that the feed does not deliver yet takes a place.
     package mutating func retain(_ symbol: String) -> Answer {
         guard SymbolName.isValid(symbol) else { return .invalid }
         if self.retained.contains(symbol) { return .accepted }
@@ -112,7 +112,7 @@ package struct SubscriptionTable: Sendable {
         return .accepted
     }
 
-    /// Makes a symbol one of the program's own no more: it stays while a client wants it.
+    /// Ends the program's own interest in a symbol. The symbol stays while a client wants it.
     package mutating func release(_ symbol: String) {
         guard self.retained.remove(symbol) != nil, self.subscribers[symbol] == nil else { return }
         self.giveUp(symbol)
@@ -120,16 +120,16 @@ package struct SubscriptionTable: Sendable {
 
     // MARK: The upstream and the time
 
-    /// Notes that the upstream does not send the symbol: its place is free, though it is still wanted.
+    /// Notes that the upstream does not send the symbol. Its place becomes free, although it is still wanted.
     package mutating func refused(_ symbol: String) {
-        if self.lingering.remove(symbol) { return self.giveUp(symbol) }  // there is nothing to come back for
+        if self.lingering.remove(symbol) { return self.giveUp(symbol) }  // a refused symbol need not linger
         if self.holds(symbol) { self.refusedSymbols.insert(symbol) }
     }
 
-    /// Notes that the upstream refuses the symbol no longer.
+    /// Notes that the upstream no longer refuses the symbol.
     package mutating func recovered(_ symbol: String) { self.refusedSymbols.remove(symbol) }
 
-    /// Gives up the symbols whose linger time is over.
+    /// Unsubscribes the symbols whose linger time has ended.
     package mutating func timePassed(now: NIODeadline) {
         for symbol in self.lingering.timePassed(now: now) { self.giveUp(symbol) }
     }
@@ -140,7 +140,7 @@ package struct SubscriptionTable: Sendable {
         return self.changes
     }
 
-    /// Drops the changes that undo each other, which a feed that is not there yet need not hear of.
+    /// Drops pairs of changes that undo each other. A feed that is not connected yet need not see them.
     package mutating func cancelChanges() {
         var kept: [SubscriptionChange] = []
         for change in self.changes {
@@ -153,15 +153,16 @@ package struct SubscriptionTable: Sendable {
         self.changes = kept
     }
 
-    /// Makes room for one more symbol, for which lingering ones go; returns whether there is any.
+    /// Frees a place for one more symbol by ending the linger time of others, oldest first; returns whether there is
+    /// one.
     private mutating func makePlace() -> Bool {
-        // None that lingers is refused, so each that goes makes a place.
+        // No lingering symbol is refused, so each one that leaves frees a place.
         guard self.hasPlace(without: self.lingering.count) else { return false }
         while !self.hasPlace(without: 0), let oldest = self.lingering.removeOldest() { self.giveUp(oldest) }
         return true
     }
 
-    /// Whether there would be a place for one more symbol with `gone` symbols less.
+    /// Whether one more symbol would have a place if `gone` symbols left.
     private func hasPlace(without gone: Int) -> Bool {
         let others = self.subscribers.keys.count { !self.retained.contains($0) }
         let all = self.retained.count + others - gone

@@ -3,19 +3,20 @@ import NIOConcurrencyHelpers
 package import NIOCore
 package import Wire
 
-/// What a program asks its feed for, for all who want symbols: its settings, its screen and its clients.
+/// The program's subscriptions at its feed, on behalf of its settings, its screen and its clients.
 ///
-/// It answers at once, on any thread. Changes go to the feed in order, on the feed's loop and never within the call that made
-/// them; before a feed is connected they wait, no more of them than there are places. Made before the feed and its readers;
-/// as the first reader it hears which symbols the upstream refuses.
+/// Its methods answer at once, on any thread. Changes go to the feed in order, on the feed's loop, and never within the
+/// call that made them. Until a feed is connected they wait, and there are never more of them than places. It is
+/// created before the feed and its readers. It is the first reader of the tape, and learns there which symbols the
+/// upstream refuses.
 package final class Subscriptions: TapeReader {
     private struct State {
         var table: SubscriptionTable
         var feed: (any SubscribingFeed)?
-        /// Whether ``turn()`` is on the loop's list.
+        /// Whether ``turn()`` is scheduled on the loop.
         var isTurnDue = false
         var timer: (at: NIODeadline, task: Scheduled<Void>)?
-        /// Whether symbols are still given up when their linger time is over.
+        /// Whether symbols are still unsubscribed at the end of their linger time.
         var hasTimer = true
 
         /// Whether a linger time ends before the timer fires.
@@ -27,16 +28,16 @@ package final class Subscriptions: TapeReader {
         var hasWork: Bool { self.feed != nil && self.table.hasChanges || self.mustArm }
     }
 
-    /// The most symbols of all together, and of one client.
+    /// The most symbols of all clients together, and of one client.
     package let limit: Int
     private let loop: any EventLoop
     private let state: NIOLockedValueBox<State>
 
     /// - Parameters:
     ///   - limit: the most symbols that the upstream sends on one connection.
-    ///   - retained: the symbols of the settings, which the feed asks for by itself.
-    ///   - linger: how long a symbol that no client wants any more is still asked for; 0 gives it up at once.
-    ///   - loop: the feed's.
+    ///   - retained: the symbols of the settings, to which the feed subscribes by itself.
+    ///   - linger: how long the subscription to a symbol without a subscriber continues; 0 ends it at once.
+    ///   - loop: the feed's event loop.
     package init(limit: Int, retained: [String] = [], linger: TimeAmount, loop: any EventLoop) {
         self.limit = limit
         self.loop = loop
@@ -45,7 +46,7 @@ package final class Subscriptions: TapeReader {
         )
     }
 
-    /// Hands all changes so far, and from now on, to a feed.
+    /// Connects a feed, which receives all changes so far and from now on.
     package func connect(_ feed: any SubscribingFeed) {
         self.change { $0.feed = feed }
     }
@@ -57,27 +58,27 @@ package final class Subscriptions: TapeReader {
         self.change { $0.table.subscribe(symbol) }
     }
 
-    /// Removes one client's subscription that was accepted; the last one's symbol lingers.
+    /// Removes one client's subscription that was accepted. A symbol without a further one lingers.
     package func unsubscribe(_ symbol: String) {
         let now = self.loop.now
         self.change { $0.table.unsubscribe(symbol, now: now) }
     }
 
-    /// Asks for a symbol for the program itself, as for its screen.
+    /// Retains a symbol for the program itself, for example for its screen.
     package func retain(_ symbol: String) -> SubscriptionTable.Answer {
         self.change { $0.table.retain(symbol) }
     }
 
-    /// Asks for a symbol for the program itself no more; it stays while a client wants it.
+    /// Releases a symbol that the program retained. The symbol stays while a client wants it.
     package func release(_ symbol: String) { self.change { $0.table.release(symbol) } }
 
-    /// The symbols that the feed is asked for, in order of their names.
+    /// The symbols to which the feed subscribes, sorted by name.
     package var symbols: [String] { self.state.withLockedValue { $0.table.symbols } }
 
-    /// Whether the feed is asked for the symbol.
+    /// Whether the feed subscribes to the symbol.
     package func holds(_ symbol: String) -> Bool { self.state.withLockedValue { $0.table.holds(symbol) } }
 
-    /// Gives up nothing any more because its time is over: the clients leave because the program ends.
+    /// Stops the linger timer for good: the clients leave because the program ends.
     package func cancelLinger() {
         let timer = self.state.withLockedValue { state in
             defer { state.timer = nil }
@@ -113,7 +114,7 @@ package final class Subscriptions: TapeReader {
         return answer
     }
 
-    /// Hands the changes to the feed, and sees to it that the timer fires no later than the end of a linger time.
+    /// Hands the changes to the feed, and makes the timer fire no later than the end of a linger time.
     private func turn() {
         let (feed, changes) = self.state.withLockedValue { state in
             state.isTurnDue = false
@@ -123,7 +124,7 @@ package final class Subscriptions: TapeReader {
         let late = self.state.withLockedValue { state -> Scheduled<Void>? in
             guard state.mustArm, let deadline = state.table.deadline else { return nil }
             let before = state.timer?.task
-            // One for all symbols. Where its symbol has a subscriber again, it looks anew.
+            // One timer serves all symbols. If its symbol has a subscriber again, it is set anew.
             state.timer = (deadline, self.loop.scheduleTask(deadline: deadline) { self.lingerEnded() })
             return before
         }
@@ -140,7 +141,7 @@ package final class Subscriptions: TapeReader {
 }
 
 extension SubscriptionTable {
-    /// Takes what the feed says of a symbol.
+    /// Notes whether the feed refuses the symbol.
     fileprivate mutating func note(_ status: SymbolStatus) {
         if status.isRefused { self.refused(status.symbol) } else { self.recovered(status.symbol) }
     }
