@@ -1,6 +1,6 @@
 import ArgumentParser
 
-/// Prints the settings in force.
+/// The command that prints the settings in force.
 struct ConfigCommand: SettingsCommand {
     static let configuration = CommandConfiguration(
         commandName: "config",
@@ -26,7 +26,7 @@ struct ConfigCommand: SettingsCommand {
         for line in Self.listing(try self.loadSettings()) { Console.print(line) }
     }
 
-    /// The lines: where the config file is, then `key: value (origin)` for each setting.
+    /// Returns the lines: the path of the config file, then `key: value (origin)` for each setting.
     static func listing(_ loaded: LoadedSettings) -> [String] {
         let file = loaded.file.map { "# config file: \($0)" } ?? "# config file: none"
         return [file]
@@ -41,7 +41,7 @@ struct ConfigCommand: SettingsCommand {
             }
     }
 
-    /// What `auto` comes to, which depends on variables that are no settings.
+    /// Returns the proxy that `auto` selects, since it depends on variables that are not settings.
     private static func route(of settings: Settings) -> String {
         guard case .auto = settings.proxyChoice else { return "" }
         do throws(OperatorError) {

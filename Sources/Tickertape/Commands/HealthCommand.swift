@@ -2,7 +2,7 @@ import Relay
 import ArgumentParser
 import TLS
 
-/// Asks the relay of a running program whether it lives, for container health checks.
+/// The command that asks a running program's relay whether it is alive, for container health checks.
 struct HealthCommand: SettingsCommand {
     static let configuration = CommandConfiguration(
         commandName: "health",
@@ -23,7 +23,7 @@ struct HealthCommand: SettingsCommand {
             Console.print("nothing to ask: the relay is off")
             return
         }
-        // At a socket file a relay speaks no TLS.
+        // The relay speaks no TLS on a Unix socket.
         var ciphers: TLSCipherList?
         if case .endpoint = place, settings.relayFiles.certificate != nil { ciphers = settings.dial.tls.ciphers }
         do throws(HealthProbe.Failure) {

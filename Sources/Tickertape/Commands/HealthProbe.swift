@@ -6,20 +6,21 @@ import NIOPosix
 import Relay
 import TLS
 
-/// One `GET /livez` to the relay of a running program.
+/// One `GET /livez` request to the relay of a running program.
 ///
-/// Over TLS the certificate is not checked: it may be for other names than the loopback, and nothing else is sent.
+/// The certificate is not verified over TLS: it may have other names than the loopback address, and the request holds
+/// no secret.
 struct HealthProbe {
-    /// What is wrong with the relay, as the end of a sentence that begins with its address.
+    /// The relay's fault, as the end of a sentence that begins with its address.
     struct Failure: Error {
         let reason: String
     }
 
-    /// Where the relay is to be asked. It wants no token for this question.
+    /// The address of the relay. This request needs no token.
     enum Place: CustomStringConvertible {
         /// An address of this machine, or `localhost`.
         case endpoint(Endpoint)
-        /// A socket file.
+        /// A Unix socket.
         case file(String)
 
         var description: String {
@@ -37,7 +38,7 @@ struct HealthProbe {
             }
         }
 
-        /// A name other than an address is this machine's own, and stands for the loopback address here.
+        /// Returns the socket address. A host name belongs to this machine, so the loopback address stands for it.
         fileprivate func address() throws -> SocketAddress {
             switch self {
             case .endpoint(let endpoint):
@@ -48,16 +49,16 @@ struct HealthProbe {
         }
     }
 
-    /// The largest body of an answer that is looked at, in bytes.
+    /// The largest part of the response's body that is read, in bytes.
     private static let mostBytes = 64 << 10
 
     let place: Place
-    /// The ciphers of TLS 1.2, those of the relay that is asked; `nil` where it speaks no TLS.
+    /// The relay's ciphers of TLS 1.2; `nil` without TLS.
     var ciphers: TLSCipherList?
-    /// How long everything may take together.
+    /// The time limit for the whole request.
     let limit: TimeAmount
 
-    /// The status line of a good answer; anything else is thrown.
+    /// Returns the status line of a successful response, and throws for any other.
     func statusLine() async throws(Failure) -> String {
         let head: HTTPResponseHead
         do {
@@ -67,7 +68,7 @@ struct HealthProbe {
         }
         let line = "HTTP/\(head.version.major).\(head.version.minor) \(head.status.code) \(head.status.reasonPhrase)"
         guard head.status == .ok else {
-            // So answers a relay that speaks TLS.
+            // A relay with TLS answers a plain request with this status.
             let isPlain = self.ciphers == nil && head.status == .badRequest
             let hint = isPlain ? "; if it speaks TLS, set relay.certificate-file here, too" : ""
             let shown = String(line.unicodeScalars.filter { (" "..."~").contains($0) }.prefix(80))

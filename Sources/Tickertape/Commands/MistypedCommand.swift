@@ -1,11 +1,11 @@
 import ArgumentParser
 import Market
 
-/// A word in the place of a command that is none: told with the command that was probably meant.
+/// The message about an unknown command, with the command that was probably meant.
 ///
-/// Without a command it is `run` that complains of an unexpected argument, and its help names no commands.
+/// Without it, `run` would report an unexpected argument, and its help lists no commands.
 enum MistypedCommand {
-    /// Says so, in one line; `nil` where the words begin with commands that there are.
+    /// Returns the message, in one line; `nil` if the first words are known commands.
     static func words(of arguments: [String], in root: any ParsableCommand.Type) -> String? {
         var path = [root._commandName]
         var command = root

@@ -1,6 +1,6 @@
 import ArgumentParser
 
-/// Keeps what the service sends.
+/// The command that records what the service sends.
 struct RecordCommand: SettingsCommand {
     static let configuration = CommandConfiguration(
         commandName: "record",
@@ -44,7 +44,7 @@ struct RecordCommand: SettingsCommand {
         try await TickerProgram(settings: settings, feed: settings.liveFeed(token: token)).run()
     }
 
-    /// The argument, as what it is: the setting `record.file`.
+    /// The file argument, as the setting `record.file`.
     private struct FileArgument: SettingFlags {
         var file: String?
 

@@ -1,7 +1,7 @@
 import ArgumentParser
 import MockUpstream
 
-/// Follows the market: display, relay and, when asked, recording.
+/// The command that follows the market, with a display, a relay and, if requested, a recording.
 struct RunCommand: SettingsCommand {
     static let configuration = CommandConfiguration(
         commandName: "run",
@@ -40,9 +40,9 @@ struct RunCommand: SettingsCommand {
         ).run()
     }
 
-    /// Replays the bundled recording over and over, marked as what it is.
+    /// Replays the bundled recording in a loop, marked as a demo.
     private func playDemo(_ settings: Settings) async throws {
-        // Who wants one price of the market must not take the demo's for it.
+        // A script that asks for one market price must not get the demo's.
         guard self.demo || !settings.display.isOnce else {
             throw OperatorError(
                 "no key is set, so there is no price to print: set FINNHUB_TOKEN, or use --token-file; --demo prints the "

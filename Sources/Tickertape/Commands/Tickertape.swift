@@ -2,7 +2,7 @@ import ArgumentParser
 import Glibc
 import Market
 
-/// The program's commands, and the way in and out.
+/// The root command, and the program's entry and exit.
 struct Tickertape: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "tickertape",
@@ -52,7 +52,7 @@ struct Tickertape: AsyncParsableCommand {
         defaultSubcommand: RunCommand.self
     )
 
-    /// Runs the command, and turns what it throws into one line and an exit status.
+    /// Runs the command, and turns an error into one line and an exit status.
     static func main() async {
         do {
             var command = try await self.asyncParseAsRoot(nil)
@@ -69,7 +69,7 @@ struct Tickertape: AsyncParsableCommand {
             Glibc.exit(error.status.rawValue)
         } catch {
             let status = self.exitCode(for: error)
-            // Help and the version are no errors. What is wrong with the arguments is told without a key among them.
+            // Help and the version are no errors. A message about arguments must not repeat a key among them.
             if status.isSuccess { self.exit(withError: error) }
             if let words = MistypedCommand.words(of: Array(CommandLine.arguments.dropFirst()), in: self) {
                 Console.complain(KeyLikeness.withheld(words))
@@ -80,7 +80,7 @@ struct Tickertape: AsyncParsableCommand {
         }
     }
 
-    /// A message of several lines in which an argument that it repeats begins none.
+    /// Returns a message of several lines, in which the line ends of quoted arguments are escaped.
     private static func withoutLineEnds(_ message: String) -> String {
         var message = message
         for argument in CommandLine.arguments.dropFirst() {

@@ -6,7 +6,7 @@ import NIOPosix
 import Platform
 import Terminal
 
-/// Shows what a running relay sends.
+/// The command that shows the trades of a running relay.
 struct WatchCommand: SettingsCommand {
     static let configuration = CommandConfiguration(
         commandName: "watch",
@@ -51,7 +51,7 @@ struct WatchCommand: SettingsCommand {
         let status = FeedStatus(source: .live, phase: .connecting, since: WallClock.now())
         let isChosen = settings.origin(of: .symbols) != .builtIn
         let symbols = isChosen ? settings.finnhub.symbols : []
-        // The relay's times, and not ours, are what its trades have.
+        // The times of its trades are the relay's, not this process's.
         let latency = LatencyBook(clocks: .relayed)
         let relay = WatchedRelay(symbols: symbols, monotonic: SystemClock.monotonic)
         let service = try DisplayService(
@@ -78,12 +78,13 @@ struct WatchCommand: SettingsCommand {
             symbols: symbols,
             registry: MetricRegistry(),
             display: service,
-            // What was set by key belongs to the program with the feed, and any number of these may run beside it.
+            // Changes at the screen are stored by the program with the feed. Several `watch` processes may run beside
+            // it.
             keeps: false,
             warnings: warnings
         )
         var feedSettings = StreamFeed.Settings(relay: url, symbols: symbols)
-        // A chart and a tape have a place for every trade of a break; lines are for the settled prices.
+        // A chart and a tape show every trade of an outage; lines show settled prices only.
         feedSettings.takesEveryTrade = service.isScreen
         feedSettings.dial = try settings.dial(to: url)
         feedSettings.token = settings.relayToken
@@ -115,7 +116,7 @@ struct WatchCommand: SettingsCommand {
         await group.end()
     }
 
-    /// What the keys of the screen can have done.
+    /// Returns the actions that the screen's keys can start.
     private func controls(
         _ settings: Settings,
         symbols: ScreenSymbols,
@@ -133,13 +134,13 @@ struct WatchCommand: SettingsCommand {
             )
             remote.news = .cannot("news are Finnhub's: set FINNHUB_TOKEN, also where a relay is watched")
         } else {
-            // It asks Finnhub's REST service, which does not use the key's one connection.
+            // The lookup uses Finnhub's REST service, and not the key's only stream connection.
             remote.connect(to: Result { () throws(OperatorError) in try ServiceLookup(settings) })
         }
         return remote
     }
 
-    /// The address on the command line, or the relay's own of the settings.
+    /// Returns the address on the command line, or the address of the relay in the settings.
     func relayURL(_ settings: Settings) throws(OperatorError) -> UpstreamAddress {
         guard let text = self.url else {
             if let listen = settings.relay.listen {
@@ -151,7 +152,7 @@ struct WatchCommand: SettingsCommand {
         }
         let scheme = "ws+unix:"
         if text.hasPrefix(scheme) {
-            // The path of the file, and behind a colon that of the request.
+            // A Unix socket's path, then optionally a colon and the request's path.
             let parts = text.dropFirst(scheme.count).split(separator: ":", maxSplits: 1)
             guard let path = parts.first, !path.contains("?"),
                 parts.count == 1 || parts[1] == "/" || parts[1] == "/v1/stream"
@@ -169,7 +170,7 @@ struct WatchCommand: SettingsCommand {
     }
 }
 
-/// The symbols of a watched relay, whose charts begin with its bars.
+/// The symbols of a watched relay, whose charts start with the relay's bars.
 private struct WatchedSymbols: ScreenSymbolSource {
     let feed: StreamFeed
     let charts: EarlierCharts
@@ -186,7 +187,7 @@ private struct WatchedSymbols: ScreenSymbolSource {
     }
 }
 
-/// The symbols alone, for commands that do not connect to the service.
+/// The symbols alone, for commands without a connection to the service.
 struct SymbolFlags: SettingFlags {
     var symbols: [String]
     var authorityFile: String? = nil

@@ -1,6 +1,6 @@
 import ArgumentParser
 
-/// Makes a certificate and a key for the relay on a local network.
+/// The command that makes a certificate and a key for the relay on a local network.
 struct CertCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "cert",

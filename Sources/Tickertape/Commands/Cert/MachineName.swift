@@ -7,14 +7,15 @@ package enum MachineName: Sendable, Hashable {
     /// As the system writes it.
     case address(String)
 
-    /// Reads one; `nil` for what is neither. An IPv6 address may stand in brackets.
+    /// Parses a name or an address; `nil` for any other text. An IPv6 address may have brackets.
     package init?(_ text: String) {
         let bare = text.hasPrefix("[") && text.hasSuffix("]") ? String(text.dropFirst().dropLast()) : text
         if let address = Self.canonical(bare) {
             self = .address(address)
             return
         }
-        // RFC 1123, 2.1; an underscore is none's name, but some networks have them. A wildcard stands for one label.
+        // RFC 1123, 2.1 forbids the underscore in host names, but some networks use it. A wildcard stands for one
+        // label.
         let labels = text.lowercased().split(separator: ".", omittingEmptySubsequences: false)
         let isName =
             text.utf8.count <= 253
@@ -23,7 +24,7 @@ package enum MachineName: Sendable, Hashable {
                     || ((1...63).contains(label.utf8.count) && !label.hasPrefix("-") && !label.hasSuffix("-")
                         && label.utf8.allSatisfy(Self.isNameByte))
             }
-        // What looks like an address and is none would be checked as one by clients.
+        // Clients would parse a name with a numeric last label as an IP address.
         guard isName, let last = labels.last, !last.utf8.allSatisfy(Self.isDigit) else { return nil }
         self = .host(labels.joined(separator: "."))
     }
@@ -34,11 +35,11 @@ package enum MachineName: Sendable, Hashable {
         }
     }
 
-    /// The names of this machine for itself.
+    /// The names of the loopback interface.
     static let ofLoopback: [MachineName] = [.host("localhost"), .address("127.0.0.1"), .address("::1")]
 
-    /// The names that others on the network may have for this machine now: its host name, with `.local` too (mDNS, RFC
-    /// 6762), and its addresses, but for those that hold only on one link.
+    /// Returns the names under which other machines may know this one: its host name, the same with `.local` (mDNS, RFC
+    /// 6762), and its addresses except the link-local ones.
     static func ofThisMachine() -> [MachineName] {
         var names: [MachineName] = []
         var buffer = [CChar](repeating: 0, count: 256)
@@ -67,7 +68,7 @@ package enum MachineName: Sendable, Hashable {
         return found
     }
 
-    /// The IP address as text; `nil` for one of another family.
+    /// Returns the IP address as text; `nil` for another address family.
     private static func text(of address: UnsafeMutablePointer<sockaddr>) -> String? {
         switch Int32(address.pointee.sa_family) {
         case AF_INET:
@@ -85,7 +86,7 @@ package enum MachineName: Sendable, Hashable {
         return String(decoding: text.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
     }
 
-    /// The address as the system writes it; `nil` for what is none.
+    /// Returns the address as the system formats it; `nil` for a text that is not an address.
     private static func canonical(_ text: String) -> String? {
         for family in [AF_INET, AF_INET6] {
             var bytes = [UInt8](repeating: 0, count: 16)

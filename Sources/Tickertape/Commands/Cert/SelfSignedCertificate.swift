@@ -1,12 +1,12 @@
 import Glibc
 import TLS
 
-/// A certificate for a relay that is its own issuer, with its key.
+/// A self-signed certificate for a relay, with its key.
 ///
-/// It is no authority (CA:FALSE): it is trusted as it is, and whoever steals its key can be this relay to those who trust it
-/// and nobody else.
+/// It is not an authority (CA:FALSE), and clients trust it directly. A thief of the key can impersonate this relay to
+/// these clients, but no other server.
 struct SelfSignedCertificate {
-    /// The paths of the two files, from the root.
+    /// The absolute paths of the two files.
     struct Files {
         let certificate: String
         let key: String
@@ -16,7 +16,7 @@ struct SelfSignedCertificate {
     private let credentials: TLSCredentials
     private let facts: CertificateFacts
 
-    /// - Parameter days: how long it is valid.
+    /// - Parameter days: the validity in days.
     init(for names: [MachineName], days: Int) throws(OperatorError) {
         self.names = names
         do throws(TLSError) {
@@ -40,14 +40,14 @@ struct SelfSignedCertificate {
         names.compactMap { name in if case .address(let address) = name { address } else { nil } }
     }
 
-    /// The first name by which others on the network reach the machine.
+    /// Returns the first name by which other machines reach this one, or `localhost`.
     private static func best(of names: [MachineName]) -> MachineName {
         names.first { !MachineName.ofLoopback.contains($0) } ?? .host("localhost")
     }
 
-    /// Writes `certificate.pem` and `key.pem` to a folder that is there.
+    /// Writes `certificate.pem` and `key.pem` to an existing folder.
     ///
-    /// - Parameter replaces: whether files that are there are replaced.
+    /// - Parameter replaces: whether to replace existing files.
     func write(to folder: String, replaces: Bool) throws(OperatorError) -> Files {
         let folder = try Self.wholePath(of: folder)
         let files = Files(certificate: "\(folder)/certificate.pem", key: "\(folder)/key.pem")
@@ -69,7 +69,7 @@ struct SelfSignedCertificate {
         return files
     }
 
-    /// Describes the two files and their use: in the config file of the relay, and by clients.
+    /// Describes the two files and their use in the relay's config file and by clients.
     func description(of files: Files) -> [String] {
         let (certificate, key) = (files.certificate, files.key)
         let best = Self.best(of: self.names)
@@ -103,7 +103,7 @@ struct SelfSignedCertificate {
         ]
     }
 
-    /// The lines that the config file also needs, so that other machines reach the relay by these names.
+    /// The lines of the config file that let other machines reach the relay by these names.
     private var linesForOthers: [String] {
         let others = self.names.filter { !MachineName.ofLoopback.contains($0) }
         if others.isEmpty { return [] }
@@ -116,7 +116,7 @@ struct SelfSignedCertificate {
         return lines
     }
 
-    /// The path from the root, for the config file, which is read from anywhere.
+    /// Returns the absolute path, since the config file is read from any working directory.
     private static func wholePath(of folder: String) throws(OperatorError) -> String {
         guard let found = realpath(folder, nil) else {
             throw OperatorError(

@@ -4,7 +4,7 @@ import Market
 import Recordings
 import Wire
 
-/// Turns recordings into tables.
+/// The command that turns recordings into tables.
 struct ExportCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "export",
@@ -75,7 +75,7 @@ struct ExportCommand: AsyncParsableCommand {
 
     mutating func run() async throws {
         if self.output != nil { SignalHandling.removeUnfinishedFile() }
-        // Who reads no more ends it in order.
+        // The write to a closed pipe then fails, and the export ends in order.
         signal(SIGPIPE, SIG_IGN)
         var order = try self.order()
         let plan = try ExportPlan(self.files, byTime: order.bars != nil)
@@ -92,7 +92,7 @@ struct ExportCommand: AsyncParsableCommand {
             while let (event, loss) = try source.next() {
                 if let loss { export.lost(lines: loss.lines, from: loss.from, to: loss.to) }
                 export.take(event)
-                // A reader that has had enough ends it, as it ends any filter.
+                // A closed pipe ends the export, as it ends any filter.
                 if export.waitingBytes >= ExportOutput.chunkBytes, try !output.write(export.takeText()) { return }
             }
             export.found(lines: source.returnedLines)
@@ -113,11 +113,11 @@ struct ExportCommand: AsyncParsableCommand {
             if let missing { Console.complain("warning: \(missing)") }
         }
         for line in report.warnings(damagedParts: damagedParts) { Console.complain(line) }
-        // Behind what is damaged, which may be why.
+        // After the warnings, since damage may be the cause.
         if report.trades == 0 { throw OperatorError(missing ?? "there is no trade in it", status: .failure) }
     }
 
-    /// What is written of the recordings.
+    /// Returns the selection and the format of the export.
     private func order() throws(OperatorError) -> RecordingExport.Order {
         var order = RecordingExport.Order(
             format: self.csv ? .csv : .jsonLines,

@@ -1,11 +1,12 @@
 import Market
 import Wire
 
-/// What of an order the recordings do not have: a mistyped symbol and a wrong day give nothing, and nobody should have to guess
-/// why.
+/// The message about a part of the selection that matches no trade.
+///
+/// A mistyped symbol or a wrong day selects nothing, and the message says which of them it was.
 enum ExportMissing {
-    /// Of which symbols there is no trade, or that there is none of that time, in one line that says what there is; `nil` where
-    /// nothing is missing.
+    /// Returns one line that names the symbols without a trade, or says that the time has no trade, and what the
+    /// recordings have instead; `nil` if nothing is missing.
     static func words(_ report: RecordingExport.Report, _ order: RecordingExport.Order) -> String? {
         guard let times = report.times else { return nil }
         let missing = order.symbols.subtracting(report.symbols)

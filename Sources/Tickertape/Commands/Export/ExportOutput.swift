@@ -3,11 +3,11 @@ import NIOCore
 import Platform
 import Recordings
 
-/// Where an export goes.
+/// The destination of an export.
 final class ExportOutput {
     static let chunkBytes = 256 << 10
 
-    /// Where it is not standard output.
+    /// The output file; `nil` for standard output.
     private let file: OutputFile?
 
     init(path: String?) throws(OperatorError) {
@@ -18,7 +18,7 @@ final class ExportOutput {
         }
     }
 
-    /// Writes all of it; `false` where nobody reads it any more.
+    /// Writes the whole text; `false` after the reader has closed the pipe.
     func write(_ text: ByteBuffer) throws(OperatorError) -> Bool {
         guard let file else {
             let code = text.withUnsafeReadableBytes { WholeWrite.write($0, to: STDOUT_FILENO) }
@@ -36,7 +36,7 @@ final class ExportOutput {
         }
     }
 
-    /// Sees to it that a file is on the disk.
+    /// Flushes the file to the disk.
     func close() throws(OperatorError) {
         do throws(RecordingFailure) {
             try self.file?.finish()

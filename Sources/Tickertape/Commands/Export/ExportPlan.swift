@@ -1,25 +1,28 @@
 import Glibc
 import Recordings
 
-/// Which of the named files an export reads, and in which order.
+/// The files that an export reads, and their order.
 struct ExportPlan {
-    /// So many bars of a symbol are kept where files overlap, as each brings trades of all of the time.
+    /// The number of open bars per symbol when files overlap, since each file has trades of the whole time.
     static let openBars = 1 << 16
 
     private struct File {
         var path: String
         var epoch: UInt64?
         var monotonic: Int64?
-        /// Wall clock, ns since 1970; `nil` where it is not known.
+        /// Wall clock, ns since 1970; `nil` if unknown.
         var start: Int64?
         var end: Int64?
         var followers: [String]
     }
 
-    /// In the order in which they were named, without those in which another one goes on: they are read behind it, so that
-    /// `btc-0002.jsonl btc.jsonl` is in order. For bars by their time, for a bar is written when it is over.
+    /// The files without those that continue another one, which are read after it; `btc-0002.jsonl btc.jsonl` is
+    /// therefore in order.
+    ///
+    /// The order is that of the arguments. For bars it is the order of time, since a bar is written when it ends.
     private(set) var files: [String]
-    /// Whether files hold trades of the same time, as halves by symbol do, or it is not known.
+    /// Whether files hold trades of the same time, as two recordings of different symbols do; also `true` if a time is
+    /// unknown.
     private(set) var overlaps = false
 
     init(_ files: [String], byTime: Bool) throws(OperatorError) {
@@ -54,7 +57,7 @@ struct ExportPlan {
             followers: stream.segments.dropFirst().map { Self.real($0.path) }
         )
         guard byTime else { return file }
-        // The length is read at the end, the likely start from the first lines on.
+        // The end is the likely start plus the length, which needs a read to the end of the file.
         if let start = file.start, let length = try stream.last(where: { _ in true }) {
             let (end, isOut) = start.addingReportingOverflow(length)
             file.end = isOut ? nil : end
@@ -63,7 +66,7 @@ struct ExportPlan {
         return file
     }
 
-    /// The file that a name leads to, whatever way it is written.
+    /// Returns the absolute path of the file behind a name, with symbolic links resolved.
     private static func real(_ path: String) -> String {
         let path = SegmentNames.present(path)
         guard let real = realpath(path, nil) else { return path }
@@ -71,7 +74,7 @@ struct ExportPlan {
         return String(cString: real)
     }
 
-    /// Runs by their starts, and the files of each by the clock that is not set; those of which no time is known last.
+    /// Sorts runs by their starts and the files of a run by the monotonic clock; files of unknown time come last.
     private static func sorted(_ files: [File]) -> [File] {
         let runs = Dictionary(grouping: files, by: \.epoch)
         func key(_ file: File) -> (Int64, UInt64, Int64) {

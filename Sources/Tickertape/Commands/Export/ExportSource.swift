@@ -1,14 +1,14 @@
 import Recordings
 import Wire
 
-/// A recording being read for an export, from its start to its end, over all of its files, compressed or not.
+/// The reader of one recording for an export, over all of its files, compressed or not.
 final class ExportSource {
     private let stream: RecordingStream
     private var losses = RecordingLosses()
-    /// Of the newest line, µs since 1970.
+    /// The wall clock of the newest line, µs since 1970.
     private var wall: Int64?
     private(set) var hasFrames = false
-    /// The files in which the named one goes on.
+    /// The files that continue the named one.
     let followers: [String]
 
     init(path: String) throws(OperatorError) {
@@ -24,10 +24,10 @@ final class ExportSource {
     }
 
     var damagedParts: Int { self.stream.damagedParts }
-    /// Lines that were told to be missing, and came later.
+    /// The number of lines that were reported as missing and came later.
     var returnedLines: UInt64 { self.losses.returned }
 
-    /// What comes next, and what is missing before it.
+    /// Returns the next event, and what is missing before it.
     func next() throws(OperatorError) -> (event: RecordingEvent, loss: RecordingLoss?)? {
         do throws(RecordingFailure) {
             var missing: RecordingLoss?

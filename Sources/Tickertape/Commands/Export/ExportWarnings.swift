@@ -1,9 +1,9 @@
 import Wire
 
 extension RecordingExport.Report {
-    /// What a person must know of the rows: what is missing, what was left out, what came twice.
+    /// Returns the warnings about the exported rows: missing, omitted and duplicate data.
     ///
-    /// - Parameter damagedParts: how many parts of compressed files cannot be read.
+    /// - Parameter damagedParts: the number of unreadable parts of compressed files.
     func warnings(damagedParts: Int) -> [String] {
         var warnings: [String] = []
         if self.damaged > 0 {

@@ -1,7 +1,7 @@
 import ArgumentParser
 import NIOCore
 
-/// Looks into what is kept of earlier runs, and removes what is old.
+/// The commands that show the history of earlier runs and remove old parts of it.
 struct HistoryCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "history",
@@ -14,7 +14,7 @@ struct HistoryCommand: AsyncParsableCommand {
     )
 }
 
-/// The database that a command is about.
+/// The option for the database of a command.
 struct HistoryPlaceOptions: ParsableArguments {
     @Option(
         name: .customLong("file"),
@@ -26,7 +26,7 @@ struct HistoryPlaceOptions: ParsableArguments {
     )
     var file: String?
 
-    /// The path, from the flag or from the settings.
+    /// Returns the path from the flag or the settings.
     func path(_ settings: Settings) throws(OperatorError) -> String {
         if let file { return file }
         if settings.history.file == "off" {
@@ -38,7 +38,7 @@ struct HistoryPlaceOptions: ParsableArguments {
     }
 }
 
-/// Says what is kept.
+/// The command that describes the history.
 struct HistoryInfoCommand: SettingsCommand {
     static let configuration = CommandConfiguration(
         commandName: "info",
@@ -61,7 +61,7 @@ struct HistoryInfoCommand: SettingsCommand {
     }
 }
 
-/// Removes what is old.
+/// The command that removes old parts of the history.
 struct HistoryPruneCommand: SettingsCommand {
     static let configuration = CommandConfiguration(
         commandName: "prune",
@@ -102,7 +102,7 @@ struct HistoryPruneCommand: SettingsCommand {
         for line in try pruning.run(now: WallClock.now()) { Console.print(line) }
     }
 
-    /// An age in ns: a whole number of days, or a duration.
+    /// Parses an age, in ns: a whole number of days, or a duration.
     @Sendable private static func age(_ text: String) throws -> Int64 {
         if text.hasSuffix("d"), let days = Int(digits: text.dropLast()), (1...36_500).contains(days) {
             return Int64(days) * 86_400_000_000_000

@@ -5,15 +5,16 @@ import Recordings
 
 /// The removal of bars and recordings that are older than an age.
 struct HistoryPruning {
-    /// The database.
+    /// The path of the database.
     let path: String
-    /// Ns.
+    /// The age from which bars and recordings are removed, ns.
     let age: Int64
     let keepsRecordings: Bool
-    /// Whether recordings in other folders than the database's are its own: where the settings say that it lies apart.
+    /// Whether recordings outside the database's folder belong to it, because the settings put the database in another
+    /// folder.
     let liesApart: Bool
 
-    /// Removes what is older, and says what that was.
+    /// Removes everything older, and returns the lines that report it.
     func run(now: Int64) throws -> [String] {
         let store = try HistoryStore.opening(self.path)
         defer { try? store.close() }
@@ -49,14 +50,17 @@ struct HistoryPruning {
         return lines
     }
 
-    /// Where a recording of the index is: beside the database, if one of its name is there. A folder that was copied has an
-    /// index with the paths of the one it was copied from, whose recordings must not be deleted with the copy's.
+    /// Returns the path of a recording of the index: beside the database if a file of its name is there, else the
+    /// indexed path.
+    ///
+    /// The index of a copied folder still has the paths of the original. Those recordings must not be deleted with the
+    /// copy's.
     private func recording(_ path: String) -> String {
         let beside = SegmentNames.present(FilePath.beside(self.path, FilePath.last(of: path)))
         return access(beside, F_OK) == 0 ? beside : SegmentNames.present(path)
     }
 
-    /// Whether two files are in one folder, however it is called.
+    /// Whether two files are in the same folder, with symbolic links resolved.
     private static func isBeside(_ path: String, _ other: String) -> Bool {
         func folder(_ path: String) -> String? {
             guard let real = realpath(FilePath.folder(of: path), nil) else { return nil }
@@ -70,19 +74,19 @@ struct HistoryPruning {
         case deleted(Int64), missing, inUse, foreign, failed(String)
     }
 
-    /// Deletes a recording that nobody writes: a writer holds its lock for as long as it lives.
+    /// Deletes a recording without a writer; a writer holds the file's lock.
     private static func delete(_ path: String) -> Deletion {
         let descriptor = Glibc.open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
         guard descriptor >= 0 else { return errno == ENOENT ? .missing : .failed(String(cString: strerror(errno))) }
         defer { close(descriptor) }
         guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else { return .inUse }
-        // A database can say anything, and what it says must not delete somebody's letters.
+        // The path comes from the database, which may be damaged or forged, so a file that is no recording stays.
         guard Self.beginsAsRecording(descriptor) else { return .foreign }
         let size = HistoryReport.size(of: path) ?? 0
         return unlink(path) == 0 ? .deleted(size) : .failed(String(cString: strerror(errno)))
     }
 
-    /// Whether a file begins as recordings do: with the header's key, or as zstd (RFC 8878, 3.1.1).
+    /// Whether a file begins as recordings do: with the header's key, or with the zstd magic number (RFC 8878, 3.1.1).
     private static func beginsAsRecording(_ descriptor: Int32) -> Bool {
         var bytes = [UInt8](repeating: 0, count: 14)
         let count = pread(descriptor, &bytes, bytes.count, 0)

@@ -5,21 +5,21 @@ import NIOCore
 import Recordings
 import Wire
 
-/// What a history holds, for people and for programs.
+/// The description of a history, as text or JSON.
 struct HistoryReport {
     private let path: String
     private let contents: HistoryStore.Contents
-    /// Bytes of the database.
+    /// The size of the database, in bytes.
     private let size: Int64
     private let recordings: Recordings
 
-    /// The recordings of the index.
+    /// The recordings in the index.
     private struct Recordings {
         var present = 0
-        /// Files that were moved away or deleted stay in the index until a program that records looks.
+        /// The indexed files that were moved or deleted. They stay in the index until a program that records checks it.
         var gone = 0
         var bytes: Int64 = 0
-        /// From the first frame to the last, ns since 1970; `nil` where there is no recording.
+        /// The first and the last frame's time, ns since 1970; `nil` without a recording.
         var span: (first: Int64, last: Int64)?
     }
 
@@ -90,7 +90,7 @@ struct HistoryReport {
         return String(buffer: object)
     }
 
-    /// The bytes of a file; `nil` where there is none.
+    /// Returns a file's size in bytes; `nil` if it does not exist.
     static func size(of path: String) -> Int64? {
         var status = stat()
         return stat(path, &status) == 0 ? Int64(status.st_size) : nil
@@ -98,7 +98,7 @@ struct HistoryReport {
 }
 
 extension HistoryStore {
-    /// Opens a history that is there.
+    /// Opens an existing history.
     static func opening(_ path: String) throws(OperatorError) -> HistoryStore {
         guard access(path, F_OK) == 0 else {
             throw OperatorError("there is no history at \(path); name it with --file", status: .failure)

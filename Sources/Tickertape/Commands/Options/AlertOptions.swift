@@ -1,6 +1,6 @@
 import ArgumentParser
 
-/// The flag for what is to be told of.
+/// The flag for alert rules.
 struct AlertOptions: ParsableArguments, SettingFlags {
     @Option(name: .of(.alertRules), help: .of(.alertRules, "rule"))
     var alerts: [String] = []

@@ -3,19 +3,19 @@ import Market
 
 /// A group of flags that stand for settings.
 protocol SettingFlags {
-    /// Adds those that were given.
+    /// Adds the flags that were given.
     func add(to flags: inout GivenFlags)
 }
 
 extension NameSpecification {
-    /// The flag names that a setting declares.
+    /// Returns the flag names that a setting declares.
     static func of(_ setting: Setting) -> NameSpecification {
         NameSpecification(setting.flags.map { .customLong($0) })
     }
 }
 
 extension ArgumentHelp {
-    /// The help that a setting declares.
+    /// Returns the help that a setting declares.
     static func of(_ setting: Setting, _ placeholder: String) -> ArgumentHelp {
         let initial = setting.write(Settings())
         return ArgumentHelp("\(setting.help) (default: \(initial))", valueName: placeholder)
@@ -49,7 +49,7 @@ struct CommonOptions: ParsableArguments, SettingFlags {
     func add(to flags: inout GivenFlags) {
         flags.configFile = self.config
         for text in self.set {
-            // The form was checked by `validate`.
+            // `validate` has checked the form.
             guard case .success(let (setting, value)) = Self.takeApart(text) else { continue }
             let texts = setting.isList ? value.split(separator: ",").map { $0.trimmingBlanks() } : [value]
             flags.add(setting, texts, flag: "--set \(setting.key)")
@@ -98,7 +98,7 @@ struct FeedOptions: ParsableArguments, SettingFlags {
     @Option(name: .of(.tokenFile), help: .of(.tokenFile, "file"))
     var tokenFile: String?
 
-    /// Taken only to be refused with the cure.
+    /// Accepted only so that it can be refused with a hint.
     @Option(name: .customLong("token"), help: .hidden)
     var token: String?
 
@@ -118,7 +118,7 @@ struct FeedOptions: ParsableArguments, SettingFlags {
     }
 }
 
-/// The flags for what is shown, and at what pace.
+/// The flags for the output and its pace.
 struct DisplayOptions: ParsableArguments, SettingFlags {
     @Option(
         name: .of(.format),
@@ -180,7 +180,7 @@ struct DisplayOptions: ParsableArguments, SettingFlags {
     }
 }
 
-/// The flag for where the relay listens.
+/// The flag for the relay's address.
 struct RelayOptions: ParsableArguments, SettingFlags {
     @Option(name: .of(.relayListen), help: .of(.relayListen, "host:port|off"))
     var relay: String?

@@ -3,19 +3,19 @@ import Glibc
 
 /// A command that needs the settings.
 protocol SettingsCommand: AsyncParsableCommand {
-    /// Its groups of flags.
+    /// The command's groups of flags.
     var groups: [any SettingFlags] { get }
 }
 
 extension SettingsCommand {
-    /// What the command line says of settings.
+    /// The settings on the command line.
     var givenFlags: GivenFlags {
         var flags = GivenFlags()
         for group in self.groups { group.add(to: &flags) }
         return flags
     }
 
-    /// Loads the settings in force, and prints what the person should hear about them.
+    /// Loads the settings in force, and prints the warnings about them.
     func loadSettings() throws(OperatorError) -> LoadedSettings {
         let loaded = try Settings.load(flags: self.givenFlags, environment: Self.environment())
         if loaded.settings.token != nil || loaded.settings.alerts.webhook != nil { ProcessSecrecy.forbidCoreDumps() }
@@ -23,7 +23,9 @@ extension SettingsCommand {
         return loaded
     }
 
-    /// The process's environment, out of which the key is wiped once it is read; taken from libc, since Foundation's costs more than all the rest of the start.
+    /// Returns the process's environment, and wipes the secrets from the original.
+    ///
+    /// It reads `environ`, since Foundation's environment takes longer than the rest of the start.
     private static func environment() -> [String: String] {
         var variables: [String: String] = [:]
         var next = environ

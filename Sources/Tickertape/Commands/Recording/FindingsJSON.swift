@@ -2,7 +2,7 @@ import NIOCore
 import Recordings
 import Wire
 
-/// What was found in a recording, for a program: one object, whose numbers every reader of JSON holds exactly.
+/// The findings about a recording as a JSON object. Every reader of JSON can represent its numbers exactly.
 enum FindingsJSON {
     static func line(_ file: String, _ findings: RecordingFindings, _ trades: [String: Int]) -> String {
         let object = JSONWriter.object { out in
@@ -78,7 +78,7 @@ enum FindingsJSON {
 }
 
 extension JSONWriter {
-    /// Writes an object of numbers, in the order of their names.
+    /// Writes an object of numbers, sorted by their names.
     fileprivate mutating func counts(_ key: StaticString, _ counts: [String: Int]) {
         self.object(key) { out in
             for (name, count) in counts.sorted(by: { $0.key < $1.key }) { out.field(named: name, count) }

@@ -1,7 +1,7 @@
 import Market
 import Recordings
 
-/// What is true of a recording, for a person.
+/// The findings about a recording as text.
 enum FindingsText {
     static func lines(
         _ file: String,
@@ -82,7 +82,7 @@ enum FindingsText {
         return lines
     }
 
-    /// A wall clock in µs; one that no clock shows is cut to what can be written.
+    /// Formats a wall clock in µs, clamped to the range that can be written.
     private static func time(_ microseconds: Int64) -> String {
         UTCText.timestamp(max(0, min(microseconds, .max / 1_000)) * 1_000)
     }

@@ -2,14 +2,14 @@ import ArgumentParser
 import NIOCore
 import Recordings
 
-/// What commands that make a new file have in common.
+/// The options of commands that make a new recording.
 struct NewRecordingOptions: ParsableArguments {
     @Flag(help: "Write the plain form: JSON Lines with \"at\" and \"frame\" only, without gaps and events.")
     var plain = false
 
     var form: RecordingOutputFile.Form { self.plain ? .plain : .current }
 
-    /// Makes a new file, and says what is in it.
+    /// Makes a new recording, and prints what it holds.
     func write(
         _ target: String,
         _ body: () throws(RecordingFailure) -> RecordingEdits.Result

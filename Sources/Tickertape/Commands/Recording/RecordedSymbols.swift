@@ -2,9 +2,9 @@ import Feeds
 import Market
 import MockUpstream
 
-/// Names of symbols of recordings, for messages.
+/// The symbols of recordings in messages.
 enum RecordedSymbols {
-    /// So many are named; of more, how many.
+    /// The number of symbols that a list names; for the rest it gives their number.
     private static let named = 8
 
     static func list(_ names: Set<String>) -> String {
@@ -13,7 +13,8 @@ enum RecordedSymbols {
         return first.joined(separator: ", ") + (more > 0 ? " and \(more) more" : "")
     }
 
-    /// Refuses symbols none of which is in a recording, where it is certain which are: nothing would be played, without an end.
+    /// Refuses symbols that are all missing from a recording, provided that its symbols are known. The replay would
+    /// otherwise play nothing, without an end.
     static func check(_ symbols: [String], in recording: RecordingFile) throws(OperatorError) {
         guard !symbols.isEmpty, let known = recording.allSymbols, known.isDisjoint(with: symbols) else { return }
         throw OperatorError(

@@ -3,7 +3,7 @@ import NIOCore
 import Recordings
 import Wire
 
-/// Looks after recordings.
+/// The commands for recordings.
 struct RecordingCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "recording",

@@ -3,7 +3,7 @@ import Market
 import Recordings
 import Wire
 
-/// What commands that look at recordings have in common.
+/// The options of commands that read recordings.
 struct RecordingFilesOptions: ParsableArguments {
     @Argument(help: ArgumentHelp("The recordings.", valueName: "file"), completion: .file())
     var files: [String]
@@ -11,15 +11,15 @@ struct RecordingFilesOptions: ParsableArguments {
     @Flag(help: "Print one JSON object a file.")
     var json = false
 
-    /// Says what recordings hold and what is wrong with them.
+    /// Prints what recordings hold and what is wrong with them.
     ///
-    /// - Throws: after all were described, when one is damaged and it is a check.
+    /// - Throws: after all descriptions, if a file is unreadable, or damaged and `isCheck` is set.
     func describe(isCheck: Bool) throws(OperatorError) {
         var broken: [String] = []
         var unread: [String] = []
         var run = RecordingRun()
         for named in self.files {
-            // A file that has been compressed is found under its name of before, as for all other commands.
+            // A file that has been compressed is found under its former name, as in all other commands.
             let file = SegmentNames.present(named)
             do throws(RecordingFailure) {
                 let (findings, trades) = try isCheck ? (RecordingCheck.check(file), [:]) : Self.look(file)
@@ -31,7 +31,7 @@ struct RecordingFilesOptions: ParsableArguments {
                     for line in FindingsText.lines(file, findings, trades, isCheck: isCheck) { Console.print(line) }
                 }
             } catch {
-                // The others may be none the worse.
+                // The other files may still be readable.
                 unread.append(error.description)
             }
         }
@@ -47,7 +47,7 @@ struct RecordingFilesOptions: ParsableArguments {
         if !failures.isEmpty { throw OperatorError(failures.joined(separator: "; "), status: .failure) }
     }
 
-    /// The same with the trades of each symbol, which takes reading every frame.
+    /// Finds the same as a check, and the number of trades of each symbol, which takes a read of every frame.
     private static func look(
         _ file: String
     ) throws(RecordingFailure) -> (RecordingFindings, [String: Int]) {

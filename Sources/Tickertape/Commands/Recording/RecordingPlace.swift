@@ -5,14 +5,14 @@ import MockUpstream
 import Recordings
 import Wire
 
-/// A moment in a recording, as a person writes it for `cut` and `export`: a place of a replay, but none that depends on where
-/// one stands.
+/// A moment in a recording, in the syntax that `cut` and `export` accept: a place of a replay, except those that are
+/// relative to the current one.
 struct RecordingPlace: Sendable, Equatable {
     static let forms = ReplayPlaceText.fixedForms
 
     private let text: String
 
-    /// Reads a flag's value.
+    /// Parses a flag's value.
     @Sendable static func read(_ text: String) throws -> RecordingPlace {
         guard let place = RecordingPlace(text) else {
             throw ValidationError("\"\(text)\" is no time in a recording: write \(Self.forms).")
@@ -25,11 +25,12 @@ struct RecordingPlace: Sendable, Equatable {
         self.text = text
     }
 
-    /// The wall clock, ns since 1970, in a recording; of one that does not say when it began, by what its first trade makes
-    /// likely, as in a replay.
+    /// Returns the wall clock, ns since 1970. For a recording without a start time, it assumes the start that its first
+    /// trade makes likely, as a replay does.
     func wall(in path: String) throws(RecordingFailure) -> Int64 {
-        // A moment is the same in any recording, a time of day is not. It is no start in whose second it lies, either: trades of
-        // that second came before they arrived.
+        // A moment with a date is the same in any recording. A time of day depends on the start, so two different
+        // starts tell the two apart. The moment is not moved to a recording's start in the same second, since trades
+        // happen before they arrive.
         if case .time(let time) = ReplayPlaceText.parse(self.text, start: 0, at: 0),
             ReplayPlaceText.parse(self.text, start: 86_400_000_000_000, at: 0) == .time(time)
         {
@@ -39,7 +40,7 @@ struct RecordingPlace: Sendable, Equatable {
         let (start, bounds) = (span.start, span.bounds)
         switch ReplayPlaceText.parse(self.text, start: start, at: start) {
         case .time(let time): return time
-        // As in a replay, which begins with the first frame.
+        // As in a replay, offset 0 is the first frame.
         case .offset(let offset): return span.moment(Self.sum(bounds.lowerBound, offset))
         case .percent(let percent):
             let length = bounds.upperBound - bounds.lowerBound
@@ -52,7 +53,7 @@ struct RecordingPlace: Sendable, Equatable {
         try RecordingFile(path: path).span()
     }
 
-    /// When a recording probably began that does not say so, ns since 1970.
+    /// Returns the likely start of a recording without a start time, ns since 1970; `nil` for any other recording.
     static func likelyStart(of path: String) throws(RecordingFailure) -> Int64? {
         let stream = try RecordingStream(path: path)
         return stream.segments[0].header.start == nil ? try stream.likelyStart() : nil

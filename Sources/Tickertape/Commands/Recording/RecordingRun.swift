@@ -1,7 +1,7 @@
 import Recordings
 import Wire
 
-/// What a run's files say of each other: whether the files that were named follow one behind the other without a hole.
+/// The files of one run that were named, and the check that they follow each other without a gap.
 struct RecordingRun {
     private struct File {
         var path: String
@@ -9,13 +9,13 @@ struct RecordingRun {
         var segment: Int
         var lastNumber: UInt64?
 
-        /// The name that it had before it was compressed.
+        /// The name before compression.
         var name: String { RecordingRun.plain(FilePath.last(of: self.path)) }
     }
 
     private var files: [UInt64: [File]] = [:]
 
-    /// Takes a file that was read.
+    /// Adds a file and the findings about it.
     mutating func add(_ path: String, _ findings: RecordingFindings) {
         guard let header = findings.header, let epoch = header.epoch, let segment = header.segment else { return }
         self.files[epoch, default: []].append(
@@ -23,7 +23,7 @@ struct RecordingRun {
         )
     }
 
-    /// What is missing between them, a line each. Who names one file means that one.
+    /// The missing files between those that were named, one line for each gap. A single file has no gap.
     var holes: [String] {
         var holes: [String] = []
         for (_, files) in self.files.sorted(by: { $0.key < $1.key }) where files.count > 1 {

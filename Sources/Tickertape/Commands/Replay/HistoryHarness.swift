@@ -5,21 +5,21 @@ import NIOConcurrencyHelpers
 import Simulation
 import Wire
 
-/// A history in a folder of its own for as long as a rehearsal lasts: what the database would tell of the bars.
+/// A history in a temporary folder for the duration of a deterministic run, whose rows are one of its outputs.
 ///
-/// The keeper is the one of every program, with its thread; so that it never leaves anything out, the replay waits for it now
-/// and then. How often it has committed makes no difference to what the rows say.
+/// It uses the program's ``HistoryRecorder`` with its thread. The replay waits for the recorder now and then, so that
+/// its queue never overflows. The number of commits does not change the rows.
 final class HistoryHarness: TapeReader {
-    /// After so many trades the keeper has to have written; its queue has room for more.
+    /// The number of trades after which the replay waits for the recorder; its queue has room for more.
     private static let tradesBetweenWaits = 50_000
     private static let barsAtATime = 10_000
 
     private let historyRecorder: HistoryRecorder
     private let folder: String
-    /// Trades since the keeper was last waited for.
+    /// The number of trades since the last wait.
     private let waiting = NIOLockedValueBox(0)
 
-    /// - Throws: ``OperatorError`` when there is no place for a temporary file.
+    /// - Throws: ``OperatorError`` when no temporary folder can be made.
     init() throws {
         let parent = getenv("TMPDIR").map { String(cString: $0) } ?? "/tmp"
         var template = Array("\(parent)/tickertape-hash-XXXXXX".utf8CString)
@@ -36,7 +36,7 @@ final class HistoryHarness: TapeReader {
             path: "\(self.folder)/history.db",
             limits: limits,
             recording: { nil },
-            // Asked for in failures only.
+            // Failures are the only use of the wall clock.
             wallClock: WallClock.now,
             notify: { Console.complain("warning: \($0)") }
         )
@@ -61,10 +61,10 @@ final class HistoryHarness: TapeReader {
     func statusChanged(_ status: FeedStatus) { self.historyRecorder.statusChanged(status) }
     func gapFound(_ gap: Gap) { self.historyRecorder.gapFound(gap) }
 
-    /// Ends it without having looked at what it holds.
+    /// Ends the history without reading it.
     func abandon() async { _ = await self.historyRecorder.finish() }
 
-    /// Everything that the database says of the bars, a line a bar, and ends it.
+    /// Reads every row of the bars, a line for each bar, and ends the history.
     func finish(keepsBytes: Bool) async throws -> HarnessOutput {
         self.historyRecorder.waitUntilWritten()
         let output = OutputDigest("history", keepsBytes: keepsBytes)

@@ -9,15 +9,16 @@ struct MarketOptions: ParsableArguments {
 
     @OptionGroup var tempo: TempoOptions
 
-    /// The market of these flags.
+    /// Returns the market of these flags.
     ///
-    /// - Parameter start: the exchange's clock at the market's start, ms since 1970; `nil` is always the same.
+    /// - Parameter start: the exchange's clock at the market's start, ms since 1970; `nil` for the same start in every
+    ///   run.
     func run(symbols: [String]?, start: Int64?) -> SimulatedRun.Settings {
         self.tempo.run(seed: self.seed, symbols: symbols, start: start)
     }
 }
 
-/// The flags for what happens in a simulated market.
+/// The flags for the events of a simulated market.
 struct TempoOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
@@ -58,15 +59,16 @@ struct TempoOptions: ParsableArguments {
     )
     var duration: TimeAmount?
 
-    /// How long something is missing, and how often.
+    /// The length and the interval of simulated gaps.
     struct Gap: Sendable {
         var length: TimeAmount
         var interval: TimeAmount
     }
 
-    /// The market of these flags.
+    /// Returns the market of these flags.
     ///
-    /// - Parameter start: the exchange's clock at the market's start, ms since 1970; `nil` is always the same.
+    /// - Parameter start: the exchange's clock at the market's start, ms since 1970; `nil` for the same start in every
+    ///   run.
     func run(seed: UInt64, symbols: [String]?, start: Int64?) -> SimulatedRun.Settings {
         let symbols = symbols?.map(SimulatedSymbol.named) ?? [.bitcoin, .ether]
         var market = SimulatedMarket.Settings(seed: seed, symbols: symbols)

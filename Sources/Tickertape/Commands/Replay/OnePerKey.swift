@@ -1,7 +1,7 @@
 import ArgumentParser
 import MockUpstream
 
-/// What `--one-per-key` may be.
+/// The argument of `--one-per-key`.
 struct OnePerKey: Sendable, Equatable, ExpressibleByArgument {
     let rule: KeyHolders.Rule
 

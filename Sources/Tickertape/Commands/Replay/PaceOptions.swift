@@ -5,7 +5,7 @@ import NIOCore
 import Recordings
 import Wire
 
-/// The flags for what of a recording is played, how fast, and what is left out of it.
+/// The flags for the played part of a recording, its pace, and the silences that are skipped.
 struct PaceOptions: ParsableArguments {
     @Option(
         name: .customLong("speed"),
@@ -29,10 +29,10 @@ struct PaceOptions: ParsableArguments {
     )
     var skipIdle: TimeAmount?
 
-    /// Whether the flags leave the recording as it is, at any pace.
+    /// Whether the whole recording is played, at any pace.
     var playsWhole: Bool { self.from == nil && self.to == nil && !self.loops && self.skipIdle == nil }
 
-    /// Sets the pace, and what of a recording is played.
+    /// Sets the pace and the part of the recording to play.
     ///
     /// - Throws: ``OperatorError`` when a place is not in the recording.
     func apply(to settings: inout ReplaySettings, recording: RecordingFile) throws(OperatorError) {
@@ -41,7 +41,7 @@ struct PaceOptions: ParsableArguments {
         settings.repeats = settings.repeats || self.loops
         do throws(RecordingFailure) {
             let span = try recording.span()
-            // Its clock begins with its header: the first message may come in a later second.
+            // The recording's clock begins with its header; the first message may come in a later second.
             settings.from = self.from.flatMap { ReplayPlaceText.parse($0, start: span.start, at: span.start) }
             settings.to = self.to.flatMap { ReplayPlaceText.parse($0, start: span.start, at: span.start) }
             guard settings.from != nil || settings.to != nil else { return }
@@ -64,7 +64,7 @@ struct PaceOptions: ParsableArguments {
     }
 
     @Sendable private static func place(_ text: String) throws -> String {
-        // Of what kind it is can be told without the recording.
+        // The kind of a place does not depend on the recording.
         guard let place = ReplayPlaceText.parse(text, start: 0, at: 0), place != .nextGap,
             !"+-".contains(text.prefix(1))
         else {

@@ -1,12 +1,12 @@
 import MockUpstream
 import NIOConcurrencyHelpers
 
-/// The warnings of what cannot be read of a recording that is played.
+/// The warnings about unreadable parts of a played recording.
 enum RecordedDamage {
-    /// The most places that are reported one by one.
+    /// The largest number of places that get their own line.
     private static let maximumLines = 20
 
-    /// Reports what could not be read, at the end, when all is known.
+    /// Reports the unreadable parts after the replay, when all are known.
     static func complain(of file: RecordingFile) {
         for path in file.damage.cutOff {
             Console.complain(
@@ -18,7 +18,7 @@ enum RecordedDamage {
         Console.complain("warning: \(summary) of \(file.path) cannot be read and \(verb) left out")
     }
 
-    /// Reports each place that cannot be read when the player comes to it; of many the first.
+    /// Reports each unreadable place when the player reaches it, up to ``maximumLines``.
     static func complainAtOnce(of file: RecordingFile) {
         let lines = NIOLockedValueBox(0)
         file.damage.watch { line in

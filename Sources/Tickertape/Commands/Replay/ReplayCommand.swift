@@ -5,7 +5,7 @@ import MockUpstream
 import NIOCore
 import Wire
 
-/// Lives a recording again.
+/// The command that replays a recording.
 struct ReplayCommand: SettingsCommand {
     static let configuration = CommandConfiguration(
         commandName: "replay",
@@ -100,7 +100,7 @@ struct ReplayCommand: SettingsCommand {
         ).run()
     }
 
-    /// Prints a digest of every output of the replay on virtual time.
+    /// Prints a digest of every output of the replay in virtual time.
     private func printHashes(asJSON: Bool) async throws {
         var hash = ReplayHash(recording: try OperatorError.opening(recording: self.file))
         try self.pace.apply(to: &hash.replay, recording: hash.recording)

@@ -5,28 +5,28 @@ import NIOCore
 import Recordings
 package import Simulation
 
-/// What is to be proved of a replay: the same bytes on every sink, whatever the speed, the run and the machine.
+/// The digest of a replay's outputs, which must be the same bytes at any speed, in any run and on any machine.
 package struct ReplayHash: Sendable {
     package var recording: RecordingFile
-    /// The pace of the player, and what of the recording it plays.
+    /// The pace, and the part of the recording to play.
     package var replay = ReplaySettings()
-    /// The symbols to ask for; none means those of the recording, as many as one connection may have.
+    /// The symbols to subscribe to; empty means the recording's, up to the limit of one connection.
     package var symbols: [String] = []
-    /// The alerts that are set; none means ``OutputHarness/usualRules``.
+    /// The alert rules; empty means ``OutputHarness/usualRules``.
     package var rules: [AlertRule] = []
     package var cutting = ReplayCutting.messages
     package var keepsBytes = false
 
-    /// What came of it.
+    /// The outputs of one run.
     package struct Report: Sendable {
         package var outputs: [HarnessOutput]
-        /// How long the player took by its own clock, ns.
+        /// The length of the replay by its virtual clock, ns.
         package var elapsed: Int64
     }
 
     package init(recording: RecordingFile) { self.recording = recording }
 
-    /// Plays it to the end; takes as long as the work takes.
+    /// Plays the recording to its end, without waiting for its pace.
     ///
     /// - Throws: ``OperatorError`` when the recording cannot be played to its end.
     package func run() async throws -> Report {
@@ -43,14 +43,14 @@ package struct ReplayHash: Sendable {
         return report
     }
 
-    /// All that is on the two clocks, which belong to the thread that made them.
+    /// Runs everything that uses the two virtual clocks, which belong to the thread that made them.
     private func play(_ history: HistoryHarness) throws -> Report {
         do {
             let replay = try VirtualReplay(.recording(self.recording), settings: self.replay)
             let clock = replay.clock
             let began = clock.wall()
             let symbols = self.symbols.isEmpty ? Array(self.recording.symbols.prefix(50)) : self.symbols
-            // Neither the file's name nor the speed is in anybody's bytes.
+            // Constants, so that neither the file's name nor the speed appears in an output.
             let source = FeedStatus.Source.replay(file: "recording", speed: 1)
             let epoch = UInt64(max(began, 0) / 1_000_000)
             var plan = OutputHarness.Plan(

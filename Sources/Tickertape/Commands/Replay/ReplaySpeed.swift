@@ -1,8 +1,8 @@
 import ArgumentParser
 
-/// How fast a recording goes.
+/// The pace of a replay.
 struct ReplaySpeed: Sendable, Equatable, ExpressibleByArgument {
-    /// So many times the recording's own pace; `nil` is as fast as it goes.
+    /// The factor to the recording's own pace; `nil` plays as fast as possible.
     var factor: Double?
 
     init(factor: Double?) {

@@ -8,7 +8,7 @@ import Relay
 import ServiceLifecycle
 import TLS
 
-/// Offers a recording to other programs as if it were the service.
+/// The command that serves a recording or a simulated market as a mock of the service.
 struct ServeCommand: SettingsCommand {
     static let configuration = CommandConfiguration(
         commandName: "serve",
@@ -170,7 +170,7 @@ struct ServeCommand: SettingsCommand {
         var mockServerSettings = self.mockServerSettings
         let recording: RecordingFile? = if case .recording(let file) = material { file } else { nil }
         if let recording {
-            // Before places are looked for: what is found then is not reported again.
+            // The search for places would otherwise find the damage first, and it is reported only once.
             RecordedDamage.complainAtOnce(of: recording)
             try self.pace.apply(to: &mockServerSettings.replay, recording: recording)
         }
@@ -210,13 +210,13 @@ struct ServeCommand: SettingsCommand {
         if let recording { RecordedDamage.complain(of: recording) }
     }
 
-    /// What is served.
+    /// Returns the recording or the market to serve.
     private func material() throws(OperatorError) -> ReplayMaterial {
         if let file { return .recording(try OperatorError.opening(recording: file)) }
         return .market(self.market.run(seed: self.seed, start: WallClock.now() / 1_000_000))
     }
 
-    /// How it is served, whatever it is.
+    /// The settings of the mock server, for both kinds of material.
     var mockServerSettings: MockServerSettings {
         var settings = MockServerSettings()
         settings.speed = self.pace.speed.factor
@@ -235,7 +235,7 @@ struct ServeCommand: SettingsCommand {
         return settings
     }
 
-    /// Prints where it is served, and whom clients must trust.
+    /// Prints the address, and the authority that clients must trust.
     private func announce(port: Int, authority: CertificateAuthority) {
         let address = "\(self.plain ? "ws" : "wss")://\(Endpoint(host: self.listen.host, port: port))"
         Console.complain(
@@ -245,7 +245,7 @@ struct ServeCommand: SettingsCommand {
         if let path = self.authorityOut {
             Console.complain("the authority to trust is in \(path)")
         } else {
-            // On standard output, so that it can go into a file or a variable.
+            // On standard output, so that a shell can store it in a file or a variable.
             for line in authority.certificatePEM.split(separator: "\n") { Console.print(String(line)) }
             Console.complain("clients must trust the authority above; --ca-out FILE writes it to a file")
         }

@@ -1,7 +1,7 @@
 import ArgumentParser
 import MockUpstream
 
-/// The flags for a served market, whose seed is that of all chances.
+/// The flags for a served market. It shares the seed with the server's random choices.
 struct ServedMarketOptions: ParsableArguments {
     @Option(
         name: .customLong("market-symbol"),
@@ -20,7 +20,7 @@ struct ServedMarketOptions: ParsableArguments {
         }
     }
 
-    /// The market of these flags.
+    /// Returns the market of these flags.
     ///
     /// - Parameter start: the exchange's clock at the market's start, ms since 1970.
     func run(seed: UInt64, start: Int64) -> SimulatedRun.Settings {

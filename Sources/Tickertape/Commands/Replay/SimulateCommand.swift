@@ -5,7 +5,7 @@ import MockUpstream
 import NIOCore
 import Recordings
 
-/// Follows a market that is made up.
+/// The command that follows a simulated market.
 struct SimulateCommand: SettingsCommand {
     static let configuration = CommandConfiguration(
         commandName: "simulate",
@@ -70,7 +70,7 @@ struct SimulateCommand: SettingsCommand {
         let run = self.market.run(symbols: symbols, start: WallClock.now() / 1_000_000)
         var mockServer = MockServerSettings()
         mockServer.speed = self.speed.factor
-        // As the market would: the connection is gone as long as something is missing.
+        // A real connection is closed for as long as data is missing.
         mockServer.replay.hasBreaks = self.market.tempo.gap != nil
         try await ReplayProgram(
             settings: settings,
@@ -80,7 +80,7 @@ struct SimulateCommand: SettingsCommand {
         ).run()
     }
 
-    /// Writes the market to a new file as a recording.
+    /// Records the market in a new file.
     private func writeMarket(of symbols: [String]?, to path: String) throws(OperatorError) {
         SignalHandling.removeUnfinishedFile()
         var bytes = 0

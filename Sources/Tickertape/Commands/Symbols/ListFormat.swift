@@ -5,21 +5,22 @@ import NIOCore
 import Terminal
 import Wire
 
-/// How a command prints a list.
+/// The format of a printed list.
 enum ListFormat: String, CaseIterable, ExpressibleByArgument {
     case plain, json, csv
 }
 
-/// A list for standard output: columns with a name, and a value for each in every row.
+/// A list for standard output, with named columns and one value per column in every row.
 struct PrintedList {
-    /// A number is written as it is, text as JSON or CSV wants it.
+    /// A number is written as it is, text with the escapes of JSON or CSV.
     enum Value {
         case text(String)
         case number(Int64)
 
-        /// More than any text of ours has: an address of 2,048 bytes that is cut leads nowhere.
+        /// The limit of a complete value, in columns. It exceeds any value of the program, since a truncated address of
+        /// 2,048 bytes would be useless.
         fileprivate static let whole = 4_096
-        /// What others stand behind of, in columns.
+        /// The limit of a value in an aligned column, in columns.
         fileprivate static let inColumns = 512
 
         fileprivate func text(columns: Int = Self.whole) -> String {
@@ -33,14 +34,14 @@ struct PrintedList {
     let columns: [String]
     var rows: [[Value]] = []
 
-    /// The lines in a format, without their ends.
+    /// Returns the lines in a format, without line ends.
     func lines(_ format: ListFormat) -> [String] {
         switch format {
         case .plain:
             let texts = self.rows.map { row in
                 row.enumerated().map { $1.text(columns: $0 == row.count - 1 ? Value.whole : Value.inColumns) }
             }
-            // All but the last column stand below each other.
+            // All columns but the last are aligned.
             let widths = self.columns.indices.map { column in
                 texts.map { ScreenText.width(of: $0[column]) }.max() ?? 0
             }
@@ -68,7 +69,7 @@ struct PrintedList {
         }
     }
 
-    /// Prints it; a reader that goes away is no error.
+    /// Prints the list. A closed pipe is not an error.
     func print(_ format: ListFormat) {
         signal(SIGPIPE, SIG_IGN)
         for line in self.lines(format) {

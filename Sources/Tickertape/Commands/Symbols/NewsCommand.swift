@@ -2,7 +2,7 @@ import ArgumentParser
 import Feeds
 import Market
 
-/// Prints the newest headlines.
+/// The command that prints the newest headlines.
 struct NewsCommand: SettingsCommand {
     static let configuration = CommandConfiguration(
         commandName: "news",

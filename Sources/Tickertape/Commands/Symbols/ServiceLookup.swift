@@ -4,19 +4,19 @@ import NIOPosix
 import TLS
 import Terminal
 
-/// What a person can ask of Finnhub's REST service, or of a recording in its place: symbols by name, and headlines.
+/// The queries to Finnhub's REST service, or to a recording in its place: symbols by name, and headlines.
 struct ServiceLookup: Sendable {
     private(set) var symbols: SymbolCatalogue
-    /// Whose symbols these are, where they are the service's.
+    /// The exchange of the symbols, if they come from the service.
     private var exchange: String?
     let headlines: Headlines
-    /// What a person must know of all answers; `nil` when there is nothing.
+    /// The warning that applies to all answers; `nil` for none.
     let warning: String?
 
     /// - Parameters:
-    ///   - exchange: whose symbols are searched where there is a key.
-    ///   - recording: the recording to search instead of the service; where there is no key and none is named, the bundled
-    ///     one is.
+    ///   - exchange: the exchange whose symbols are searched, if a key is set.
+    ///   - recording: the recording to search instead of the service. Without it and without a key, the bundled
+    ///     recording is searched.
     /// - Throws: ``OperatorError`` when the recording, the proxy or the trust roots cannot be used.
     init(
         _ settings: Settings,
@@ -54,7 +54,7 @@ struct ServiceLookup: Sendable {
         self.symbols = SymbolCatalogue(.recording(symbols: file.symbols, name: name), wallClock: WallClock.now)
     }
 
-    /// The exchange whose symbols are searched when none is named.
+    /// The exchange that is searched by default.
     static let usualExchange = "BINANCE"
 
     private static func client(_ settings: Settings, token: Secret) throws(OperatorError) -> ServiceClient {
@@ -68,9 +68,9 @@ struct ServiceLookup: Sendable {
         }
     }
 
-    /// The same, with the symbols of a recording in place of the service's.
+    /// Returns this lookup with the symbols of a recording in place of the service's.
     ///
-    /// - Parameter name: what it is called: `the recording`.
+    /// - Parameter name: the recording's name in messages, such as `the recording`.
     func searching(_ recorded: Set<String>, of name: String) -> ServiceLookup {
         var lookup = self
         lookup.symbols = SymbolCatalogue(
@@ -83,7 +83,7 @@ struct ServiceLookup: Sendable {
 
     // MARK: For the screen
 
-    /// What fits a text that is being typed, with what a person must know about it.
+    /// Returns the symbols that match a text being typed, with warnings about them.
     func suggestions(
         for text: String,
         limit: Int = 20
@@ -107,7 +107,7 @@ struct ServiceLookup: Sendable {
         }
     }
 
-    /// The newest headlines for the news pane, or why there are none.
+    /// Returns the newest headlines for the news pane, or the reason why there are none.
     func news() async -> DisplayNews {
         switch await self.headlines.latest() {
         case .failure(let failure):

@@ -1,7 +1,7 @@
 import ArgumentParser
 import Feeds
 
-/// Finds symbols by what a person calls them.
+/// The command that finds symbols by the names that people use.
 struct SymbolsCommand: SettingsCommand {
     static let configuration = CommandConfiguration(
         commandName: "symbols",
@@ -57,7 +57,7 @@ struct SymbolsCommand: SettingsCommand {
         let settings = try self.loadSettings().settings
         let lookup = try ServiceLookup(settings, exchange: self.exchange, recording: self.recording)
         if let warning = lookup.warning { Console.complain("warning: \(warning)") }
-        // One more than is printed, to know whether there are more.
+        // One more than it prints, to find out whether there are more.
         switch await lookup.symbols.search(self.words.joined(separator: " "), limit: self.limit + 1) {
         case .failure(let failure):
             throw OperatorError(failure)
@@ -93,7 +93,7 @@ struct ServiceOptions: ParsableArguments, SettingFlags {
 }
 
 extension OperatorError {
-    /// A refusal of the service, with the status for its kind.
+    /// Makes an error from a service's failure, with the exit status for its kind.
     init(_ failure: ServiceFailure) {
         self.init(failure.description, status: failure.kind == .keyRejected ? .keyRejected : .failure)
     }
