@@ -2,14 +2,14 @@ import Glibc
 import NIOCore
 import Platform
 
-/// An open file, closed with its last owner.
+/// An open file that is closed when its last reference goes away.
 final class DiskFile {
     let path: String
     let descriptor: Int32
-    /// What was read from it so far.
+    /// The bytes read from it so far.
     private(set) var bytesRead: Int64 = 0
 
-    /// Opens a file to read; only regular files are recordings.
+    /// Opens a file for reading. Only a regular file can be a recording.
     ///
     /// - Parameter followsLinks: whether the path may be a symbolic link.
     init(reading path: String, followsLinks: Bool = true) throws(RecordingFailure) {
@@ -24,7 +24,7 @@ final class DiskFile {
         }
     }
 
-    /// Makes a file that nobody has made before.
+    /// Creates a file. It fails where the path exists.
     init(creating path: String) throws(RecordingFailure) {
         self.path = path
         self.descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o644)
@@ -37,13 +37,13 @@ final class DiskFile {
 
     deinit { if self.descriptor >= 0 { close(self.descriptor) } }
 
-    /// In bytes; 0 where it is not known.
+    /// The size in bytes; 0 where the system does not report it.
     var size: Int64 {
         var status = stat()
         return fstat(self.descriptor, &status) == 0 ? Int64(status.st_size) : 0
     }
 
-    /// Reads up to so many bytes; fewer only at the file's end.
+    /// Reads up to `count` bytes; fewer only at the file's end.
     func read(at offset: Int64, count: Int) throws(RecordingFailure) -> ByteBuffer {
         var buffer = ByteBuffer()
         buffer.reserveCapacity(count)
@@ -51,7 +51,7 @@ final class DiskFile {
             let place = off_t(offset) + off_t(buffer.readableBytes)
             let left = count - buffer.readableBytes
             let descriptor = self.descriptor
-            // A failure is no end: whoever took it for one would leave out the rest.
+            // An error is not the file's end: treating it as the end would drop the rest of the file.
             var hasFailed = false
             let got = buffer.writeWithUnsafeMutableBytes(minimumWritableBytes: left) { bytes in
                 while true {
@@ -69,7 +69,7 @@ final class DiskFile {
         return buffer
     }
 
-    /// Reads into `bytes`; returns how many there were, 0 at the end.
+    /// Reads into `bytes`; returns the number of bytes read, 0 at the end.
     func read(at offset: Int64, into bytes: UnsafeMutableRawBufferPointer) throws(RecordingFailure) -> Int {
         while true {
             let got = pread(self.descriptor, bytes.baseAddress, bytes.count, off_t(offset))
@@ -81,7 +81,7 @@ final class DiskFile {
         }
     }
 
-    /// Writes all of it behind what was written, or over what is at a place.
+    /// Writes all bytes, after the bytes written so far or at `place`.
     func write(_ bytes: ByteBuffer, at place: Int64? = nil) throws(RecordingFailure) {
         let code = bytes.withUnsafeReadableBytes { WholeWrite.write($0, to: self.descriptor, at: place) }
         guard code == 0 else { throw .system("write", self.path, code) }

@@ -1,13 +1,13 @@
 import Glibc
 import Platform
 
-/// A small text file that is replaced as a whole, so that after a power cut it has the old text or the new one.
+/// A small text file that is replaced as a whole: after a power cut it holds the old text or the new one.
 ///
-/// The text goes to a draft beside the file and onto the disk; then the draft takes the name, in one step; then the folder
-/// goes onto the disk, which alone makes the name last (fsync(2)). Without the first a cut can leave an empty file, without
-/// the last the old one.
+/// The text is written to a draft beside the file and synced; then the draft is renamed in one step; then the folder is
+/// synced, without which the new name may not survive (fsync(2)). Without the first sync a power cut can leave an empty
+/// file, without the last one the old file.
 package enum DurableFile {
-    /// Why the disk did not do it, as `errno` has it.
+    /// The disk's error, as an `errno`.
     package struct Failure: Error, Equatable, CustomStringConvertible {
         package var code: Int32
 
@@ -16,11 +16,12 @@ package enum DurableFile {
         package var description: String { String(cString: strerror(self.code)) }
     }
 
-    /// Writes the file. Blocks for as long as the disk takes.
+    /// Writes the file. Blocks until the disk is done.
     ///
     /// - Parameters:
     ///   - mode: the file's permissions, whatever the process's mask is.
-    ///   - replaces: whether a file that is there makes way; if not it stays, also one that came a moment ago (`EEXIST`).
+    ///   - replaces: whether an existing file is replaced. Otherwise it stays, even one created a moment ago
+    ///     (`EEXIST`).
     package static func write(
         _ text: String,
         to path: String,
@@ -28,7 +29,8 @@ package enum DurableFile {
         replaces: Bool = true,
         disk: any SegmentDisk = SystemSegmentDisk()
     ) throws(Failure) {
-        // Two programs may write the same file; of this program one thread does.
+        // Two programs may write the same file; within this program only one thread does. Hence the process id in the
+        // name.
         let draft = "\(path).\(getpid()).new"
         Glibc.unlink(draft)
         let descriptor = open(draft, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, mode)
@@ -43,21 +45,22 @@ package enum DurableFile {
         }
         if !isDone || !replaces { Glibc.unlink(draft) }
         guard isDone else { throw Failure(code: code) }
-        // As far as the disk can: some file systems do not know it, and the file has its new text already.
+        // Best effort: some file systems cannot sync a folder, and the file has its new text already.
         _ = disk.syncFolder(Self.folder(of: path))
     }
 
-    /// Removes the file, also over a power cut; one that is not there is removed. Blocks for as long as the disk takes.
+    /// Removes the file and syncs the folder; does nothing to a file that does not exist. Blocks until the disk is
+    /// done.
     package static func remove(_ path: String, disk: any SegmentDisk = SystemSegmentDisk()) {
         if disk.unlink(path) { _ = disk.syncFolder(Self.folder(of: path)) }
     }
 
-    /// Writes a short text from the descriptor's place on; returns whether all of it went.
+    /// Writes a short text at the descriptor's position; returns whether all of it was written.
     package static func append(_ text: String, to descriptor: Int32) -> Bool {
         Array(text.utf8).withUnsafeBytes { WholeWrite.write($0, to: descriptor) } == 0
     }
 
-    /// The folder that a file's name is in.
+    /// The folder of a path.
     package static func folder(of path: String) -> String {
         let end = path.lastIndex(of: "/")
         return end.map { $0 == path.startIndex ? "/" : String(path[..<$0]) } ?? "."

@@ -3,11 +3,13 @@ import NIOCore
 import Wire
 
 extension RecordingStream {
-    /// How many frames are looked through for a trade.
+    /// How many frames are searched for a trade.
     private static let searchedFrames = 1_000
 
-    /// When it probably began (ns since 1970), where it does not say so, as the plain form does not: its first trade makes it
-    /// likely, for a frame comes right behind the last of its trades. Reads from where it stands. `nil` where no trade tells.
+    /// The likely start of a recording whose header does not state one, as in the plain form (ns since 1970).
+    ///
+    /// Derived from the first trade, since a frame arrives right after the last of its trades. Reads on from the
+    /// stream's position. `nil` where no trade is found.
     package func likelyStart() throws(RecordingFailure) -> Int64? {
         var reader = FrameReader()
         var symbols = SymbolTable()

@@ -3,43 +3,43 @@ import Wire
 
 /// A recording as an input: its lines, the wall clock of each, and what is missing between them.
 final class LineSource {
-    /// What is said of the lines where they begin: in the first header, or where they begin at a moment and files were joined,
-    /// in the one before the first line that comes.
+    /// The header of the lines returned: the first one; where they begin at a wall clock inside joined files, the last
+    /// one before the first line returned.
     private(set) var header: RecordingHeader
     private let stream: RecordingStream
     private var losses = RecordingLosses()
-    /// Of the recording, ns since 1970.
+    /// The recording's start, ns since 1970.
     private let start: Int64?
-    /// Whether that is only likely. A file that was made of one without a clock says 0 of each line.
+    /// Whether that is an estimate. A file made from one without a clock has the wall clock 0 on each line.
     private let isGuessed: Bool
-    /// Lines of an earlier wall clock do not come, ns since 1970.
+    /// Lines of an earlier wall clock are left out, ns since 1970.
     private let begin: Int64?
     private var hasBegun = false
-    /// What is missing before the next line that comes, and reaches to where they begin or behind it.
+    /// The loss before the next line that is returned. It reaches `begin` or goes beyond it.
     private var lossBefore: RecordingLoss?
-    /// Whether that reaches to the next line that has a time.
+    /// Whether that loss extends to the next line that has a time.
     private var isLossOpen = false
-    /// Where in each file the last line of a time may be.
+    /// The offset in each file behind which every line is too late for `skip`.
     private var ends: [Int64] = []
-    /// The file in which it began, and how many were passed over since.
+    /// The index of the file in which reading began, and how many files `skip` has passed over since.
     private var first = 0
     private var filesPassed = 0
-    /// Of the newest line, ns since 1970.
+    /// The wall clock of the newest line, ns since 1970.
     private var newestWall: Int64
     private(set) var damagedLines = 0
-    /// Whether the last line is of another run than the first, as where files of several were joined: the numbers of its
-    /// trades are not of the run that the header names.
+    /// Whether the last line is of another run than the header, as in a file joined from several runs. The numbers of
+    /// its trades are then not of the run that the header names.
     private(set) var isOtherRun = false
-    /// Behind the trades so far, and the same before the last line.
+    /// The number behind the trades so far, and the same before the last line.
     private var nextSequence: UInt64?
     private var sequenceAtLoss: UInt64?
-    /// What is missing behind the last line.
+    /// The loss behind the last line.
     private(set) var lossAtEnd: RecordingLoss?
 
     /// - Parameters:
-    ///   - followsSegments: whether the files behind the named one are read, too.
-    ///   - wall: where to begin, ns since 1970: lines of an earlier wall clock do not come.
-    ///   - likely: when the recording began, where it does not say so, ns since 1970.
+    ///   - followsSegments: whether the files that follow the named one are read, too.
+    ///   - wall: where to begin, ns since 1970: lines of an earlier wall clock are left out.
+    ///   - likely: the recording's start, used where no header states it, ns since 1970.
     init(
         _ path: String,
         followsSegments: Bool,
@@ -61,10 +61,11 @@ final class LineSource {
         self.newestWall = passed.latest.map { $0.multipliedCapped(by: 1_000) } ?? self.newestWall
     }
 
-    /// Why files that would follow are left out, in one line.
+    /// Why the files that would follow are left out, in one line.
     var unreadable: String? { self.stream.unreadable }
 
-    /// The recording's monotonic clock at a time of its lines, ns; `nil` where that is of another run than the header.
+    /// The recording's monotonic clock at a time of its lines, ns; `nil` where `header` is of another run than the
+    /// first one.
     func monotonic(at: Int64) -> Int64? {
         let first = self.stream.segments[0].header
         guard first.epoch == self.header.epoch else { return nil }
@@ -74,13 +75,13 @@ final class LineSource {
     /// How many files have been read from so far.
     var files: Int { self.stream.segment - self.first + 1 - self.filesPassed }
 
-    /// The line that tells of what is missing before the last line, or at the end.
+    /// The line that reports a loss before the last line, or at the end.
     func line(of loss: RecordingLoss) -> RecordedLine {
         guard let epoch = self.header.epoch, !self.isOtherRun else { return loss.line() }
         return loss.line(epoch: epoch, next: self.sequenceAtLoss)
     }
 
-    /// The next line that says something, and what is missing before it; `nil` at the end.
+    /// The next readable line, and the loss before it; `nil` at the end.
     func next() throws(RecordingFailure) -> (line: RecordedLine, loss: RecordingLoss?)? {
         while let line = try self.stream.next() {
             let before = self.newestWall
@@ -104,13 +105,13 @@ final class LineSource {
             loss?.to = max(before, self.newestWall)
             loss = self.joined(loss)
             guard line.at != nil else {
-                // It has no place in time, so that what is missing before it is missing before the next that has one.
+                // The line has no place in time, so that the loss before it counts for the next line that has one.
                 self.lossBefore = loss
                 self.isLossOpen = loss != nil
                 continue
             }
             if let begin, wall ?? .min < begin {
-                // A clock that was set back then was at the moment already.
+                // Where the clock was set back, a loss may reach the beginning although its line is earlier.
                 if let loss, loss.to >= begin { self.lossBefore = loss }
                 if !self.hasBegun, self.lossBefore == nil { self.damagedLines = 0 }
                 continue
@@ -126,7 +127,7 @@ final class LineSource {
         return nil
     }
 
-    /// With what is missing before it already.
+    /// Joins a loss with the one kept from the lines before.
     private func joined(_ loss: RecordingLoss?) -> RecordingLoss? {
         var before = self.lossBefore
         if self.isLossOpen, let to = before?.to { before?.to = max(to, self.newestWall) }
@@ -146,8 +147,8 @@ final class LineSource {
         self.header.start = header.start ?? start
     }
 
-    /// Leaves out what follows the last line, as far as indexes and marks say that it was written at a wall clock (ns since 1970)
-    /// or later; returns whether that is all.
+    /// Leaves out the lines after `line` that indexes and marks date at `wall` (ns since 1970) or later; returns
+    /// whether nothing is left.
     func skip(behind wall: Int64, _ line: RecordedLine) throws(RecordingFailure) -> Bool {
         guard !self.isGuessed else { return false }
         if self.ends.isEmpty { self.ends = try self.stream.ends(before: wall) }

@@ -1,12 +1,13 @@
 import Wire
 
-/// The check of what a recording's marks say of the wall clocks of the lines before them.
+/// The check of a recording's wall clock marks against the lines before them.
 struct MarkCheck {
     private var wallClocks = WallClockMarks()
 
-    /// Takes the next line, which can be read; returns whether it is a mark that contradicts the lines before it.
+    /// Takes the next readable line; returns whether it is a mark that contradicts the lines before it.
     ///
-    /// - Parameter isWhole: whether all of those could be read; else there were others, of any time.
+    /// - Parameter isWhole: whether all lines before it could be read. Otherwise some of an unknown wall clock are
+    ///   missing.
     mutating func take(_ line: RecordedLine, isWhole: Bool) -> Bool {
         defer { if let wall = line.wall { self.wallClocks.take(wall) } }
         if case .header(let header) = line.content, let start = header.start {

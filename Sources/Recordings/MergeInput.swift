@@ -8,23 +8,23 @@ final class MergeInput {
     private(set) var current: RecordedLine?
     /// Wall clock of the current line, ns since 1970; it does not go back.
     private(set) var wall: Int64 = .min
-    /// The same of the newest line, when there is no other.
+    /// The wall clock of the newest line, ns since 1970; stays where the recording ends.
     private(set) var endWall: Int64 = .min
     /// What is missing before the current line.
     private var loss: RecordingLoss?
-    /// What is missing before the next numbered frame, unless another input has it.
+    /// The loss before the next numbered frame, kept back because another input may hold what is missing.
     var postponed: RecordingLoss?
     var hasBegun = false
-    /// Behind the lines, and behind the trades, that were taken.
+    /// The number behind the lines, and behind the trades, taken so far.
     private var nextNumber: UInt64?
     private(set) var nextSequence: UInt64?
-    /// What the newest lines say is missing, where no trade came since.
+    /// The gap reported last; `nil` once a trade follows it.
     private var reported: RecordedLine.Content?
-    /// Of the first line, and of the first trade.
+    /// The number of the first line, and of the first trade.
     private let firstNumber: UInt64?
     private let firstSequence: UInt64?
 
-    /// In how many of a recording's first lines the first trade is looked for.
+    /// How many of a recording's first lines are searched for the first trade.
     private static let searchedLines = 10_000
 
     init(_ path: String, place: Int) throws(RecordingFailure) {
@@ -47,10 +47,11 @@ final class MergeInput {
     var lossAtEnd: RecordingLoss? { self.source.lossAtEnd }
     /// Whether the newest line is of another run than the header's.
     var isOtherRun: Bool { self.source.isOtherRun }
-    /// Whether it has begun, and has more.
+    /// Whether its first line was merged, and another follows.
     var isOpen: Bool { self.hasBegun && self.current != nil }
 
-    /// Goes to the next line that has a place in time and is not of its own file alone.
+    /// Goes to the next line that has a place in time. Skips the lines that concern only their own file (`end`,
+    /// `mark`).
     func advance() throws(RecordingFailure) {
         self.current = nil
         while let (line, loss) = try self.source.next() {
@@ -67,7 +68,7 @@ final class MergeInput {
         }
     }
 
-    /// Notes that a line is behind it.
+    /// Records that a line was taken.
     func follow(_ line: RecordedLine) {
         if let number = line.number { self.nextNumber = number &+ 1 }
         if let numbers = line.sequences {
@@ -82,11 +83,11 @@ final class MergeInput {
         return self.loss
     }
 
-    /// Whether its line comes before that of another: of one run by the numbers of the trades, else by the wall clock, which
-    /// may have been set back.
+    /// Whether its line comes before that of another input: within one run by the numbers of the trades, else by the
+    /// wall clock, which may have been set back.
     func precedes(_ other: MergeInput) -> Bool {
         if self.isSameRun(as: other), let rank = self.current?.rank, let otherRank = other.current?.rank,
-            // A gap stands before the trade that it names, and at the end of a piece as well, long before that.
+            // A gap stands before the trade that it names, and also at the end of a part, long before that trade.
             rank != otherRank, max(rank, otherRank).isFrame
         {
             return rank < otherRank
@@ -102,8 +103,10 @@ final class MergeInput {
             < (other.header.start ?? 0, other.current?.number ?? 0)
     }
 
-    /// The place of the current line among the trades of the run: what has no number, as a frame that came again, stands behind
-    /// the trades before it. Else what came in the same read would stand behind all of another input.
+    /// The position of the current line among the run's trades.
+    ///
+    /// A line without a number, such as a repeated frame, counts as behind the trades before it. Otherwise lines of one
+    /// batch would be sorted behind all lines of another input.
     private var sequencePlace: UInt64? {
         guard let current else { return nil }
         if case .gap = current.content { return nil }
@@ -116,17 +119,17 @@ final class MergeInput {
         return epoch == other.header.epoch
     }
 
-    /// Whether it is of the same run and of all symbols of another.
+    /// Whether it is of the same run as another, and covers all symbols of that one.
     func isCopy(of other: MergeInput) -> Bool {
         guard self.isSameRun(as: other) else { return false }
         return Set(other.header.symbols).isSubset(of: self.header.symbols)
             && other.header.symbols.isEmpty == self.header.symbols.isEmpty
     }
 
-    /// Whether it goes on where another of the same run has ended: by the numbers of the trades, or by those of the lines.
+    /// Whether it continues another of the same run: by the numbers of the trades, or by those of the lines.
     func follows(_ other: MergeInput) -> Bool {
         guard self.isSameRun(as: other) else { return false }
-        // Both tell of what is missing between them.
+        // Both report the same gap between them.
         if let reported = other.reported, self.current?.content == reported { return true }
         if let first = self.firstSequence, let next = other.nextSequence { return first <= next }
         guard let number = self.firstNumber, number > 1 else { return false }
@@ -141,7 +144,7 @@ extension RecordedLine {
         return numbers.first..<numbers.first &+ UInt64(numbers.count)
     }
 
-    /// The place among the trades of the run: a gap stands before the trade that it names.
+    /// The position among the run's trades: a gap stands before the trade that it names.
     var rank: Rank? {
         switch self.content {
         case .frame: self.sequences.map { Rank(number: $0.lowerBound, isFrame: true) }

@@ -1,19 +1,19 @@
-/// Numbers of lines that have not come, so that one that comes later is not called missing; the newest of them where they are
-/// many.
+/// The numbers of lines that have not arrived, so that a line out of order is not counted as missing. Only the newest
+/// stretches are kept.
 struct MissingNumbers {
-    /// So many stretches are remembered.
+    /// How many stretches are kept.
     private static let most = 256
 
     private var stretches: [Range<UInt64>] = []
 
-    /// Notes that numbers were passed over.
+    /// Records that numbers were passed over.
     mutating func add(_ numbers: Range<UInt64>) {
         guard !numbers.isEmpty else { return }
         self.stretches.append(numbers)
         if self.stretches.count > Self.most { self.stretches.removeFirst() }
     }
 
-    /// Takes a number that came after all; returns whether it was missing.
+    /// Takes a number that arrived late; returns whether it was recorded as missing.
     mutating func take(_ number: UInt64) -> Bool {
         guard let place = self.stretches.lastIndex(where: { $0.contains(number) }) else { return false }
         let span = self.stretches.remove(at: place)

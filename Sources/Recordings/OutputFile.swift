@@ -1,8 +1,9 @@
 import Glibc
 package import NIOCore
 
-/// A file that a command is making: never one that is there, and removed where it is not finished, for half of it would be taken
-/// for a whole one and be in the way of the next try.
+/// A file that a command creates. It never replaces an existing one.
+///
+/// An unfinished file is removed: it would be mistaken for a whole one and block the next attempt.
 package final class OutputFile {
     package let path: String
     private let file: DiskFile
@@ -18,12 +19,12 @@ package final class OutputFile {
 
     package func write(_ bytes: ByteBuffer) throws(RecordingFailure) { try self.file.write(bytes) }
 
-    /// Writes over what is at a place.
+    /// Writes over the bytes at `place`.
     func overwrite(_ bytes: ByteBuffer, at place: Int64) throws(RecordingFailure) {
         try self.file.write(bytes, at: place)
     }
 
-    /// Has the disk keep the file, as far as it knows how to: it stays from now on.
+    /// Syncs the file, where the file system can. The file is kept from then on.
     package func finish() throws(RecordingFailure) {
         guard fsync(self.file.descriptor) == 0 || errno == EINVAL else { throw .system("write", self.path) }
         self.unfinished = nil

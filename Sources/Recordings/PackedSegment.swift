@@ -2,46 +2,47 @@ import Glibc
 import NIOCore
 import Wire
 
-/// A compressed file of a recording: frames of about 1 MiB of whole lines, the index in a frame that decompressors skip,
-/// and the table of zstd's seekable format, so that any part can be read alone.
+/// A compressed file of a recording: frames of about 1 MiB of whole lines, the index in a frame that decompressors
+/// skip, and the table of zstd's seekable format, so that any part can be read alone.
 ///
-/// `zstd -d` makes the file of before from it, byte for byte.
+/// `zstd -d` restores the original file, byte for byte.
 package struct PackedSegment {
-    /// How much text a frame holds, bytes; more only where one line is longer.
+    /// The text in a frame, bytes; more only where one line is longer.
     static let blockBytes = 1 << 20
-    /// More than this a frame may not claim to hold: a block, and the longest line.
+    /// The most text that a frame may claim: a block, and the longest line.
     static let largestBlock = blockBytes + 2 * RecordingReader.maximumLineBytes
     private static let tableFooterBytes = 9
-    /// What a frame takes at least, on average, in bytes: a table of more frames than fit is none of a recording's, and to
-    /// hold it would take more memory than the file is large.
+    /// The least average size of a frame, in bytes. A table with more frames than that allows is not a recording's, and
+    /// would take more memory than the file is large.
     private static let minimumFrameBytes: Int64 = 64
-    /// The index is a small part of a file, but of the smallest, bytes.
+    /// The limit of the index in a small file, bytes; in a larger one it is a quarter of the file.
     private static let smallIndexBytes: Int64 = 64 << 10
 
-    /// Where a frame lies.
+    /// The place of a frame in the file and of its text.
     struct Frame: Sendable, Equatable {
         var offset: Int64
         var length: Int
-        /// How much text is in it, and where that begins.
+        /// The length of its text, and the text's offset, in bytes.
         var textLength: Int
         var textOffset: Int64
     }
 
     let file: DiskFile
     let frames: [Frame]
-    /// `nil` where the file has none of ours.
+    /// `nil` where the file has no index of this program.
     package let index: RecordingIndex?
 
     // MARK: Reading
 
-    /// Opens a compressed file that has a table; `nil` where it has none, or one that cannot be right: it has no checksum of
-    /// its own, and is believed only with an index that says the same.
+    /// Opens a compressed file that has a table; `nil` without a table, or with an invalid one.
+    ///
+    /// The table has no checksum, so that one with an index frame counts only where the index agrees with it.
     init?(_ file: DiskFile) {
         guard let frames = try? Self.readTable(of: file) else { return nil }
         self.file = file
         let texts = frames.filter { $0.textLength > 0 }
         self.frames = texts
-        // Tables that others make have no such frame.
+        // Tables of other programs have no such frame.
         guard let place = frames.last(where: { $0.textLength == 0 }) else {
             self.index = nil
             return
@@ -88,11 +89,11 @@ package struct PackedSegment {
         return offset == start ? frames : nil
     }
 
-    /// How much of a file's end is looked through for a table whose own end is damaged, bytes.
+    /// How much of a file's end is searched for a table whose own end is damaged, bytes.
     private static let searchedEnd: Int64 = 1 << 20
 
-    /// What is wrong with the index and the table of frames; `nil` where they are sound, and where there never were any, as
-    /// in what another program compressed.
+    /// Describes the fault in the index or the table of frames; `nil` where both are sound, and where the file never
+    /// had them, as one that another program compressed.
     static func fault(of file: DiskFile) throws(RecordingFailure) -> String? {
         let size = file.size
         let footer = try file.read(at: max(0, size - 4), count: 4)
@@ -122,7 +123,7 @@ package struct PackedSegment {
         return bytes.withUnsafeReadableBytes { RecordingIndex($0, blocks: blocks) }
     }
 
-    /// The text of one frame; `nil` where it is damaged.
+    /// Returns the text of one frame; `nil` where it is damaged.
     func text(of place: Int) throws(RecordingFailure) -> ByteBuffer? {
         let frame = self.frames[place]
         guard frame.textLength <= Self.largestBlock, frame.length <= Self.largestBlock + 1_024,
@@ -132,7 +133,8 @@ package struct PackedSegment {
         return bytes.withUnsafeReadableBytes { FrameUnpacker().unpack($0, count: frame.textLength) }
     }
 
-    /// The last frame that begins at a place of the text or before it; behind the last one where the text ends before.
+    /// Returns the last frame that begins at or before an offset of the text; the number of frames where the text ends
+    /// before it.
     func frame(with place: Int64) -> Int {
         guard let last = self.frames.last, place < last.textOffset + Int64(last.textLength) else {
             return self.frames.count
@@ -145,7 +147,7 @@ package struct PackedSegment {
         return low
     }
 
-    /// Blank lines in place of a text, long enough that they are few.
+    /// Returns blank lines that replace a text. They are long, so that they are few.
     static func blank(_ length: Int) -> ByteBuffer {
         let lineBytes = 64 << 10
         var left = min(length, Self.largestBlock)
@@ -162,11 +164,11 @@ package struct PackedSegment {
 
     // MARK: Writing
 
-    /// Compresses a file into another one, which is made new, synced, and read back and compared before this returns.
+    /// Compresses a file into a new one, which is synced, read back and compared before this returns.
     ///
     /// - Parameters:
-    ///   - disk: what syncs the new file.
-    ///   - isCancelled: asked between blocks; when it is, the new file is removed.
+    ///   - disk: syncs the new file.
+    ///   - isCancelled: is called between blocks; where it returns true, the new file is removed.
     /// - Throws: ``RecordingFailure``; then there is no new file.
     package static func pack(
         _ path: String,
@@ -179,7 +181,7 @@ package struct PackedSegment {
         do throws(RecordingFailure) {
             let size = source.size
             let (checksum, length) = try self.write(source, to: output, isCancelled)
-            // The file is complete and locked: what has another length was not read to its end.
+            // The source is complete and locked: a different length means that it was not read to its end.
             guard length == size else { throw RecordingFailure("only \(length) of \(size) bytes of \(path) were read") }
             try output.sync(disk)
             guard try self.checksum(of: target, isCancelled) == checksum else {
@@ -209,7 +211,7 @@ package struct PackedSegment {
             place += Int64(chunk.readableBytes)
             rest.writeImmutableBuffer(chunk)
             let isLast = chunk.readableBytes < Self.blockBytes
-            // Up to the last whole line; all where a line is longer than any should be.
+            // Up to the end of the last whole line; everything where a line exceeds the limit.
             var length = rest.readableBytes
             if !isLast, length < Self.largestBlock {
                 let end = rest.readableBytesView.lastIndex(of: UInt8(ascii: "\n"))
@@ -248,7 +250,7 @@ package struct PackedSegment {
         return frame
     }
 
-    /// The length of a text and its CRC-32C in one number.
+    /// Returns the length of a text and its CRC-32C in one number.
     private static func checksum(_ text: ByteBuffer, after before: UInt64) -> UInt64 {
         let checksum = text.withUnsafeReadableBytes { Checksum32C.of($0, after: UInt32(truncatingIfNeeded: before)) }
         return ((before >> 32) + UInt64(text.readableBytes)) << 32 | UInt64(checksum)

@@ -1,38 +1,38 @@
 package import NIOCore
 
-/// A recording's text from a file that may be compressed, in chunks: what a ``RecordingReader`` is fed with.
+/// A recording's text from a file that may be compressed, in chunks: the input of a ``RecordingReader``.
 ///
-/// Memory is bounded by the chunk and the decompressor's window, whatever the file is. A frame of a compressed file that
-/// is damaged is left out, with what stands behind it up to the next frame, and told in ``damage``.
+/// Memory is bounded by the chunk and the decompressor's window, whatever the file's size. A damaged frame of a
+/// compressed file is left out, with everything up to the next frame, and recorded in ``damage``.
 package final class RecordingBytes {
-    /// What of a compressed file could not be read.
+    /// A part of a compressed file that could not be read.
     package struct Damage: Sendable, Equatable {
-        /// The bytes of the file, before decompression.
+        /// The range in the file, before decompression.
         package var bytes: Range<Int64>
-        /// Whether it is the file's end, as when a copy was cut off.
+        /// Whether it is the file's end, as in a truncated copy.
         package var isTail: Bool
     }
 
     private static let chunkBytes = 256 << 10
     private static let smallChunkBytes = 32 << 10
     private static let minimumBytes = 4 << 10
-    /// How many times its own size a compressed file may become; real ones become ten to fifty times as large.
+    /// The limit of the ratio of text to compressed bytes; real files have 10 to 50.
     static let largestGrowth: Int64 = 4_096
 
     package let path: String
     private let file: DiskFile
-    /// In bytes, as it lies on the disk.
+    /// The file's size on the disk, in bytes.
     package let size: Int64
     /// Whether it is compressed.
     package let isPacked: Bool
     private let unpacker: FrameUnpacker?
-    /// Where the next read from the file begins, and what was read and not yet used.
+    /// The offset of the next read, and the bytes read but not used yet.
     private var position: Int64 = 0
     private var input = ByteBuffer()
     private var frameStart: Int64 = 0
     private var isInFrame = false
     private var produced: Int64 = 0
-    /// How many bytes of text are left out before the first that is given.
+    /// How many bytes of text are left out before the first that is returned.
     private var skip: Int64 = 0
     private var lastByte = UInt8(ascii: "\n")
     private var isAtEnd = false
@@ -40,14 +40,15 @@ package final class RecordingBytes {
     var readsLittle = false {
         didSet { if self.readsLittle, !self.isPacked { self.chunk = Self.smallChunkBytes } }
     }
-    /// How much is read next: little behind damage, for where nothing but damage is, each byte may seem to begin a frame.
+    /// The size of the next read. It is small after damage: inside a damaged part, every byte may seem to begin a
+    /// frame.
     private var chunk = RecordingBytes.chunkBytes
-    /// Whether the decompressor may have more text without more bytes.
+    /// Whether the decompressor may hold more text without further input.
     private var mayHoldMore = false
     package private(set) var damage: [Damage] = []
-    /// How many damaged parts there were; ``damage`` names the first thousand.
+    /// The number of damaged parts; ``damage`` holds the first thousand.
     package private(set) var damagedParts = 0
-    /// The thread that decompresses, where there is one, and whether it has said all.
+    /// The thread that decompresses, if one runs, and whether it has delivered its last part.
     private var ahead: TextAhead?
     private var isAheadAtEnd = false
 
@@ -56,11 +57,11 @@ package final class RecordingBytes {
         try self.init(file: try DiskFile(reading: path))
     }
 
-    /// Opens a file, or goes on inside of it.
+    /// Opens a file at a position.
     ///
     /// - Parameters:
-    ///   - position: where to begin in the file: at the start of a frame where it is compressed.
-    ///   - skip: how many bytes of text behind that are left out.
+    ///   - position: the offset in the file: the start of a frame where it is compressed.
+    ///   - skip: how many bytes of text after that position are left out.
     init(file: DiskFile, at position: Int64 = 0, skip: Int64 = 0) throws(RecordingFailure) {
         self.file = file
         self.path = file.path
@@ -76,15 +77,15 @@ package final class RecordingBytes {
 
     deinit { self.ahead?.stop() }
 
-    /// Has a thread of its own decompress from here on, a little ahead of who reads: for whoever reads all of a file.
+    /// Starts a thread that decompresses from here on, a little ahead of the reader. Meant for reading a whole file.
     package func readAhead() throws(RecordingFailure) {
         guard self.isPacked, self.ahead == nil else { return }
         let bytes = try RecordingBytes(file: self.file, at: self.position, skip: self.skip)
-        // Without a thread left in the system it is decompressed here.
+        // Where the system has no thread left, the reader's thread decompresses.
         self.ahead = try? TextAhead(bytes)
     }
 
-    /// The next bytes of text; `nil` at the end.
+    /// Returns the next bytes of text; `nil` at the end.
     package func next() throws(RecordingFailure) -> ByteBuffer? {
         guard let ahead else { return try self.nextHere() }
         guard !self.isAheadAtEnd else { return nil }
@@ -95,7 +96,7 @@ package final class RecordingBytes {
         return try part.text.get()
     }
 
-    /// What is wrong with a compressed file's index; `nil` where nothing is.
+    /// Describes the fault in a compressed file's index; `nil` where it has none.
     func indexFault() -> String? {
         guard self.isPacked else { return nil }
         do throws(RecordingFailure) {
@@ -142,7 +143,7 @@ package final class RecordingBytes {
         return chunk
     }
 
-    /// Takes one step; `nil` where it brought no text.
+    /// Takes one step; `nil` where it produced no text.
     private func unpack(_ unpacker: FrameUnpacker) throws(RecordingFailure) -> ByteBuffer? {
         if !self.isInFrame {
             self.isInFrame = true
@@ -167,7 +168,7 @@ package final class RecordingBytes {
         return text
     }
 
-    /// Goes on at the next place where a frame may begin.
+    /// Continues at the next offset where a frame may begin.
     private func findNextFrame(_ unpacker: FrameUnpacker) throws(RecordingFailure) -> ByteBuffer? {
         unpacker.reset()
         let broken = self.frameStart
@@ -201,7 +202,7 @@ package final class RecordingBytes {
         return self.endLine()
     }
 
-    /// The part of a line that came is not joined with what comes next.
+    /// Ends an incomplete line, so that it is not joined with the text that follows the damage.
     private func endLine() -> ByteBuffer? {
         guard self.lastByte != UInt8(ascii: "\n") else { return nil }
         self.lastByte = UInt8(ascii: "\n")
@@ -210,7 +211,7 @@ package final class RecordingBytes {
 
     private func notify(_ damage: Damage) {
         self.damagedParts += 1
-        // A file of nothing but damage must not fill the memory.
+        // Memory stays bounded even in a file that is all damage.
         guard self.damage.count < 1_000 else { return }
         self.damage.append(damage)
     }

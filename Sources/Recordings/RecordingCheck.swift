@@ -1,43 +1,43 @@
 package import Market
 package import Wire
 
-/// What is true of a recording's file: how much it holds, and what is wrong with it.
+/// The contents of a recording's file, and its faults.
 package struct RecordingFindings: Sendable, Equatable {
     /// A stretch that cannot be read, in bytes of the text.
     package struct Damage: Sendable, Equatable {
         package var offset: Int64
         package var length: Int64
-        /// The first line of it, from 1, and how many there are.
+        /// Its first line, from 1, and the number of lines.
         package var line: Int
         package var lines: Int
         package var reason: String
     }
 
-    /// Where trades may be missing.
+    /// A place where trades may be missing.
     package struct Hole: Sendable, Equatable {
         /// ns since the recording's start.
         package var at: Int64
         package var gap: Gap
-        /// So many frames came and are not in the recording; `nil` where the feed was interrupted.
+        /// How many frames arrived and were not recorded; `nil` where the feed was interrupted.
         package var dropped: UInt64?
     }
 
-    /// A time without a frame.
+    /// A period without a frame.
     package struct Silence: Sendable, Equatable {
         package var nanoseconds: Int64
         package var at: Int64
     }
 
-    /// How many of each are named; the rest are counted.
+    /// How many of each kind are listed; the rest are counted.
     package static let namedLimit = 1_000
 
     package var header: RecordingHeader?
     package var bytes: Int64 = 0
     package var lines = 0
     package var frames = 0
-    /// Trades that have a number on the tape; `nil` where the frames have none.
+    /// The number of trades with a number on the tape; `nil` where the frames have no numbers.
     package var trades: Int?
-    /// How many of the frames are of each dialect but Finnhub's, by its name.
+    /// The number of frames of each dialect other than Finnhub's, by the dialect's name.
     package var dialects: [String: Int] = [:]
     /// How often each other event happened, by its name.
     package var events: [String: Int] = [:]
@@ -51,46 +51,46 @@ package struct RecordingFindings: Sendable, Equatable {
     package var holes: [Hole] = []
     package var holeCount = 0
     package var droppedFrames: UInt64 = 0
-    /// Trade frames that are the same as one of the 64 before them.
+    /// Frames of a trade's length that equal one of the 64 before them.
     package var repeatedFrames = 0
-    /// Lines whose number was there already, or is smaller than one before it.
+    /// Lines whose number is not larger than the largest before it.
     package var duplicateLines = 0
-    /// Numbers that no line has; of very many holes those that a much later line fills are counted as well.
+    /// Numbers that no line has. Where the stretches are very many, numbers filled much later are still counted.
     package var missingLines: UInt64 = 0
-    /// Lines whose time is before the one before them.
+    /// Lines whose time is earlier than that of the line before.
     package var timesBack = 0
-    /// Lines whose wall clock is: that happens where the clock is set.
+    /// Lines whose wall clock is earlier than before, as after the clock was set.
     package var wallsBack = 0
     package var unknownLines = 0
-    /// Marks that say otherwise of the wall clock than the lines before them: times are looked for by them.
+    /// Marks that contradict the wall clocks of the lines before them. A search by time relies on marks.
     package var wrongMarks = 0
     package var damage: [Damage] = []
     package var damagedLines = 0
     package var damagedBytes: Int64 = 0
     /// Parts of a compressed file that are left out.
     package var packedDamage: [RecordingBytes.Damage] = []
-    /// What is wrong with a compressed file's index, without which places in it are searched from its start.
+    /// The fault in a compressed file's index. Without the index, places are searched from the file's start.
     package var indexFault: String?
-    /// Where the torn line at the end begins, in bytes of the text.
+    /// The offset of the torn line at the end, in bytes of the text.
     package var tornAt: Int64?
-    /// Whether the last line says that the file ends here.
+    /// Whether the last line is the `end` note.
     package var isEnded = false
     package var lastNumber: UInt64?
 
     package init() {}
 
-    /// Whether nothing in the file is broken; a torn tail is what a crash leaves, and breaks nothing before it. Of a compressed
-    /// file it is not: that has its name only when it is whole.
+    /// Whether nothing in the file is damaged. A torn tail is what a crash leaves, and damages nothing before it. In a
+    /// compressed file it is damage, since such a file gets its name only when it is whole.
     package var isIntact: Bool {
         self.damagedLines == 0 && self.missingLines == 0 && self.duplicateLines == 0 && self.timesBack == 0
             && self.wrongMarks == 0 && self.packedDamage.isEmpty && self.indexFault == nil
     }
 }
 
-/// The reader of a recording who looks for what is wrong with it: line by line, in memory that does not grow.
+/// The search for faults in a recording, line by line, in bounded memory.
 package struct RecordingCheck {
     package private(set) var findings = RecordingFindings()
-    /// Of the newest frames' texts, a ring.
+    /// The checksums of the newest frames' texts, a ring.
     private var recent: [UInt64] = []
     private var recentPlace = 0
     private var lastFrameAt: Int64?
@@ -98,15 +98,16 @@ package struct RecordingCheck {
     private var marks = MarkCheck()
     private var missing = MissingNumbers()
     private static let remembered = 64
-    /// Shorter frames hold no trade and come often.
+    /// Shorter frames hold no trade and are frequent. In bytes.
     private static let shortestTradeFrame: UInt64 = 40
 
     package init() {}
 
     /// Checks a file.
     ///
-    /// - Parameter visit: is shown each line, with its text; without it frames are read without theirs, which is quicker.
-    /// - Throws: ``RecordingFailure`` where it cannot be read, or is of a version that is not read.
+    /// - Parameter visit: is called with each line, with its text; without it frames are read without their text, which
+    ///   is faster.
+    /// - Throws: ``RecordingFailure`` where the file cannot be read, or is of an unsupported version.
     package static func check(
         _ path: String,
         visit: ((RecordedLine) -> Void)? = nil
@@ -135,10 +136,10 @@ package struct RecordingCheck {
         return check.findings
     }
 
-    /// Notes that the file is at its end.
+    /// Completes the findings at the file's end.
     private mutating func finish(_ bytes: RecordingBytes) {
         self.findings.packedDamage = bytes.damage
-        // What is cut off there is told as damage.
+        // A cut-off tail is reported as damage already.
         if bytes.damage.last?.isTail == true {
             self.findings.tornAt = nil
         } else {
@@ -224,8 +225,8 @@ package struct RecordingCheck {
             if self.missing.take(number) { self.findings.missingLines &-= 1 }
             self.findings.lastNumber = max(self.findings.lastNumber ?? 0, number)
         }
-        // What happens while a read is looked at is written before its frames, with a time a little later than theirs; so a
-        // line whose time stands still says nothing of the wall clock.
+        // An event during a read is written before the frames of that read, with a time a little later than theirs; so
+        // a line whose time does not advance proves nothing about the wall clock.
         let hasAdvanced = if let at = line.at, let last = self.findings.lastAt { at > last } else { true }
         if let at = line.at {
             self.findings.firstAt = self.findings.firstAt ?? at

@@ -3,28 +3,28 @@ import NIOCore
 package import Wire
 
 extension RecordingEdits {
-    /// What is cut out.
+    /// The selection of a cut.
     package struct Cut: Sendable, Equatable {
-        /// Wall clock, ns since 1970: the first and the one behind the last.
+        /// The range of wall clocks, ns since 1970: the first, and the one behind the last.
         package var from: Int64?
         package var to: Int64?
-        /// The symbols whose frames are kept, verbatim, with the other symbols' trades that are in them; empty for all.
+        /// The symbols whose frames are kept, verbatim and with the other symbols' trades in them; empty for all.
         package var symbols: Set<String> = []
         /// The dialect whose frames are kept; `nil` for all.
         package var dialect: FrameDialect?
-        /// When the recording began, where it does not say so, ns since 1970; the new file then says that it did.
+        /// The recording's start, used where no header states it, ns since 1970. The new file then states it.
         package var likelyStart: Int64?
 
         package init() {}
 
-        /// Whether something of a stretch is in the time that is cut out.
+        /// Whether a stretch overlaps the selected time.
         fileprivate func touches(from begin: Int64, to end: Int64) -> Bool {
             if let from, end < from { return false }
             if let to, begin >= to { return false }
             return true
         }
 
-        /// What the new file's header says, which begins at a time of the recording's (ns since its start).
+        /// The new file's header; `origin` is the time at which the new file begins (ns since the recording's start).
         fileprivate func header(of input: LineSource, origin: Int64) -> RecordingHeader {
             var header = input.header
             if let from {
@@ -39,7 +39,7 @@ extension RecordingEdits {
 
     /// Writes a part of a recording: of the named file, and of those that follow it in the same run.
     ///
-    /// - Parameter list: the names of symbols as a person reads them, for what is missing.
+    /// - Parameter list: formats the names of symbols in the message about missing ones.
     package static func cut(
         _ path: String,
         _ cut: Cut,
@@ -57,7 +57,7 @@ extension RecordingEdits {
         guard let first = next else {
             throw Self.missing(cut, lines, path, list).map { RecordingFailure($0) } ?? isEmpty
         }
-        // Where the new file's clock begins, by the first line in it.
+        // Where the new file's clock begins, derived from its first line.
         let start = cut.from.map { max($0, input.header.start ?? $0) }
         let origin = start.map { first.at.subtractingCapped(max(0, first.wall.subtractingCapped($0))) } ?? 0
         var output = try RecordingOutputFile(path: target, form: form, header: cut.header(of: input, origin: origin))
@@ -81,7 +81,8 @@ extension RecordingEdits {
         return result
     }
 
-    /// Of which wanted symbols there is no trade, with those that there are; `nil` where there is one of each, or none at all.
+    /// Names the wanted symbols without a trade, and the symbols that trade; `nil` where no wanted one is missing, or
+    /// none trades.
     private static func missing(
         _ cut: Cut,
         _ lines: CutLines,
@@ -96,7 +97,7 @@ extension RecordingEdits {
     }
 }
 
-/// The lines that a piece of a recording gets, and those that tell what is missing in it.
+/// The lines of a part of a recording, with a line for each loss in it.
 private struct CutLines {
     /// A line, its wall clock (ns since 1970), and its time (ns since the recording's start).
     struct Kept {
@@ -105,27 +106,27 @@ private struct CutLines {
         var at: Int64
     }
 
-    /// How long is read on behind the first trades behind the end, ns: a gap is told when it is over, and where only some
-    /// symbols were silent often some time later.
+    /// How long reading continues after the first trades behind the end, ns. A gap is written when it is over, which
+    /// can be much later where only some symbols were silent.
     private static let lookedBehind: Int64 = 60_000_000_000
 
     private let input: LineSource
     private let cut: RecordingEdits.Cut
     private var sieve: SymbolSelection
     private var finder = TradeFinder()
-    /// What follows the loss that was told last.
+    /// The line that follows the loss returned last.
     private var waiting: Kept?
-    /// Of the newest line that came.
+    /// The wall clock and the time of the newest line.
     private var wall: Int64
     private var at: Int64 = 0
-    /// When the first trades behind the end came, ns since the recording's start.
+    /// The time of the first trades behind the end, ns since the recording's start.
     private var tradesBehind: Int64?
     private var isAtEnd = false
-    /// Places at which something is told to be missing.
+    /// The number of losses in the part.
     private(set) var losses = 0
-    /// Damaged lines up to the newest that is in the piece.
+    /// Damaged lines up to the newest line in the part.
     private(set) var damagedLines = 0
-    /// The symbols that trade in the time that is cut out, wanted or not, where some are wanted.
+    /// The symbols that trade in the selected time, wanted or not; empty where all are wanted.
     var symbols: Set<String> { Set(self.sieve.table.names) }
 
     init(_ input: LineSource, _ cut: RecordingEdits.Cut) {
@@ -169,25 +170,25 @@ private struct CutLines {
         return reported
     }
 
-    /// The line that tells of a loss, if something of it is in the piece. Its times are the loss's own, whatever of it is.
+    /// Returns the line that reports a loss, if the loss overlaps the part. It keeps the whole range of the loss.
     private mutating func notify(_ loss: RecordingLoss, before next: Kept) -> Kept? {
         guard self.cut.touches(from: loss.from, to: loss.to) else { return nil }
         self.losses += 1
         return self.inside(Kept(line: self.input.line(of: loss), wall: loss.to, at: next.at), next.wall)
     }
 
-    /// A line that stands at the piece's end at the latest.
+    /// Moves a line to the part's end, if it is later.
     ///
-    /// - Parameter wall: the wall clock to which its time belongs.
+    /// - Parameter wall: the wall clock that belongs to the line's time.
     private func inside(_ kept: Kept, _ wall: Int64) -> Kept {
         var kept = kept
-        // A whole µs before it, for that is how exactly lines are dated.
+        // One µs earlier: lines are dated in whole µs.
         if let to = self.cut.to { kept.wall = min(kept.wall, to.subtractingCapped(1_000)) }
         kept.at = kept.at.subtractingCapped(max(0, wall.subtractingCapped(kept.wall)))
         return kept
     }
 
-    /// The line as it stands in the piece; `nil` where it is none of it.
+    /// Returns the line as it stands in the part; `nil` where it does not belong there.
     private mutating func take(_ kept: Kept) -> Kept? {
         if case .gap(let gap, _) = kept.line.content, let symbol = gap.symbol, !self.cut.symbols.isEmpty,
             !self.cut.symbols.contains(symbol)
@@ -205,7 +206,7 @@ private struct CutLines {
         }
     }
 
-    /// A gap that began in the piece is told in it, though it was over only later.
+    /// Takes a line behind the end. A gap that began in the part is kept, although it ended later.
     private mutating func takeBehind(_ kept: Kept) -> Kept? {
         switch kept.line.content {
         case .frame(let bytes, let numbers, let dialect):
@@ -214,7 +215,8 @@ private struct CutLines {
             }
             return nil
         case .gap(let gap, _):
-            // Also behind trades: where symbols fell silent one by one, the gap of all reaches back over the others' trades.
+            // Gaps count even after such trades: where symbols fell silent one by one, the gap of all spans the others'
+            // trades.
             guard self.cut.touches(from: gap.from, to: max(gap.from, gap.to)) else { return nil }
             return self.inside(kept, kept.wall)
         case .damaged, .torn, .header, .note, .unknown: return nil
@@ -232,7 +234,7 @@ private struct SymbolSelection {
 
     init(_ symbols: Set<String>) { self.wanted = symbols }
 
-    /// Whether a frame holds a trade of a wanted symbol, or none at all.
+    /// Whether a frame holds a trade of a wanted symbol, or no trade at all.
     mutating func keeps(_ frame: ByteBuffer, of dialect: FrameDialect) -> Bool {
         guard !self.wanted.isEmpty else { return true }
         self.trades.removeAll(keepingCapacity: true)

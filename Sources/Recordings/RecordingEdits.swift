@@ -1,28 +1,28 @@
 import Wire
 
-/// What becomes of recordings in new files: repaired, cut, merged. No file that is there is ever changed.
+/// The edits of recordings: repair, cut, merge. Each writes a new file and never changes an existing one.
 ///
-/// What is missing between their lines (``RecordingLosses``) is told in the new file, whose lines are numbered anew.
+/// The new file's lines are numbered anew. It states what is missing between them (``RecordingLosses``).
 package enum RecordingEdits {
-    /// What was written.
+    /// The outcome of an edit.
     package struct Result: Sendable, Equatable {
         package var frames = 0
         package var lines = 0
         /// Damaged lines that were left out.
         package var damagedLines = 0
-        /// Why files that would follow were left out, in one line.
+        /// Why the files that would follow were left out, in one line.
         package var unreadable: String?
-        /// Of which of the wanted symbols there is no trade, in one line that says what there is.
+        /// The wanted symbols without a trade, in one line that also names those that trade.
         package var missing: String?
-        /// Places at which the new file tells that something is missing.
+        /// The number of losses that the new file reports.
         package var losses = 0
-        /// The same lines in several recordings, which are there once.
+        /// Lines found in several recordings and written once.
         package var duplicates = 0
-        /// The files that were read, in order.
+        /// The number of files that were read.
         package var files = 1
     }
 
-    /// Writes all lines that can be read; where some are missing, a line says so.
+    /// Writes all lines that can be read, and a line for each loss between them.
     package static func repair(
         _ path: String,
         to target: String,

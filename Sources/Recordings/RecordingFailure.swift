@@ -1,13 +1,13 @@
 import Glibc
 import Wire
 
-/// Why a recording's file cannot be read or made, in one line.
+/// The reason why a recording's file cannot be read or made, in one line.
 package struct RecordingFailure: Error, Sendable, Equatable, CustomStringConvertible {
     package let description: String
 
     package init(_ description: String) { self.description = description }
 
-    /// Of a file whose header names a version of the format that is not read.
+    /// The failure for a file whose header names an unsupported version of the format.
     static func version(_ version: Int, of path: String) -> RecordingFailure {
         guard version < RecordingHeader.currentVersion else {
             return RecordingFailure(
@@ -20,7 +20,7 @@ package struct RecordingFailure: Error, Sendable, Equatable, CustomStringConvert
         )
     }
 
-    /// What the system says, after a call that failed.
+    /// The failure for a system call that failed, with the text of `errno`.
     static func system(_ what: String, _ path: String, _ code: Int32 = errno) -> RecordingFailure {
         RecordingFailure("cannot \(what) \(path): \(String(cString: strerror(code)))")
     }

@@ -2,31 +2,31 @@ import Market
 package import NIOCore
 package import Wire
 
-/// What stands where in a recording, block by block: times, numbers, symbols, gaps.
+/// The contents of a recording, block by block: times, numbers, symbols, gaps.
 ///
-/// A compressed file carries it within itself, as JSON in a frame that decompressors skip, so that it cannot be lost or
-/// outlive the file; for a file that is not compressed it is made by reading.
+/// A compressed file contains its index, as JSON in a frame that decompressors skip, so that the two cannot be
+/// separated. For an uncompressed file the index is made by reading.
 package struct RecordingIndex: Sendable, Equatable {
     package struct Block: Sendable, Equatable {
-        /// Where it begins in the text (decompressed), and its length, in bytes.
+        /// Its offset in the decompressed text, and its length, in bytes.
         package var offset: Int64
         package var length: Int
         package var lines = 0
         /// The first line's number; `nil` without numbers.
         package var number: UInt64?
-        /// The first and the last time in it, ns since the file's start.
+        /// The earliest and the latest time in it, ns since the file's start.
         package var at: ClosedRange<Int64>?
         /// The earliest and the latest wall clock in it, µs since 1970.
         package var wall: ClosedRange<Int64>?
-        /// Places in ``RecordingIndex/symbols`` of those that trade in it, ascending.
+        /// The indices in ``RecordingIndex/symbols`` of those that trade in it, ascending.
         package var symbols: [Int] = []
-        /// Gaps, and lines that tell of missing frames.
+        /// The number of gaps, and of lines that report missing frames.
         package var gaps = 0
-        /// Those of them that concern all symbols.
+        /// The number of those that concern all symbols.
         package var breaks = 0
-        /// The first and the last message with trades in it, ns since the file's start.
+        /// The times of the first and the last message with trades, ns since the file's start.
         package var traded: ClosedRange<Int64>?
-        /// The longest time between two of them, ns.
+        /// The longest time between two such messages, ns.
         package var silence: Int64 = 0
 
         package init(offset: Int64, length: Int) {
@@ -34,7 +34,7 @@ package struct RecordingIndex: Sendable, Equatable {
             self.length = length
         }
 
-        /// Behind it in the text.
+        /// The offset behind it in the text.
         var end: Int64 { self.offset + Int64(self.length) }
     }
 
@@ -44,7 +44,7 @@ package struct RecordingIndex: Sendable, Equatable {
     package init() {}
 }
 
-/// The maker of an index.
+/// The builder of an index.
 package struct RecordingIndexer {
     package private(set) var index = RecordingIndex()
     private var reader = FrameReader()
@@ -54,9 +54,9 @@ package struct RecordingIndexer {
 
     package init() {}
 
-    /// Takes the next block's text, whose lines are whole.
+    /// Adds the next block's text, which consists of whole lines.
     ///
-    /// - Parameter header: the file's, as the blocks before have it.
+    /// - Parameter header: the file's header, found in this block or an earlier one.
     package mutating func add(_ text: ByteBuffer, offset: Int64, header: inout RecordingHeader?) {
         var block = RecordingIndex.Block(offset: offset, length: text.readableBytes)
         var reader = header.map { RecordingReader(header: $0, offset: offset) } ?? RecordingReader()
@@ -101,9 +101,10 @@ extension RecordingIndex.Block {
 }
 
 extension RecordingIndex {
-    /// Writes it as JSON: `{"index":2,"symbols":[…],"blocks":[{"offset":…,"length":…,"lines":…,"n":…,"mono":[…,…],
-    /// "wall":[…,…],"symbols":[…],"gaps":…,"breaks":…,"traded":[…,…],"silence":…}],"crc":"…"}` and
-    /// a newline, sealed as a recording's lines are.
+    /// Writes the index as JSON:
+    /// `{"index":2,"symbols":[…],"blocks":[{"offset":…,"length":…,"lines":…,"n":…,"mono":[…,…],
+    /// "wall":[…,…],"symbols":[…],"gaps":…,"breaks":…,"traded":[…,…],"silence":…}],"crc":"…"}` and a newline, with the
+    /// same seal as a recording's lines.
     func encoded() -> ByteBuffer {
         var buffer = ByteBuffer()
         buffer.writeStaticString("{\"index\":2,\"symbols\":[")
@@ -130,7 +131,7 @@ extension RecordingIndex {
         return buffer
     }
 
-    /// Reads it; `nil` when it is anything else, or has more than so many blocks.
+    /// Reads an index; `nil` where the text is invalid, of another version, or has more than `limit` blocks.
     init?(_ bytes: UnsafeRawBufferPointer, blocks limit: Int) {
         guard bytes.last == UInt8(ascii: "\n"),
             case .intact = LineSeal.judge(UnsafeRawBufferPointer(rebasing: bytes.dropLast()))

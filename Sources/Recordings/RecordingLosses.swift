@@ -1,17 +1,17 @@
 import Market
 package import Wire
 
-/// Lines that a recording had, or may have had, and that cannot be read any more.
+/// Lines that a recording had, or may have had, and that can no longer be read.
 package struct RecordingLoss: Sendable, Equatable {
-    /// How many lines; `nil` where nobody knows.
+    /// How many lines; `nil` where the number is unknown.
     package var lines: UInt64?
-    /// Why, in words.
+    /// The cause, in words.
     package var reason: String
-    /// Between which lines, wall clock, ns since 1970.
+    /// The wall clocks of the lines around the loss, ns since 1970.
     package var from: Int64 = 0
     package var to: Int64 = 0
 
-    /// The line that tells of it: `dropped` where it is known how many lines are missing, else `gap`.
+    /// Returns the line that reports the loss: `dropped` where the number of missing lines is known, else `gap`.
     func line(epoch: UInt64? = nil, next: UInt64? = nil, symbol: String? = nil) -> RecordedLine {
         let gap = Gap(
             from: self.from,
@@ -24,7 +24,7 @@ package struct RecordingLoss: Sendable, Equatable {
         return RecordedLine(line: 0, offset: 0, length: 0, content: .gap(gap, dropped: self.lines))
     }
 
-    /// The two as one.
+    /// Returns both losses as one.
     package func joined(_ later: RecordingLoss) -> RecordingLoss {
         var both = self
         both.lines = if let before = self.lines, let behind = later.lines { before &+ behind } else { nil }
@@ -38,11 +38,11 @@ package struct RecordingLoss: Sendable, Equatable {
     }
 }
 
-/// What is missing between the lines of a recording, by all that tells of it: the numbers of the lines, lines that are
-/// damaged, parts of a compressed file that cannot be unpacked, and files that were joined.
+/// The detection of losses between the lines of a recording.
 ///
-/// Numbers are proof: where they go on without a hole nothing is missing, whatever was damaged, and a hole says how many
-/// lines it cost. Without them damaged lines are counted.
+/// Its evidence: the numbers of the lines, damaged lines, parts of a compressed file that cannot be decompressed, and
+/// joined files. Numbers are proof: where they continue without a hole nothing is missing, whatever was damaged, and a
+/// hole states how many lines were lost. Without numbers the damaged lines are counted.
 package struct RecordingLosses: Sendable {
     private var hasHeader = false
     private var epoch: UInt64?
@@ -50,30 +50,30 @@ package struct RecordingLosses: Sendable {
     private var next: UInt64?
     private var missing: UInt64 = 0
     private var passedOver = MissingNumbers()
-    /// Lines that came later than they should, and were told to be missing before.
+    /// The number of lines that arrived out of order and had been counted as missing.
     package private(set) var returned: UInt64 = 0
     private var damagedLines: UInt64 = 0
     private var damagedParts = 0
     private var isCutOff = false
     private var isSeam = false
 
-    /// From a recording's start.
+    /// Begins at a recording's start.
     package init() {}
 
-    /// From the middle of a recording, where the next line should have that number.
+    /// Begins inside a recording, where the next line should have the number `next`.
     init(inside header: RecordingHeader, next: UInt64?) {
         self.hasHeader = true
         self.next = next
         self.epoch = header.epoch
     }
 
-    /// Notes that a part of the compressed file is left out here.
+    /// Records that a part of the compressed file is left out here.
     package mutating func lostPart(isTail: Bool) {
         self.damagedParts += 1
         self.isCutOff = isTail
     }
 
-    /// Takes the next line; returns what is missing before it.
+    /// Takes the next line; returns the loss before it.
     package mutating func take(_ line: RecordedLine) -> RecordingLoss? {
         switch line.content {
         case .damaged:
@@ -102,7 +102,7 @@ package struct RecordingLosses: Sendable {
         return self.takeLoss(isNumbered: isNumbered)
     }
 
-    /// Notes that the recording is at its end; returns what is missing there.
+    /// Records the recording's end; returns the loss there.
     package mutating func finish() -> RecordingLoss? { self.takeLoss(isNumbered: false) }
 
     private mutating func begin(_ header: RecordingHeader) {
@@ -114,7 +114,7 @@ package struct RecordingLosses: Sendable {
             self.next = header.first
             return
         }
-        // Files of one run that were joined go on with its numbers; what goes back is another count.
+        // Joined files of one run continue its numbers; a smaller number belongs to another count.
         if header.epoch == self.epoch, header.epoch != nil, let first = header.first, let next, first >= next {
             self.missing &+= first - next
         } else {

@@ -1,24 +1,24 @@
 import Wire
 
-/// A mark that says what wall clocks the lines before it had (docs/recording-format.md).
+/// A mark that states the wall clocks of the lines before it (docs/recording-format.md).
 struct WallClockMark: Equatable {
-    /// Where its line begins, and behind its end, in bytes of the text.
+    /// The offsets of its line and behind its line, in bytes of the text.
     var offset: Int64
     var end: Int64
     var number: UInt64
-    /// Of the lines before it, the header too.
+    /// The wall clocks of the lines before it, including the header.
     var wallClocks: WallClockMarks
 }
 
 extension RecordedLine {
-    /// The note of a mark, only where it says that it stands: in what was made by joining files or by leaving lines out,
-    /// what marks say means nothing.
+    /// The note of a mark whose stated offset is its real one. In a file made by joining files or leaving lines out,
+    /// marks are meaningless.
     var mark: RecordedNote? {
         guard case .note(let note) = self.content, note.kind == .mark, note.offset == self.offset else { return nil }
         return note
     }
 
-    /// The mark in this line that says what wall clocks there were; those of earlier versions do not.
+    /// The mark in this line, if it states wall clocks; those of earlier versions do not.
     var wallMark: WallClockMark? {
         guard let wallClocks = self.mark?.wallClocks, let number = self.number else { return nil }
         return WallClockMark(
@@ -30,17 +30,17 @@ extension RecordedLine {
     }
 }
 
-/// What an uncompressed file's marks tell of where lines of a wall clock are.
+/// The search by wall clock in an uncompressed file, by its marks.
 extension RecordingMap {
-    /// How far from a place its mark is looked for, bytes: two intervals, for a line may be long.
+    /// How far from an offset its mark is searched, bytes: two intervals, since a line may be long.
     static let markWindow = Int64(2 * GapMarkers.interval)
 
-    /// What was written before a moment (µs since 1970), by the last mark behind lines that all were.
+    /// Returns the text that is earlier than `wall` (µs since 1970), by the last mark behind which all lines are.
     func markedEarlier(than wall: Int64) throws(RecordingFailure) -> EarlierText {
         guard let length = try self.markedLength(),
             let halved = try self.halve(length, { $0.wallClocks.latest >= wall }, isUnmarkedFit: true)
         else { return EarlierText() }
-        // What stands before the mark shows whether that is true of it.
+        // The text before the mark shows whether the mark is right.
         let from = max(0, (halved.last?.offset ?? 0) - Self.markWindow)
         var search = EarlierSearch(wall: wall, wallClocks: self.headerWallClocks)
         let isToEnd = halved.high == length
@@ -50,11 +50,11 @@ extension RecordingMap {
         return search.text(isToEnd: isToEnd)
     }
 
-    /// Behind which place nothing was written before a moment (µs since 1970), by the first mark behind which no clock was
-    /// set back so far.
+    /// Returns the offset behind which no line is earlier than `wall` (µs since 1970), by the first mark behind which
+    /// no clock was set back that far.
     func markedEnd(before wall: Int64) throws(RecordingFailure) -> Int64 {
         guard let length = try self.markedLength(), let last = try self.lastWallMark(length) else { return .max }
-        // Behind the last mark there may be anything.
+        // Behind the last mark any wall clock is possible.
         guard let tail = try self.end(before: wall, from: last.offset, to: .max, isLineStart: true) else { return .max }
         guard tail == last.offset else { return tail }
         let back = last.wallClocks.back
@@ -67,7 +67,7 @@ extension RecordingMap {
         else { return .max }
         let end = min(halved.first?.offset ?? last.offset, last.offset)
         guard let found = try self.end(before: wall, from: halved.low, to: end, isLineStart: halved.isLineStart),
-            // What stands behind the mark shows whether that is true of it.
+            // The text behind the mark shows whether the mark is right.
             try self.end(before: wall, from: end, to: end + Self.markWindow, isLineStart: true) == end
         else { return .max }
         return found
@@ -80,7 +80,7 @@ extension RecordingMap {
         return wallClocks
     }
 
-    /// The text's length where there are such marks, by what stands at its begin.
+    /// The text's length; `nil` where the beginning of the file shows no such marks.
     private func markedLength() throws(RecordingFailure) -> Int64? {
         guard let length, !self.isPacked, self.header != nil else { return nil }
         return try self.firstWallMark(from: 0, to: 2 * Self.markWindow, isLineStart: true) == nil ? nil : length
@@ -109,7 +109,7 @@ extension RecordingMap {
         return found
     }
 
-    /// What halving leaves: the marks next to where they begin to fit, and the stretch in which there may be more of them.
+    /// The result of a binary search: the marks around the first that fits, and the stretch between them.
     private struct Halved {
         var last: WallClockMark?
         var first: WallClockMark?
@@ -119,9 +119,9 @@ extension RecordingMap {
         var isLineStart = true
     }
 
-    /// Looks for where marks begin to fit; `nil` where they contradict each other.
+    /// Searches for the first mark that fits; `nil` where marks contradict each other.
     ///
-    /// - Parameter isUnmarkedFit: whether a stretch without a mark is taken for one that fits.
+    /// - Parameter isUnmarkedFit: whether a stretch without a mark counts as one that fits.
     private func halve(
         _ length: Int64,
         _ fits: (WallClockMark) -> Bool,
@@ -130,7 +130,7 @@ extension RecordingMap {
         var halved = Halved(high: length)
         while halved.high - halved.low > Self.markWindow {
             let middle = halved.low + (halved.high - halved.low) / 2
-            // Where marks are, one is within the window; where none is, no more than that is read for it.
+            // In a file with marks, one is within the window; in one without, no more than the window is read for it.
             let end = min(halved.high, middle + Self.markWindow)
             guard let found = try self.firstWallMark(from: middle, to: end, isLineStart: false) else {
                 if isUnmarkedFit {
@@ -156,8 +156,8 @@ extension RecordingMap {
         return halved
     }
 
-    /// Behind the last line of a stretch that was written before a moment (µs since 1970), or at its begin; `nil` where a
-    /// line does not say when it was.
+    /// Returns the offset behind the last line of a stretch that is not later than `wall` (µs since 1970), or the
+    /// stretch's beginning; `nil` where a line states no wall clock.
     private func end(
         before wall: Int64,
         from: Int64,
@@ -178,13 +178,13 @@ extension RecordingMap {
     }
 }
 
-/// The lines before a moment, from one mark to the next.
+/// The search for the lines before a wall clock, from mark to mark.
 private struct EarlierSearch {
     let wall: Int64
-    /// As far as they are known.
+    /// The wall clocks so far, where known.
     private var wallClocks: WallClockMarks
     private var found = EarlierText()
-    /// The number of the next line, where all since the mark are there and earlier.
+    /// The number of the next line, where all lines since the mark are present and early enough.
     private var next: UInt64?
     private var end: Int64 = 0
     private var isContradicted = false
@@ -194,7 +194,7 @@ private struct EarlierSearch {
         self.wallClocks = wallClocks
     }
 
-    /// Takes a line; returns whether more are wanted.
+    /// Takes a line; returns whether it needs more.
     mutating func take(_ line: RecordedLine) -> Bool {
         if let mark = line.wallMark {
             self.isContradicted = !mark.wallClocks.mayFollow(self.wallClocks)
@@ -216,7 +216,7 @@ private struct EarlierSearch {
         return true
     }
 
-    /// - Parameter isToEnd: whether the lines were those up to the file's end.
+    /// - Parameter isToEnd: whether the lines reached the file's end.
     func text(isToEnd: Bool) -> EarlierText {
         if self.isContradicted { return EarlierText() }
         guard isToEnd, let next else { return self.found }

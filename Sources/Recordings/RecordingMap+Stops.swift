@@ -1,20 +1,20 @@
 import Market
 import Wire
 
-/// Where a recording may be searched on for its next stop (``GapMarkers``).
+/// The position from which a search for a recording's next stop must read on (``GapMarkers``).
 struct SearchedRange: Equatable {
-    /// ns since the file's start; `nil` where no stop is in the rest of the file.
+    /// ns since the file's start; `nil` where the rest of the file has no stop.
     var at: Int64?
-    /// The newest message with trades before that, ns since the file's start.
+    /// The time of the newest message with trades before that, ns since the file's start.
     var lastTrade: Int64?
 }
 
-/// How much of a file has no stop, known without reading it.
+/// The stretches of a file without a stop, known without reading them.
 extension RecordingMap {
-    /// Whether the file says where trades are missing or come late: by its index, or by marks among its lines.
+    /// Whether the file records where trades are missing or late: in its index, or in marks among its lines.
     func knowsStops() throws(RecordingFailure) -> Bool {
         guard self.index == nil else { return true }
-        // What is compressed cannot be halved without an index.
+        // A compressed file without an index allows no binary search.
         guard self.length != nil, !self.isPacked else { return false }
         var hasMarks = false
         try self.scan(from: 0, to: 2 * Self.markWindow, isLineStart: true) { line in
@@ -24,17 +24,17 @@ extension RecordingMap {
         return hasMarks
     }
 
-    /// Passes over what has no stop, from a time on (ns since the file's start).
+    /// Passes over stretches without a stop, from a time on (ns since the file's start).
     ///
-    /// - Parameter lastTrade: the newest message with trades before that time.
-    /// - Returns: that time again, where nothing is known or a stop may be next to it.
+    /// - Parameter lastTrade: the time of the newest message with trades before that.
+    /// - Returns: the same time, where nothing is known or a stop may be near.
     func clear(from at: Int64, lastTrade: Int64?) throws(RecordingFailure) -> SearchedRange {
         if let index { return Self.clear(index, from: at, lastTrade: lastTrade) }
         let here = SearchedRange(at: at, lastTrade: lastTrade)
         guard let place = try self.place(at: at) else { return SearchedRange(lastTrade: lastTrade) }
         guard let before = try self.mark(before: place.offset),
             let last = try self.lastMark(behind: place.offset, count: before.count),
-            // From that trade on: a gap may stand between it and the mark.
+            // From that trade on: a gap may stand between the trade and the mark.
             let trade = last.lastTrade, trade > at
         else { return here }
         return SearchedRange(at: trade, lastTrade: trade)
@@ -53,7 +53,7 @@ extension RecordingMap {
         return SearchedRange(lastTrade: last)
     }
 
-    /// The newest mark before a place; none were needed where the file begins close before it.
+    /// Returns the newest mark before an offset; an empty one near the file's beginning, where no mark is due yet.
     private func mark(before offset: Int64) throws(RecordingFailure) -> GapMarkers? {
         let from = max(0, offset - Self.markWindow)
         var mark = from == 0 ? GapMarkers() : nil
@@ -64,7 +64,7 @@ extension RecordingMap {
         return mark
     }
 
-    /// The last mark behind a place that counts no more stops than so many.
+    /// Returns the last mark behind an offset that counts at most `count` stops.
     private func lastMark(behind offset: Int64, count: UInt64) throws(RecordingFailure) -> GapMarkers? {
         var low = offset
         var high = self.length ?? offset
@@ -72,7 +72,7 @@ extension RecordingMap {
         while high - low > Self.markWindow {
             let middle = low + (high - low) / 2
             var found: (mark: GapMarkers, end: Int64)?
-            // Where marks are, one is within the window; where none is, no more than that is read for it.
+            // In a file with marks, one is within the window; in one without, no more than the window is read for it.
             try self.scan(from: middle, to: min(high, middle + Self.markWindow), isLineStart: false) { line in
                 found = line.mark?.stops.map { ($0, line.offset + Int64(line.length) + 1) }
                 return found == nil
@@ -100,16 +100,16 @@ package final class StopSearch {
     private var place = 0
     private var map: RecordingMap?
     private var knows = false
-    /// Bytes that were read from the disk.
+    /// The bytes read from the disk.
     package private(set) var bytesRead: Int64 = 0
 
     package init(_ segments: [RecordingStream.Segment]) { self.segments = segments }
 
-    /// Passes over what has no stop, from a time on (ns since the recording's start).
+    /// Passes over stretches without a stop, from a time on (ns since the recording's start).
     ///
-    /// - Parameter lastTrade: the newest message with trades before that time.
-    /// - Returns: where to read on, and the newest message with trades before that; `nil` where no stop comes any more. The
-    ///   same time, where the file tells nothing or a stop may be next to it.
+    /// - Parameter lastTrade: the time of the newest message with trades before that.
+    /// - Returns: where to read on, and the time of the newest message with trades before that; `nil` where no stop
+    ///   follows. The same time, where the file records no stops or one may be near.
     package func clear(
         from at: Int64,
         lastTrade: Int64?
@@ -132,7 +132,7 @@ package final class StopSearch {
         return nil
     }
 
-    /// The map of a file; `nil` where that says nothing of stops.
+    /// Opens the map of a file; `nil` where the file does not record its stops.
     private func open(_ place: Int) throws(RecordingFailure) -> RecordingMap? {
         if self.map == nil || place != self.place {
             let map = try RecordingMap(path: SegmentNames.present(self.segments[place].path))

@@ -3,14 +3,15 @@ import NIOCore
 import Wire
 
 extension RecordingMap {
-    /// A text up to this long is read in whole for its symbols; of a longer one stretches all over it, bytes.
+    /// A text up to this length is read whole for its symbols; of a longer one, samples all over it. Bytes.
     private static let searchedText: Int64 = 2 << 20
     private static let stretches: Int64 = 32
     private static let spanBytes: Int64 = 64 << 10
 
-    /// The first stretch from a place on that may hold trades of a symbol: by the index, where the file has one.
+    /// Returns the first stretch at or behind an offset that may hold trades of a symbol, by the index where the file
+    /// has one.
     ///
-    /// What claims to be longer than any block is not unpacked, and holds none.
+    /// A block that claims more than the largest size is not decompressed, and left out.
     package func span(of symbol: String, from place: Int64, atMost limit: Int64) -> Range<Int64>? {
         guard let length, place < length else { return nil }
         guard let index else { return place..<min(length, place + limit) }
@@ -28,7 +29,7 @@ extension RecordingMap {
         return found
     }
 
-    /// The last stretch before a place that may hold trades of a symbol.
+    /// Returns the last stretch before an offset that may hold trades of a symbol.
     package func span(of symbol: String, before end: Int64, atMost limit: Int64) -> Range<Int64>? {
         guard end > 0 else { return nil }
         guard let index else { return max(0, end - limit)..<end }
@@ -46,11 +47,11 @@ extension RecordingMap {
         return found
     }
 
-    /// The symbols that trade in the file or are asked for in it, in the order in which they are found, and whether there
-    /// can be no others.
+    /// Returns the symbols that trade in the file or are subscribed in it, in the order in which they are found, and
+    /// whether the list is complete.
     ///
-    /// From the index where there is one. Without it a short file is read in whole; of a long one stretches are, so that what
-    /// trades often is found, and little is read.
+    /// Reads the index where there is one. Without an index a short file is read whole; of a long one only samples,
+    /// which find the symbols that trade often.
     package func symbols() throws(RecordingFailure) -> (names: [String], areAll: Bool) {
         if let index { return (index.symbols, true) }
         guard let length, !self.isPacked else { return ([], false) }
@@ -60,7 +61,7 @@ extension RecordingMap {
             return (search.names, true)
         }
         for span in 0..<Self.stretches {
-            // The first and the last bytes are among them.
+            // The first and the last bytes are among the samples.
             let from = (length - Self.spanBytes) / (Self.stretches - 1) * span
             try self.scan(from: from, to: from + Self.spanBytes, isLineStart: from == 0) { search.take($0) }
         }
@@ -68,14 +69,14 @@ extension RecordingMap {
     }
 }
 
-/// The gathering of symbols from lines.
+/// The collection of symbols from lines.
 private struct SymbolSearch {
     private var reader = FrameReader()
     private var table = SymbolTable()
     private var trades: [Trade] = []
     var names: [String] { self.table.names }
 
-    /// Takes a line; answers that more are wanted.
+    /// Takes a line; returns true, for more lines.
     mutating func take(_ line: RecordedLine) -> Bool {
         switch line.content {
         case .frame(let bytes, _, let dialect):

@@ -1,29 +1,29 @@
 import Wire
 
-/// What of a file was written before a moment of the wall clock, as far as that is known without reading it.
+/// The part of a file that is earlier than a wall clock, as far as known without reading the file.
 package struct EarlierText: Sendable, Equatable {
-    /// Nothing before this place was written at the moment or later, in bytes of the text.
+    /// Every line before this offset is earlier, in bytes of the text.
     package var offset: Int64 = 0
-    /// The number of the first line there, and the latest wall clock before it, µs since 1970; `nil` where not known.
+    /// The number of the first line there, and the latest wall clock before it, µs since 1970; `nil` where unknown.
     package var number: UInt64?
     package var latest: Int64?
-    /// Whether it is all of the file.
+    /// Whether the part is the whole file.
     package var isAll = false
 }
 
-/// Where lines of a wall clock may be.
+/// The search by wall clock.
 ///
-/// A wall clock may be set back anywhere, so that nothing can be halved by it. The index has the earliest and the latest of
-/// each block, and marks say what grows however it is set; a file without either has to be read.
+/// A wall clock may be set back anywhere, which rules out a binary search by it. The index has the earliest and the
+/// latest of each block, and marks state values that only grow. A file without either has to be read.
 extension RecordingMap {
-    /// What was written before a moment, µs since 1970, from the file's start on.
+    /// Returns the part from the file's start that is earlier than `wall`, µs since 1970.
     package func earlier(than wall: Int64) throws(RecordingFailure) -> EarlierText {
         guard let index else { return try self.markedEarlier(than: wall) }
         guard index.isNumberedThrough, let last = index.blocks.last else { return EarlierText() }
         let place = index.blocks.firstIndex { ($0.wall?.upperBound ?? .max) >= wall }
         let latest = index.blocks[..<(place ?? index.blocks.count)].compactMap { $0.wall?.upperBound }.max()
         guard let place else {
-            // Behind the header, which has no number, each line has the next.
+            // Each line behind the header has the next number; the header has none.
             let lines = UInt64(last.lines - (index.blocks.count == 1 ? 1 : 0))
             return EarlierText(offset: last.end, number: last.number.map { $0 &+ lines }, latest: latest, isAll: true)
         }
@@ -31,8 +31,8 @@ extension RecordingMap {
         return EarlierText(offset: index.blocks[place].offset, number: index.blocks[place].number, latest: latest)
     }
 
-    /// Behind which place nothing was written before a moment (µs since 1970), in bytes of the text; 0 where nothing at all
-    /// was.
+    /// Returns the offset behind which no line is earlier than `wall` (µs since 1970), in bytes of the text; 0 where no
+    /// line of the file is.
     package func end(before wall: Int64) throws(RecordingFailure) -> Int64 {
         guard let index else { return try self.markedEnd(before: wall) }
         guard index.isNumberedThrough else { return .max }
@@ -41,8 +41,8 @@ extension RecordingMap {
 }
 
 extension RecordingIndex {
-    /// Whether the lines of each block are numbered on from those of the one before it. They are not where files were joined,
-    /// whose second header is in force from then on, nor where lines are missing.
+    /// Whether each block's lines continue the numbers of the block before. They do not in joined files, whose second
+    /// header is in force from there on, nor where lines are missing.
     var isNumberedThrough: Bool {
         var next: UInt64?
         for (place, block) in self.blocks.enumerated() {

@@ -2,9 +2,9 @@ import Glibc
 package import NIOCore
 package import Wire
 
-/// A place in a recording's file: where a line begins.
+/// A place in a recording's file: the beginning of a line.
 package struct RecordingPlace: Sendable, Equatable {
-    /// In the text (decompressed), in bytes.
+    /// Its offset in the decompressed text, in bytes.
     package var offset: Int64
     /// The line's time, ns since the file's start; `nil` for the header's.
     package var at: Int64?
@@ -17,34 +17,34 @@ package struct RecordingPlace: Sendable, Equatable {
 
 /// One file of a recording, compressed or not: read from any place, forwards and backwards, and searched.
 ///
-/// Times are found without reading all of it: in a compressed file by its index and one block, in one that is not by halving,
-/// for the lines' times never go back. Both take a few dozen small reads, however large the file is. Only a compressed file
-/// without an index (one that another program made) is read from its start. Places are those of the text. Blocks for as long
-/// as the disk takes; belongs to one thread at a time.
+/// Times are found without reading the whole file. A compressed file is searched by its index and one block, an
+/// uncompressed one by binary search, since the lines' times never go back. Both take a few dozen small reads, whatever
+/// the file's size. Only a compressed file without an index (one that another program made) is read from its start.
+/// Offsets are those of the text. Blocks until the disk is done; belongs to one thread at a time.
 package final class RecordingMap {
-    /// How much is read to find a line, and at once.
+    /// The stretch in which a line is searched, and the size of a read, bytes.
     private static let windowBytes = 64 << 10
     private static let chunkBytes = 32 << 10
 
     private let file: DiskFile
     let isPacked: Bool
     private lazy var packed = self.isPacked ? PackedSegment(self.file) : nil
-    /// The frame that was unpacked last: stretches that are read one after the other often share one.
+    /// The frame decompressed last: consecutive stretches often share one.
     private var newest: (place: Int, text: ByteBuffer)?
     package let path: String
-    /// What the first line says; `nil` where that is no header.
+    /// The header in the first line; `nil` where that line is no header.
     package let header: RecordingHeader?
-    /// What stands where, where that is known without reading the file.
+    /// The index; `nil` where the file has none.
     package var index: RecordingIndex? { self.packed?.index }
-    /// The text's length in bytes; `nil` where that is not known without reading it.
+    /// The text's length in bytes; `nil` where only reading the text would show it.
     package private(set) lazy var length: Int64? =
         self.isPacked
         ? self.packed.map { $0.frames.last.map { $0.textOffset + Int64($0.textLength) } ?? 0 } : self.file.size
 
-    /// What was read from the disk so far, bytes.
+    /// The bytes read from the disk so far.
     package var bytesRead: Int64 { self.file.bytesRead }
 
-    /// - Throws: ``RecordingFailure`` where the file cannot be read, or is of a version that is not read.
+    /// - Throws: ``RecordingFailure`` where the file cannot be read, or is of an unsupported version.
     package convenience init(path: String) throws(RecordingFailure) { try self.init(try DiskFile(reading: path)) }
 
     init(_ file: DiskFile) throws(RecordingFailure) {
@@ -55,7 +55,7 @@ package final class RecordingMap {
         self.header = try Self.header(of: bytes)
     }
 
-    /// What the first line of a file says; `nil` where that is no header.
+    /// Reads the header in the first line of a file; `nil` where that line is no header.
     private static func header(of bytes: RecordingBytes) throws(RecordingFailure) -> RecordingHeader? {
         bytes.readsLittle = true
         var lines = RecordingReader()
@@ -71,10 +71,12 @@ package final class RecordingMap {
         return nil
     }
 
-    /// Whether its recorder still writes it; if not, no other program takes it for writing as long as this is in use.
+    /// Whether a recorder still writes the file. If not, this takes a shared lock, and no other program can begin to
+    /// write it while this is open.
     package var isBeingWritten: Bool { flock(self.file.descriptor, LOCK_SH | LOCK_NB) != 0 }
 
-    /// The first line whose time is not before `at` (ns since the file's start); `nil` when all are.
+    /// Returns the first line whose time is not before `at` (ns since the file's start); `nil` where every line is
+    /// earlier.
     package func place(at: Int64) throws(RecordingFailure) -> RecordingPlace? {
         try self.first {
             ($0.at ?? .min) >= at
@@ -83,7 +85,8 @@ package final class RecordingMap {
         }
     }
 
-    /// The last line that has a time and is wanted; `nil` where there is none in the last 4 MiB.
+    /// Returns the last line that has a time and satisfies `isWanted`; `nil` where the end of the file has none.
+    /// Searches at least the last 4 MiB.
     package func last(
         where isWanted: (RecordedLine) -> Bool = { _ in true }
     ) throws(RecordingFailure) -> RecordedLine? {
@@ -101,9 +104,9 @@ package final class RecordingMap {
         }
     }
 
-    /// The first gap behind a time (ns since the file's start); `nil` when there is none.
+    /// Returns the first gap behind a time (ns since the file's start); `nil` where no gap follows.
     ///
-    /// Blocks without one are passed over where there is an index; else the file is read on.
+    /// With an index, blocks without a gap are passed over; without one the file is read from that time on.
     package func gap(after at: Int64) throws(RecordingFailure) -> RecordingPlace? {
         var found: RecordingPlace?
         func look(_ line: RecordedLine) -> Bool {
@@ -123,10 +126,10 @@ package final class RecordingMap {
         return found
     }
 
-    /// The text from its start.
+    /// Returns the text from its start.
     package func bytes() throws(RecordingFailure) -> RecordingBytes { try self.bytes(from: 0) }
 
-    /// The text from a place on.
+    /// Returns the text from a place on.
     package func bytes(from place: RecordingPlace) throws(RecordingFailure) -> RecordingBytes {
         try self.bytes(from: place.offset)
     }
@@ -139,8 +142,8 @@ package final class RecordingMap {
         return try RecordingBytes(file: self.file, at: frame.offset, skip: offset - frame.textOffset)
     }
 
-    /// The text before a place, at most so many bytes where the file is not compressed: in one that is, the frame that ends
-    /// there; `nil` at the start, and where it cannot be read.
+    /// Returns the text before an offset: at most `limit` bytes of an uncompressed file; the frame with the byte before
+    /// `end`, in whole, of a compressed one. `nil` at the start, and where it cannot be read.
     package func text(before end: Int64, atMost limit: Int) -> ByteBuffer? {
         guard end > 0 else { return nil }
         guard self.isPacked else {
@@ -152,8 +155,8 @@ package final class RecordingMap {
         return try? packed.text(of: place)
     }
 
-    /// The next chunk of the text at a place, with every byte in its place: blank lines stand for a part of a compressed file
-    /// that cannot be read. `nil` at the end.
+    /// Returns the next chunk of the text at an offset; `nil` at the end. Blank lines replace an unreadable part of a
+    /// compressed file, so that every byte keeps its offset.
     private func text(at place: Int64) throws(RecordingFailure) -> ByteBuffer? {
         guard let packed else {
             let text = try self.file.read(at: place, count: Self.chunkBytes)
@@ -173,7 +176,7 @@ package final class RecordingMap {
 
     // MARK: Searching
 
-    /// The first line that fits, where all behind it do, too.
+    /// Returns the first line that fits. All lines behind it must fit, too.
     private func first(
         _ fits: (RecordedLine) -> Bool,
         block blockFits: (RecordingIndex.Block) -> Bool
@@ -183,7 +186,7 @@ package final class RecordingMap {
             guard let block = index.blocks.first(where: blockFits) else { return nil }
             from = block.offset
         } else if !self.isPacked {
-            // A line of an unknown kind may have a time of its own.
+            // A line of an unknown kind may use its time otherwise.
             from = try self.halve(among: { $0.at != nil && $0.content != .unknown }, fits)
         }
         var found: RecordingPlace?
@@ -195,7 +198,8 @@ package final class RecordingMap {
         return found
     }
 
-    /// The start of a line not far before the first that fits, among some whose followers do, too, where it does.
+    /// Returns the start of a line shortly before the first that fits, by binary search. Of the lines in `isLookedAt`,
+    /// all behind one that fits must fit, too.
     package func halve(
         among isLookedAt: (RecordedLine) -> Bool,
         _ fits: (RecordedLine) -> Bool
@@ -215,12 +219,12 @@ package final class RecordingMap {
         return low
     }
 
-    /// Calls `body` for each line that begins from `from` on, until it answers `false`.
+    /// Calls `body` for each line that begins at or behind `from`, until it returns `false`.
     ///
     /// - Parameters:
-    ///   - end: where it may stop: lines that begin behind it are of no interest.
-    ///   - isLineStart: whether a line begins there; if not, the first whole one is found.
-    ///   - leavesTextOut: whether frames come without their text, which is quicker.
+    ///   - end: lines that begin here or behind it are left out.
+    ///   - isLineStart: whether a line begins at `from`; otherwise the scan begins with the next whole line.
+    ///   - leavesTextOut: whether frames come without their text, which is faster.
     package func scan(
         from: Int64,
         to end: Int64 = .max,
@@ -228,9 +232,9 @@ package final class RecordingMap {
         leavesTextOut: Bool = false,
         _ body: (RecordedLine) -> Bool
     ) throws(RecordingFailure) {
-        // One byte earlier, so that a line that begins right there is not missed.
+        // One byte earlier, so that a line that begins exactly there is not missed.
         let begin = isLineStart ? from : from - 1
-        // Without a table there is one way through a compressed file: from its start.
+        // Without a table, a compressed file can only be read from its start.
         let stream = self.length == nil ? try self.bytes(from: begin) : nil
         var read = begin
         func next() throws(RecordingFailure) -> ByteBuffer? {

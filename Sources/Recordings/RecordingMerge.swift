@@ -5,9 +5,9 @@ import Wire
 extension RecordingEdits {
     /// Writes several recordings as one, in the order of their wall clocks.
     ///
-    /// Lines of one run that several of them have are there once. The numbers of trades are kept where all are of one run.
-    /// What is missing in one recording and in no other, and what lies between the end of one and the start of the next, is
-    /// told.
+    /// Lines of one run that several of them have are written once. The numbers of trades are kept where all are of one
+    /// run. The new file reports what is missing in one recording and in no other, and the time between the end of one
+    /// and the start of the next.
     package static func merge(
         _ paths: [String],
         to target: String,
@@ -30,16 +30,16 @@ extension RecordingEdits {
     }
 }
 
-/// The merging of recordings into a new file.
+/// The merge of recordings into a new file.
 private struct RecordingMerge: ~Copyable {
     private let inputs: [MergeInput]
     private var output: RecordingOutputFile
     private let start: Int64
-    /// Of the one run that all inputs are of.
+    /// The run's epoch, where all inputs are of one run.
     private let epoch: UInt64?
-    /// What of the runs that several inputs are of has been written.
+    /// The lines written so far, of each run that several inputs share.
     private var written: [UInt64: WrittenLines] = [:]
-    /// Inputs that are at their ends, and no line has come since.
+    /// Inputs that have ended since the last line was taken.
     private var ended: [MergeInput] = []
     private var wall: Int64
     private(set) var result = RecordingEdits.Result()
@@ -97,7 +97,7 @@ private struct RecordingMerge: ~Copyable {
         self.result.files = self.inputs.count
     }
 
-    /// The input whose line is next.
+    /// Returns the input with the next line.
     private func next() -> MergeInput? {
         var first: MergeInput?
         for input in self.inputs where input.current != nil {
@@ -124,12 +124,12 @@ private struct RecordingMerge: ~Copyable {
 
     // MARK: What is missing
 
-    /// Tells what is missing before a line of an input, unless another one of the same run has it.
+    /// Reports the loss before a line of an input, unless another input of the same run has the lines.
     private mutating func reportLoss(of input: MergeInput, before line: RecordedLine) throws(RecordingFailure) {
         if let loss = input.takeLoss() {
             let hasCopy = self.inputs.contains { $0 !== input && $0.isOpen && $0.isCopy(of: input) }
             if hasCopy {
-                // The next numbers will tell.
+                // The next numbers decide.
                 input.postponed = input.postponed?.joined(loss) ?? loss
             } else {
                 try self.notify(loss, behind: input)
@@ -144,7 +144,7 @@ private struct RecordingMerge: ~Copyable {
         if self.written[epoch]?.reaches(numbers.lowerBound) != true { try self.notify(loss, behind: input) }
     }
 
-    /// Tells that an input has come to its end, unless another one goes on with what it had.
+    /// Reports that an input has ended, unless another one continues it.
     private mutating func reportEnd(of input: MergeInput) throws(RecordingFailure) {
         if let loss = input.postponed { try self.notify(loss, behind: input) }
         let others = self.inputs.filter { $0 !== input && $0.current != nil }

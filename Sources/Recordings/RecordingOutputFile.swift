@@ -2,7 +2,7 @@ import Market
 import NIOCore
 package import Wire
 
-/// A recording that is made from others: a new file, never one that is there. One that is not finished is removed.
+/// A recording made from others, in a new file that never replaces an existing one. An unfinished one is removed.
 package struct RecordingOutputFile: ~Copyable {
     /// The form of the new file.
     package enum Form: Sendable { case current, plain }
@@ -14,32 +14,32 @@ package struct RecordingOutputFile: ~Copyable {
     private var header: RecordingHeader
     private var buffer = ByteBuffer()
     private var numbered: RecordingLines
-    /// Of the newest line, ns since the new file's start.
+    /// The time of the newest line, ns since the new file's start.
     private var lastAt: Int64 = 0
     private var finder = TradeFinder()
-    /// How much of the file has been made, bytes.
+    /// How much of the file has been written, bytes.
     private var flushed = 0
     package private(set) var frames = 0
     package private(set) var lines = 0
 
-    /// Makes the file.
+    /// Creates the file.
     ///
-    /// - Parameter header: what it says; numbers and places in it are the new file's own.
+    /// - Parameter header: the new file's header, except for its numbers and its place in a run.
     package init(path: String, form: Form, header: RecordingHeader) throws(RecordingFailure) {
         self.file = try OutputFile(path)
         self.form = form
         self.header = header
         self.numbered = RecordingLines(first: 1, start: header.start)
-        // It is a place of no run: its lines are counted anew, and it may be of a part of several files.
+        // It is not a segment of a run: its lines are numbered anew, and it may hold parts of several files.
         self.header.segment = nil
         self.header.previous = nil
         self.header.first = 1
-        // What its frames are is not known yet.
+        // The dialects of its frames are not known yet.
         self.header.version = RecordingHeader.currentVersion
         if form == .current { RecordingSyntax.header(self.header, into: &self.buffer) }
     }
 
-    /// Notes that a frame of another dialect than Finnhub's comes: the header, which is as long as before, says so from now on.
+    /// Rewrites the header for a first frame of another dialect than Finnhub's. The new header has the same length.
     private mutating func takesDialects() throws(RecordingFailure) {
         guard self.form == .current else {
             throw RecordingFailure(
@@ -54,7 +54,8 @@ package struct RecordingOutputFile: ~Copyable {
         try self.file.overwrite(line, at: 0)
     }
 
-    /// Appends a line as it is, with the next number; damaged ones and other files' headers have no place in a new file.
+    /// Appends a line with the next number. Damaged lines, lines of unknown kinds and other files' headers are left
+    /// out.
     ///
     /// - Parameters:
     ///   - wall: ns since 1970.
@@ -79,7 +80,7 @@ package struct RecordingOutputFile: ~Copyable {
             self.mark(wall: wall)
             self.numbered.gap(gap, dropped: dropped, wall: wall, at: at, into: &self.buffer)
         case (.note(let note), .current):
-            // Each file has its own.
+            // Each file has its own `end` and marks.
             guard note.kind != .end, note.kind != .mark else { return }
             self.mark(wall: wall)
             self.numbered.note(note, wall: wall, at: at, into: &self.buffer)
@@ -95,7 +96,7 @@ package struct RecordingOutputFile: ~Copyable {
         self.numbered.markIfDue(flushed: self.flushed, wall: wall, at: self.lastAt, into: &self.buffer)
     }
 
-    /// Writes the last line and has the disk keep the file.
+    /// Writes the last line and syncs the file.
     package mutating func finish(wall: Int64) throws(RecordingFailure) {
         if self.form == .current {
             self.numbered.note(RecordedNote(.end), wall: wall, at: self.lastAt, into: &self.buffer)

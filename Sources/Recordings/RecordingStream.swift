@@ -4,42 +4,41 @@ package import Wire
 
 /// A recording from a place to its end, line by line, over all of its files: those of the same run in the same folder.
 ///
-/// Times count from the first file's start. Files that are missing between others end it: what is behind a hole is another
-/// recording. A file that is compressed while it is read is read on.
+/// Times count from the first file's start. A missing file ends the recording: the files behind a hole are another one.
+/// A file that gets compressed while it is read is read on.
 package final class RecordingStream {
-    /// One file of it.
+    /// One file of the recording.
     package struct Segment: Sendable {
         package var path: String
-        /// How much later than the recording it began, ns.
+        /// How much later than the recording's first file it began, ns.
         package var shift: Int64
         package var header: RecordingHeader
     }
 
     /// The files, in order; never empty.
     package let segments: [Segment]
-    /// The file that would be the next, as far as its name tells, and cannot be read: why, in one line. What it and those
-    /// behind it hold is left out.
+    /// Why the next file by name cannot be read, in one line. That file and those behind it are left out.
     package let unreadable: String?
     private var place = 0
-    /// Of the file at `place`.
+    /// The map of the file at `place`.
     private var map: RecordingMap
     private var bytes: RecordingBytes
     private var reader = RecordingReader()
     private var isAtEnd = false
     private var readsAhead = false
-    /// Bytes of text that were read.
+    /// The bytes of text that were read.
     package private(set) var bytesRead: Int64 = 0
-    /// What was read of files that are not open any more, and how many parts of them were damaged.
+    /// The bytes read of files that are closed again, and the number of damaged parts in them.
     private var closed = (bytes: Int64(0), damagedParts: 0)
     private var reportedParts = 0
-    /// Is told of each part of a compressed file that cannot be read: in which file, and where.
+    /// Is called for each part of a compressed file that cannot be read, with the file's index in `segments`.
     package var damageFound: (_ segment: Int, _ damage: RecordingBytes.Damage) -> Void = { _, _ in }
 
-    /// Bytes that were read from the disk, for searching, too.
+    /// The bytes read from the disk, including those read for searching.
     package var diskBytesRead: Int64 { self.closed.bytes + self.map.bytesRead }
-    /// Parts of compressed files that could not be read.
+    /// The number of parts of compressed files that could not be read.
     package var damagedParts: Int { self.closed.damagedParts + self.bytes.damagedParts }
-    /// In which file the last line stands.
+    /// The index of the file in which the last line stands.
     package var segment: Int { self.place }
 
     /// Opens a recording at its start.
@@ -70,17 +69,17 @@ package final class RecordingStream {
         self.bytes = try map.bytes()
     }
 
-    /// Finds the files that follow; returns how many bytes were read for that, and why there are no more where that is no
-    /// recording's end.
+    /// Finds the files that follow. Returns how many bytes were read for that, and why the search ended, where that is
+    /// not the recording's end.
     private static func append(to segments: inout [Segment]) -> (bytes: Int64, unreadable: String?) {
         guard let first = segments.first, let epoch = first.header.epoch, let monotonic = first.header.monotonic else {
             return (0, nil)
         }
         var bytes: Int64 = 0
         var unreadable: String?
-        // The named file may be any of a recording's, whose first one has another stem.
+        // The named file may be any segment of a recording, whose first file has another stem.
         let earlier = SegmentNames.first(of: first.path).map { SegmentNames(first: $0).all() } ?? []
-        // A later run under the same name goes on with its places, and counts its own files.
+        // A later run under the same name continues the numbers in the names, and counts its own segments.
         let name =
             first.path.lastIndex(of: "/").map { String(first.path[first.path.index(after: $0)...]) } ?? first.path
         let ownPlace = SegmentNames.first(of: first.path).flatMap { SegmentNames(first: $0).place(of: name)?.place }
@@ -88,7 +87,7 @@ package final class RecordingStream {
         let siblings = earlier.map { ($0, ahead) } + SegmentNames(first: first.path).all().map { ($0, 0) }
         for (sibling, ahead) in siblings {
             guard sibling.path != first.path else { continue }
-            // A header may say any number.
+            // A header may contain any number.
             let isNext = sibling.place &- 1 &- ahead == segments.last?.header.segment ?? 1
             let map: RecordingMap
             do throws(RecordingFailure) {
@@ -98,7 +97,7 @@ package final class RecordingStream {
                 continue
             }
             bytes += map.bytesRead
-            // One that has just been made is still empty.
+            // A file that was just created is still empty.
             if isNext, map.header == nil, sibling.size > 0 {
                 unreadable = "\(sibling.path): its first line cannot be read"
             }
@@ -114,7 +113,7 @@ package final class RecordingStream {
         return (bytes, unreadable)
     }
 
-    /// The next line; `nil` at the end.
+    /// Returns the next line; `nil` at the end.
     package func next() throws(RecordingFailure) -> RecordedLine? {
         while true {
             if let line = self.reader.nextLine() { return line }
@@ -145,7 +144,7 @@ package final class RecordingStream {
         try self.go(toFile: self.place + 1)
     }
 
-    /// Sees to it that the map is of this file.
+    /// Makes the map that of this file.
     private func open(_ place: Int) throws(RecordingFailure) {
         guard place != self.place else { return }
         let map = try self.openMap(place)
@@ -158,7 +157,7 @@ package final class RecordingStream {
         try RecordingMap(path: SegmentNames.present(self.segments[place].path))
     }
 
-    /// Looks at a file, which need not be the open one.
+    /// Runs `body` on a file's map, without a change of the open file.
     private func look<Found>(
         into place: Int,
         _ body: (RecordingMap) throws(RecordingFailure) -> Found
@@ -176,13 +175,15 @@ package final class RecordingStream {
         self.reportedParts = 0
     }
 
-    /// Has a thread of its own decompress from here on, a little ahead: for whoever reads all of a recording.
+    /// Starts a thread that decompresses from here on, a little ahead of the reader. Meant for reading a whole
+    /// recording.
     package func readAhead() throws(RecordingFailure) {
         self.readsAhead = true
         try self.bytes.readAhead()
     }
 
-    /// Goes to the first line whose time is not before `at`, ns since the recording's start; to the end when there is none.
+    /// Goes to the first line whose time is not before `at`, ns since the recording's start; to the end where every
+    /// line is earlier.
     package func seek(at: Int64) throws(RecordingFailure) {
         var place = self.segments.lastIndex { $0.shift <= at } ?? 0
         while place < self.segments.count {
@@ -197,8 +198,9 @@ package final class RecordingStream {
         self.reader.finish()
     }
 
-    /// Goes to a place before which no line was written at a wall clock (ns since 1970) or later, however often the clock was
-    /// set back: what the index or marks say of it is passed over, and the rest comes.
+    /// Goes to a place before which every line is earlier than a wall clock (ns since 1970), however often the clock
+    /// was set back. Passes over what the index or marks prove to be earlier; lines behind the place may be earlier,
+    /// too.
     ///
     /// - Returns: the number that the next line should have, and the latest wall clock before it, µs since 1970; `nil` where
     ///   nothing was passed over.
@@ -223,7 +225,8 @@ package final class RecordingStream {
         return passed
     }
 
-    /// For each file the place behind which no line was written before a wall clock (ns since 1970), in bytes of its text.
+    /// Returns for each file the offset behind which no line is earlier than a wall clock (ns since 1970), in bytes of
+    /// its text.
     func ends(before wall: Int64) throws(RecordingFailure) -> [Int64] {
         let moment = RecordingSyntax.microseconds(wall)
         var ends: [Int64] = []
@@ -239,16 +242,16 @@ package final class RecordingStream {
         try self.beginFile()
     }
 
-    /// Goes to the start of the file that is open.
+    /// Goes to the start of the open file.
     private func beginFile() throws(RecordingFailure) {
         try self.take(try self.map.bytes())
         let segment = self.segments[self.place]
-        // A torn line at the end of the file before is none of this one's.
+        // A torn line at the end of the previous file does not belong to this one.
         self.reader = RecordingReader(header: segment.header, offset: 0, shift: segment.shift)
     }
 
-    /// Goes to the first gap behind a time, ns since the recording's start; returns its time, or `nil` and stays where
-    /// it is.
+    /// Goes to the first gap behind a time, ns since the recording's start; returns the gap's time, or `nil` and stays
+    /// where it is.
     package func seekGap(after at: Int64) throws(RecordingFailure) -> Int64? {
         for place in (self.segments.lastIndex { $0.shift <= at } ?? 0)..<self.segments.count {
             let shift = self.segments[place].shift
@@ -263,7 +266,7 @@ package final class RecordingStream {
         return nil
     }
 
-    /// Goes to a place in the file that is open.
+    /// Goes to a place in the open file.
     private func go(to found: RecordingPlace) throws(RecordingFailure) {
         let segment = self.segments[self.place]
         self.isAtEnd = false
@@ -271,15 +274,15 @@ package final class RecordingStream {
         self.reader = RecordingReader(header: segment.header, offset: found.offset, shift: segment.shift)
     }
 
-    /// The time of the last line of a kind, ns since the recording's start, as far as the files' last 4 MiB tell; `nil`
-    /// where they do not.
+    /// Returns the time of the last line that satisfies `isWanted`, ns since the recording's start. Searches the ends
+    /// of the files, as `RecordingMap.last(where:)` does; `nil` where they have no such line.
     package func last(where isWanted: (RecordedLine) -> Bool) throws(RecordingFailure) -> Int64? {
         for place in self.segments.indices.reversed() {
             let (last, isKnown) = try self.look(into: place) { map throws(RecordingFailure) in
                 (try map.last(where: isWanted)?.at, map.length != nil)
             }
             if let last { return last.addingCapped(self.segments[place].shift) }
-            // What is not known of the newest file is not made up from one before it.
+            // An older file must not answer for a newer one that could not be searched.
             guard isKnown else { return nil }
         }
         return nil

@@ -1,20 +1,20 @@
 import CLinux
 import Glibc
 
-/// What the care for complete files asks of the disk, step by step; one that forgets on purpose is another.
+/// The disk operations that must survive a power cut. Tests conform with a disk that forgets unsynced data.
 ///
-/// Each step answers whether it was done; `errno` says why not.
+/// Each returns whether it succeeded; `errno` has the reason of a failure.
 package protocol SegmentDisk: Sendable {
-    /// Returns when what is in an open file would survive a power cut.
+    /// Returns when the contents of an open file would survive a power cut.
     func sync(_ descriptor: Int32, of path: String) -> Bool
-    /// Gives a file another name that nobody has, in one step, and takes its own.
+    /// Renames a file in one step; fails where the name is taken.
     func rename(_ path: String, to name: String) -> Bool
-    /// Gives a file the name of another one, which goes with that, in one step.
+    /// Renames `draft` to `path` in one step, and replaces the file there.
     func replace(_ path: String, with draft: String) -> Bool
-    /// Gives a file a second name that nobody has.
+    /// Gives a file a second name; fails where the name is taken.
     func link(_ path: String, as name: String) -> Bool
     func unlink(_ path: String) -> Bool
-    /// Returns when the names in a folder would survive a power cut as they are, as far as the disk can.
+    /// Returns when the names in a folder would survive a power cut, as far as the disk can ensure that.
     func syncFolder(_ folder: String) -> Bool
 }
 
@@ -22,7 +22,7 @@ extension SegmentDisk {
     package func replace(_ path: String, with draft: String) -> Bool { Glibc.rename(draft, path) == 0 }
 }
 
-/// The disk of this machine.
+/// This machine's disk.
 package struct SystemSegmentDisk: SegmentDisk {
     package init() {}
 
@@ -37,7 +37,7 @@ package struct SystemSegmentDisk: SegmentDisk {
     package func syncFolder(_ folder: String) -> Bool {
         let descriptor = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         guard descriptor >= 0 else { return false }
-        // A file system that cannot do this for a folder does what it can by itself.
+        // Some file systems cannot sync a folder. That counts as done.
         let isDone = fsync(descriptor) == 0 || [EINVAL, ENOTSUP, ENOSYS].contains(errno)
         let failure = errno
         close(descriptor)

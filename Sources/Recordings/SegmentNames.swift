@@ -1,23 +1,23 @@
 import Glibc
 
-/// The names of a recording's files: `btc.jsonl`, `btc-0002.jsonl`, `btc-0003.jsonl`…, each with `.zst` behind it once it is
+/// The names of a recording's files: `btc.jsonl`, `btc-0002.jsonl`, `btc-0003.jsonl`…, with `.zst` appended once
 /// compressed.
 package struct SegmentNames: Sendable, Equatable {
-    /// What a compressed file's name ends with.
+    /// The suffix of a compressed file's name.
     package static let packedSuffix = ".zst"
 
-    /// One file that is there.
+    /// One existing file.
     package struct Segment: Sendable, Equatable {
-        /// Which one, from 1.
+        /// Its number, from 1.
         package var place: Int
         package var path: String
         package var isPacked: Bool
-        /// In bytes.
+        /// Its size in bytes.
         package var size: Int64
-        /// When it was changed last, wall clock, ns since 1970.
+        /// The time of its last change, wall clock, ns since 1970.
         package var changed: Int64
 
-        /// Looks at a file; `nil` where it is not there, or is no file.
+        /// Inspects a file; `nil` where it does not exist, or is not a regular file.
         package init?(_ path: String, place: Int, isPacked: Bool) {
             var status = stat()
             guard stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return nil }
@@ -28,7 +28,8 @@ package struct SegmentNames: Sendable, Equatable {
             self.changed = Self.moment(status.st_mtim)
         }
 
-        /// A file's time in ns since 1970, within some 120 years of that: a file may bear any, and ages are reckoned with it.
+        /// Returns a file's time in ns since 1970, limited to about 120 years around 1970: a file may have any time,
+        /// and ages are computed from it.
         private static func moment(_ time: timespec) -> Int64 {
             Int64(min(max(time.tv_sec, -4_000_000_000), 4_000_000_000)) * 1_000_000_000 + Int64(time.tv_nsec)
         }
@@ -54,7 +55,7 @@ package struct SegmentNames: Sendable, Equatable {
         }
     }
 
-    /// The name of a segment that is not compressed, from 1.
+    /// The name of an uncompressed segment, from 1.
     package func name(_ place: Int) -> String {
         guard place > 1 else { return self.stem + self.suffix }
         let digits = "\(place)"
@@ -62,7 +63,7 @@ package struct SegmentNames: Sendable, Equatable {
         return "\(self.stem)-\(zeros)\(digits)\(self.suffix)"
     }
 
-    /// The path of a segment that is not compressed, from 1.
+    /// The path of an uncompressed segment, from 1.
     package func path(_ place: Int) -> String { self.path(of: self.name(place)) }
 
     private func path(of name: String) -> String {
@@ -73,7 +74,8 @@ package struct SegmentNames: Sendable, Equatable {
         }
     }
 
-    /// Which segment has this name, and whether that is the compressed one's; `nil` for any other file.
+    /// Returns the number of the segment with this name, and whether the name is that of a compressed file; `nil` for
+    /// any other file.
     package func place(of name: String) -> (place: Int, isPacked: Bool)? {
         var plain = name[...]
         let isPacked = plain.hasSuffix(Self.packedSuffix)
@@ -87,7 +89,7 @@ package struct SegmentNames: Sendable, Equatable {
         return (place, isPacked)
     }
 
-    /// The first segment's path, for the path of a later one; `nil` for any other.
+    /// Returns the first segment's path, given a later one's; `nil` for any other.
     package static func first(of path: String) -> String? {
         let names = SegmentNames(first: path)
         guard let dash = names.stem.lastIndex(of: "-") else { return nil }
@@ -97,13 +99,13 @@ package struct SegmentNames: Sendable, Equatable {
         return first.path(1)
     }
 
-    /// Where a file is now: under this name, or under that which it has got by compression.
+    /// Returns the path under which a file exists now: this one, or the one it got by compression.
     package static func present(_ path: String) -> String {
         let packed = path + Self.packedSuffix
         return access(path, F_OK) != 0 && access(packed, F_OK) == 0 ? packed : path
     }
 
-    /// The segments that are there, in order; of one that is there twice, the one that is not compressed.
+    /// Returns the existing segments, in order; of one that exists in both forms, the uncompressed file.
     package func all() -> [Segment] {
         var found: [Int: Segment] = [:]
         for name in Self.names(in: self.folder) {
@@ -114,7 +116,8 @@ package struct SegmentNames: Sendable, Equatable {
         return found.values.sorted { $0.place < $1.place }
     }
 
-    /// The segments that are cared for together: of a recording named by the time all in the folder that are, else ``all()``.
+    /// Returns the segments to which retention applies together: all timed ones in the folder, where the recording's
+    /// name has the time in it; otherwise ``all()``.
     package func family() -> [Segment] {
         guard Self.isTimed(self.stem) else { return self.all() }
         var stems: Set<String> = []
@@ -122,7 +125,7 @@ package struct SegmentNames: Sendable, Equatable {
             var stem = name[...]
             if stem.hasSuffix(Self.packedSuffix) { stem = stem.dropLast(Self.packedSuffix.count) }
             guard stem.hasSuffix(self.suffix) else { continue }
-            // `tickertape-20261121T053102Z`, whatever stands behind.
+            // `tickertape-20261121T053102Z`, whatever follows.
             stems.insert(String(stem.prefix(Self.timedLength)))
         }
         return stems.sorted().flatMap { stem in
@@ -134,7 +137,7 @@ package struct SegmentNames: Sendable, Equatable {
     private static let timedPrefix = "tickertape-"
     private static let timedLength = timedPrefix.utf8.count + 16
 
-    /// Whether a name begins as `tickertape record` names files.
+    /// Whether a name begins like the names that `tickertape record` chooses.
     private static func isTimed(_ name: String) -> Bool {
         let bytes = Array(name.utf8.prefix(Self.timedLength))
         guard bytes.count == Self.timedLength, name.hasPrefix(Self.timedPrefix) else { return false }
@@ -143,12 +146,12 @@ package struct SegmentNames: Sendable, Equatable {
         }
     }
 
-    /// The first place behind all that are taken, by a file of any kind.
+    /// Returns the first number behind all that are taken, by a file of any kind.
     package func firstFree() -> Int {
         (Self.names(in: self.folder).compactMap { self.place(of: $0)?.place }.max() ?? 0) + 1
     }
 
-    /// The names of what is in a folder; none where it cannot be read.
+    /// Returns the names of a folder's entries; empty where the folder cannot be read.
     package static func names(in folder: String) -> [String] {
         guard let listing = opendir(folder) else { return [] }
         defer { closedir(listing) }

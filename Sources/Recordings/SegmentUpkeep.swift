@@ -1,11 +1,11 @@
 import Glibc
 import Wire
 
-/// What becomes of a recording's files once they are complete: they are compressed, and the oldest go.
+/// The compression and the removal of a recording's complete files.
 ///
-/// Each step leaves the disk in a state from which the next start goes on: the compressed file is whole and on the disk
-/// before it gets its name, and has its name before the other one goes. A name makes no file ours: what does not begin with
-/// a header of this program is somebody else's, and is left alone.
+/// Each step leaves the disk in a state from which the next start can continue: the compressed file is whole and synced
+/// before it gets its name, and has its name before the original is removed. A name proves nothing: a file that does
+/// not begin with a header of this program is a foreign one, and is left alone.
 package struct SegmentUpkeep {
     private static let draftSuffix = ".part"
 
@@ -14,9 +14,9 @@ package struct SegmentUpkeep {
     private let disk: any SegmentDisk
 
     /// - Parameters:
-    ///   - source: where the recording's frames come from; files from elsewhere are another recording's, whatever their
-    ///     names. Any will do where it is not told.
-    ///   - disk: what does the steps on which a power cut may come.
+    ///   - source: where the recording's frames come from; a file with another source belongs to another recording,
+    ///     whatever its name. `nil` accepts any source.
+    ///   - disk: performs the steps between which a power cut may come.
     package init(_ names: SegmentNames, source: String?? = nil, disk: any SegmentDisk = SystemSegmentDisk()) {
         self.names = names
         self.source = source
@@ -25,7 +25,7 @@ package struct SegmentUpkeep {
 
     // MARK: Whose files they are
 
-    /// Files that are named like this recording's and are none of it.
+    /// Returns the files with names like this recording's that do not belong to it.
     package func strangers() -> [String] {
         self.names.family().filter { $0.size > 0 && !self.isOurs($0.path) }.map(\.path)
     }
@@ -36,13 +36,13 @@ package struct SegmentUpkeep {
     }
 
     private func isOurs(_ file: DiskFile) -> Bool {
-        // Every version of this program names itself.
+        // Every version of this program writes its name into the header.
         guard let header = (try? RecordingMap(file))?.header, header.program != nil else { return false }
         return self.source.map { $0 == header.source } ?? true
     }
 
-    /// Locks a file of this recording that nobody writes any more; `nil` where somebody does, or it is none. The lock goes
-    /// with the value.
+    /// Locks a file of this recording; `nil` where a program still writes it, or it belongs to another recording. The
+    /// lock is released with the returned value.
     private func lockComplete(_ path: String) -> DiskFile? {
         guard let file = try? DiskFile(reading: path, followsLinks: false),
             flock(file.descriptor, LOCK_EX | LOCK_NB) == 0, self.isOurs(file)
@@ -52,9 +52,10 @@ package struct SegmentUpkeep {
 
     // MARK: Compressing
 
-    /// Compresses every complete file that is not, the oldest first; returns what went wrong, a line each.
+    /// Compresses every complete file that is not compressed yet, the oldest first; returns the problems, one line
+    /// each.
     ///
-    /// - Parameter isCancelled: asked often.
+    /// - Parameter isCancelled: is called often.
     package func pack(isCancelled: () -> Bool = { false }) -> [String] {
         var problems: [String] = []
         for segment in self.names.family() where !segment.isPacked && !isCancelled() {
@@ -72,28 +73,30 @@ package struct SegmentUpkeep {
     private func pack(_ path: String, _ isCancelled: () -> Bool) throws(RecordingFailure) {
         let target = path + SegmentNames.packedSuffix
         let draft = target + Self.draftSuffix
-        // Only ever half of a compressed file that nobody uses.
+        // A draft under this name is an abandoned, incomplete file.
         _ = self.disk.unlink(draft)
-        // Named and not gone on: whatever is there under this name, it is replaced by nothing but an equal.
+        // A previous attempt may have ended after naming the file. An existing file is accepted only if its text is
+        // equal.
         if access(target, F_OK) == 0 {
             try Self.compare(path, target)
-            // Somebody else may have made it, and a moment ago.
+            // Another program may have made it, a moment ago.
             try DiskFile(reading: target).sync(self.disk)
         } else {
             try PackedSegment.pack(path, to: draft, disk: self.disk, isCancelled: isCancelled)
             Self.copyTimes(from: path, to: draft)
             try self.name(draft, target)
         }
-        // What is removed before the other's name is certain may be lost with it. Next time the two are compared.
+        // The original is removed only once the new name is synced, or both could be lost. The next attempt compares
+        // the two.
         guard self.disk.syncFolder(self.names.folder) else { throw .system("sync", self.names.folder) }
         guard self.disk.unlink(path) else { throw .system("remove", path) }
         _ = self.disk.syncFolder(self.names.folder)
     }
 
-    /// Gives a draft its name, which nobody else's file loses by it.
+    /// Gives a draft its final name without replacing an existing file.
     ///
-    /// Some file systems have no hard links (FAT, those of many phones and clouds), others do not know how to rename without
-    /// replacing (old ones of the network): one of the two is nearly always there.
+    /// Some file systems have no hard links (FAT, many on phones and in the cloud), others cannot rename without
+    /// replacing (old network file systems). Nearly all have one of the two.
     private func name(_ draft: String, _ target: String) throws(RecordingFailure) {
         if self.disk.rename(draft, to: target) { return }
         let isTaken = errno == EEXIST
@@ -119,7 +122,7 @@ package struct SegmentUpkeep {
         }
     }
 
-    /// The compressed file is as old as what is in it.
+    /// Gives the compressed file the times of the original.
     private static func copyTimes(from path: String, to target: String) {
         var status = stat()
         guard stat(path, &status) == 0 else { return }
@@ -129,12 +132,12 @@ package struct SegmentUpkeep {
 
     // MARK: Removing
 
-    /// Removes the oldest complete files of this recording that are older than `age` (ns) or more than `bytes` in all.
+    /// Removes the oldest complete files of this recording that are older than `age` (ns) or exceed `bytes` in all.
     ///
     /// - Parameters:
     ///   - now: wall clock, ns since 1970.
-    ///   - newest: the file that is being written; it counts and stays.
-    /// - Returns: what was removed.
+    ///   - newest: the file that is being written; it counts towards the size and is not removed.
+    /// - Returns: the paths of the removed files.
     package func removeOld(now: Int64, age: Int64?, bytes: Int64?, newest: String) -> [String] {
         var removed: [String] = []
         var all = self.names.family().filter { self.isOurs($0.path) }

@@ -2,14 +2,14 @@ import NIOConcurrencyHelpers
 import NIOCore
 import Platform
 
-/// A recording's text that a thread decompresses a little ahead of its reader.
+/// A recording's text, decompressed by a thread a little ahead of its reader.
 ///
-/// Gives the same text in the same order, with the same damage and errors as without the thread. Holds at most ``depth``
-/// chunks, about 2 MiB.
+/// Returns the same text in the same order, with the same damage and errors as without the thread. Holds at most
+/// ``depth`` chunks, about 2 MiB.
 ///
 /// Unchecked, because the compiler does not know that only the thread uses ``bytes``.
 final class TextAhead: @unchecked Sendable {
-    /// One chunk, or the end, and the damage found on the way to it.
+    /// One chunk or the end, and the damage found before it.
     struct Part {
         var text: Result<ByteBuffer?, RecordingFailure>
         var damage: [RecordingBytes.Damage]
@@ -23,9 +23,9 @@ final class TextAhead: @unchecked Sendable {
 
     private struct State {
         var parts: [Part] = []
-        /// Whether nothing more is read: the last part has come, or the reader has gone.
+        /// Whether reading has ended: with the last part, or because the reader is gone.
         var isOver = false
-        /// How much of the damage the parts have.
+        /// How many entries of the damage are in the parts so far.
         var reported = 0
     }
 
@@ -34,12 +34,12 @@ final class TextAhead: @unchecked Sendable {
     private let bytes: RecordingBytes
     private let state = NIOLockedValueBox(State())
     private let thread = WorkQueue("read-ahead")
-    /// Wakes the reader when a part has come.
+    /// Wakes the reader when a part is available.
     private let filled: WakeSignal
 
     /// Starts the thread.
     ///
-    /// - Parameter bytes: for the thread alone from now on.
+    /// - Parameter bytes: used by the thread alone from now on.
     /// - Throws: ``SystemCallFailure`` when the process can have no more threads or descriptors.
     init(_ bytes: RecordingBytes) throws(SystemCallFailure) {
         self.bytes = bytes
@@ -48,7 +48,7 @@ final class TextAhead: @unchecked Sendable {
         for _ in 0..<Self.depth { self.thread.submit { self.fill() } }
     }
 
-    /// Reads one part; on the thread.
+    /// Reads one part; runs on the thread.
     private func fill() {
         guard let reported = self.state.withLockedValue({ $0.isOver ? nil : $0.reported }) else { return }
         let text: Result<ByteBuffer?, RecordingFailure>
@@ -70,7 +70,7 @@ final class TextAhead: @unchecked Sendable {
         self.filled.ring()
     }
 
-    /// Waits for the next part; not to be called after the last.
+    /// Waits for the next part. Must not be called after the last.
     func next() -> Part {
         while true {
             let part = self.state.withLockedValue { state in
@@ -84,6 +84,6 @@ final class TextAhead: @unchecked Sendable {
         }
     }
 
-    /// Ends the thread after the part that it reads.
+    /// Ends reading after the part in progress.
     func stop() { self.state.withLockedValue { $0.isOver = true } }
 }

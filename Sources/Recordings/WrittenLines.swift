@@ -1,15 +1,15 @@
 import Wire
 
-/// What of one run has been written, so that what several recordings have is there once.
+/// The lines of one run written so far, so that a line in several recordings is written once.
 ///
-/// Frames are known by the numbers of their trades, which are of the run whatever became of its lines; other lines by what
-/// they say and when.
+/// Frames are identified by the numbers of their trades, which are the run's own, whatever its lines were renumbered
+/// to. Other lines are identified by content and time.
 struct WrittenLines {
-    /// More stretches of trades are not remembered: the oldest are forgotten.
+    /// How many stretches of trades are kept; beyond that the oldest are forgotten.
     private static let maximumStretches = 1 << 16
-    /// So many other lines of one moment are remembered.
+    /// How many other lines of one µs are kept.
     private static let maximumLines = 256
-    /// So many gaps, whenever they were.
+    /// How many gaps are kept, whatever their time.
     private static let maximumGaps = 64
 
     private struct Known {
@@ -19,7 +19,7 @@ struct WrittenLines {
         var seen: [Int: Int] = [:]
     }
 
-    /// The numbers of trades, ascending.
+    /// The numbers of written trades, ascending.
     private var stretches: [Range<UInt64>] = []
     private var moment: Int64 = .min
     private var known: [Known] = []
@@ -28,7 +28,7 @@ struct WrittenLines {
     /// Takes a line of an input; returns whether it was written before.
     mutating func take(_ line: RecordedLine, at wall: Int64, from input: Int) -> Bool {
         if let numbers = line.sequences { return !self.insert(numbers) }
-        // Where a recording was cut in two within a gap, it stands at the end of the one piece, and later in the other.
+        // Where a recording was cut within a gap, the gap stands at the end of one part, and later in the other.
         if case .gap = line.content {
             if self.gaps.contains(where: { $0.input != input && $0.content == line.content }) { return true }
             self.gaps.append((line.content, input))
@@ -47,19 +47,19 @@ struct WrittenLines {
             self.known.append(Known(content: line.content))
         }
         self.known[place].seen[input, default: 0] += 1
-        // An input may have the same line several times itself.
+        // An input may itself have the same line several times.
         guard self.known[place].seen[input, default: 0] > self.known[place].written else { return true }
         self.known[place].written += 1
         return false
     }
 
-    /// Whether all trades of a stretch that ends before this one are written, or this one is.
+    /// Whether a written stretch begins before this number and ends at it or behind it.
     func reaches(_ number: UInt64) -> Bool {
         let place = self.place(of: number)
         return place > 0 && number <= self.stretches[place - 1].upperBound
     }
 
-    /// How many stretches begin at a number or before it.
+    /// Returns how many stretches begin at or before a number.
     private func place(of number: UInt64) -> Int {
         if let last = self.stretches.last, last.lowerBound <= number { return self.stretches.count }
         var (low, high) = (0, self.stretches.count)
@@ -70,7 +70,7 @@ struct WrittenLines {
         return low
     }
 
-    /// Adds a stretch; returns whether anything of it is new.
+    /// Adds a stretch; returns whether any of its numbers is new.
     private mutating func insert(_ numbers: Range<UInt64>) -> Bool {
         var place = self.place(of: numbers.lowerBound)
         if place > 0, self.stretches[place - 1].upperBound >= numbers.upperBound { return false }
@@ -80,7 +80,7 @@ struct WrittenLines {
         } else {
             self.stretches.insert(numbers, at: place)
         }
-        // Those behind it that it reaches are one with it.
+        // Joins the following stretches that it reaches.
         while place + 1 < self.stretches.count, self.stretches[place + 1].lowerBound <= self.stretches[place].upperBound
         {
             let end = max(self.stretches[place].upperBound, self.stretches[place + 1].upperBound)

@@ -1,9 +1,9 @@
 import CZstd
 import NIOCore
 
-/// Compressed blocks, each a frame of its own (RFC 8878) that carries its length and a checksum.
+/// A compressor of blocks into separate frames (RFC 8878), each with its length and a checksum.
 final class FramePacker {
-    /// A tenth of the raw frames, at 100 MB/s; higher levels win a hundredth and take twice the time.
+    /// Compresses raw frames to a tenth, at 100 MB/s; higher levels save one percent and take twice the time.
     static let level: Int32 = 6
 
     private let context: OpaquePointer
@@ -36,9 +36,9 @@ final class FramePacker {
     }
 }
 
-/// The way back, for one whole frame or for a stream of them.
+/// A decompressor of one whole frame or of a stream of them.
 final class FrameUnpacker {
-    /// The largest window that is accepted, as a power of two: what `zstd` makes without `--long` or `--ultra`, 8 MiB.
+    /// The largest window that is accepted, as a power of two: 8 MiB, as `zstd` uses without `--long` or `--ultra`.
     private static let largestWindow: Int32 = 23
 
     private let context: OpaquePointer
@@ -51,7 +51,7 @@ final class FrameUnpacker {
 
     deinit { ZSTD_freeDCtx(self.context) }
 
-    /// Decompresses one frame that is known to hold so many bytes; `nil` where it does not.
+    /// Decompresses one frame that must hold exactly `count` bytes; `nil` where it does not.
     func unpack(_ frame: UnsafeRawBufferPointer, count: Int) -> ByteBuffer? {
         var block = ByteBuffer()
         block.reserveCapacity(count)
@@ -63,7 +63,7 @@ final class FrameUnpacker {
         return got == count ? block : nil
     }
 
-    /// What one step through a stream did.
+    /// The outcome of one step through a stream.
     struct Step {
         var consumed: Int
         var produced: Int
@@ -71,7 +71,7 @@ final class FrameUnpacker {
         var isAtFrameEnd: Bool
     }
 
-    /// Goes on through a stream; `nil` where the bytes are no frame's.
+    /// Decompresses the next part of a stream; `nil` where the bytes are not a valid frame.
     func step(_ input: UnsafeRawBufferPointer, into output: UnsafeMutableRawBufferPointer) -> Step? {
         var source = ZSTD_inBuffer(src: input.baseAddress, size: input.count, pos: 0)
         var target = ZSTD_outBuffer(dst: output.baseAddress, size: output.count, pos: 0)
@@ -80,16 +80,16 @@ final class FrameUnpacker {
         return Step(consumed: source.pos, produced: target.pos, isAtFrameEnd: rest == 0)
     }
 
-    /// Forgets the frame that it is in.
+    /// Discards the state of the current frame.
     func reset() { ZSTD_DCtx_reset(self.context, ZSTD_reset_session_only) }
 }
 
-/// How frames begin.
+/// The magic numbers at the beginning of frames.
 enum FrameMagic {
     static let data: UInt32 = 0xFD2F_B528
-    /// Frames for others than the decompressor: 16 numbers of which this is the first.
+    /// The first of the 16 magic numbers of frames that decompressors skip.
     static let skippable: UInt32 = 0x184D_2A50
-    /// What the index is in, and the table of frames (zstd's "seekable format").
+    /// The frames of the index and of the table (zstd's "seekable format").
     static let index: UInt32 = 0x184D_2A57
     static let table: UInt32 = 0x184D_2A5E
     static let tableEnd: UInt32 = 0x8F92_EAB1

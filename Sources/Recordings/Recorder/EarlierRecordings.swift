@@ -2,29 +2,29 @@ import Glibc
 import NIOCore
 package import Wire
 
-/// The recordings of earlier runs in a folder, of which the newest trades are read, so that who comes back after a restart
-/// finds what it has missed.
+/// The recordings of earlier runs in a folder. Their newest trades are read, so that a client that reconnects after a
+/// restart can get the trades it missed.
 ///
-/// Read from each file's end, in a bounded time, however long the file is. A recording that another program still writes
-/// is not an earlier one.
+/// Each file is read from its end, in a bounded time, whatever its length. A recording that another program still
+/// writes is not an earlier one.
 package struct EarlierRecordings {
-    /// How much is looked for, and how long.
+    /// The limits of a search.
     package struct Limits: Sendable {
         /// Trades, in all files together.
         package var trades = 100_000
-        /// How old a trade may be, ns.
+        /// The age of a trade, ns.
         package var age: Int64 = 600_000_000_000
         /// Bytes read, in all files together.
         package var bytes = 64 << 20
-        /// How long all of it may take, ns.
+        /// The duration of the whole search, ns.
         package var time: Int64 = 2_000_000_000
-        /// Files that are opened, the newest first.
+        /// Files opened, the newest first.
         package var files = 16
 
         package init() {}
     }
 
-    /// What is read of a file that is not compressed at a time, bytes.
+    /// The size of a read from an uncompressed file, bytes.
     private static let blockBytes = 1 << 20
 
     private let folder: String
@@ -39,9 +39,9 @@ package struct EarlierRecordings {
 
     private static var monotonic: Int64 { Int64(NIODeadline.now().uptimeNanoseconds) }
 
-    /// The newest trades of the market that are recorded there, a value for each run, the oldest first.
+    /// Returns the newest trades recorded from the market, one value for each run, the oldest first.
     ///
-    /// Files that cannot be read are passed over: a restart must not fail for the sake of what was before it.
+    /// Files that cannot be read are passed over: a restart must not fail because of an earlier recording.
     ///
     /// - Parameter now: wall clock, ns since 1970.
     package func trades(now: Int64) -> [RecordedTrades] {
@@ -51,7 +51,8 @@ package struct EarlierRecordings {
             guard bytes > 0, Self.monotonic < self.deadline else { break }
             let missing = self.limits.trades - runs.reduce(0) { $0 + $1.trades.count }
             guard missing > 0 else {
-                // What is newer than all of its run takes the place of what was read: that was a part which somebody cut out.
+                // The trades read came from a cut-out part, if another file of the run has newer ones; those replace
+                // them.
                 guard let last = self.tail(of: path, limit: 1, now: now, bytes: &bytes),
                     let known = runs.firstIndex(where: { $0.epoch == last.epoch }),
                     last.sequences.upperBound > runs[known].sequences.upperBound
@@ -66,13 +67,13 @@ package struct EarlierRecordings {
                 continue
             }
             if found.sequences.upperBound == runs[known].first {
-                // The file before one that was read.
+                // The file precedes one that was read.
                 runs[known].prepend(found)
             } else if found.sequences.upperBound == runs[known].sequences.upperBound
                 ? found.trades.count > runs[known].trades.count
                 : found.sequences.upperBound > runs[known].sequences.upperBound
             {
-                // A part that was cut out, or copied, may bear a newer time than what it is a part of.
+                // A part or a copy may have a newer file time than the recording that it comes from.
                 var furthest = found
                 if runs[known].sequences.upperBound == furthest.first { furthest.prepend(runs[known]) }
                 runs[known] = furthest
@@ -81,7 +82,7 @@ package struct EarlierRecordings {
         return runs.sorted { $0.epoch < $1.epoch }
     }
 
-    /// The files that may hold trades young enough, the newest first.
+    /// Returns the files that may hold recent trades, the newest first.
     private func candidates(now: Int64) -> [String] {
         var found: [(path: String, changed: Int64, first: String, place: Int)] = []
         for name in SegmentNames.names(in: self.folder)
@@ -94,12 +95,13 @@ package struct EarlierRecordings {
             else { continue }
             found.append((path, segment.changed, first, place))
         }
-        // Of the same time, as copies have it, by the files' numbers: in the alphabet `a-0002` stands before `a`.
+        // Files of equal times, such as copies, are ordered by their numbers: in the alphabet `a-0002` stands before
+        // `a`.
         return found.sorted { ($0.changed, $0.first, $0.place) > ($1.changed, $1.first, $1.place) }.map(\.path)
     }
 
     private func tail(of path: String, limit: Int, now: Int64, bytes: inout Int) -> RecordedTrades? {
-        // Without a table there is no way back through a compressed file.
+        // Without a table, a compressed file cannot be read backwards.
         guard let file = try? RecordingMap(path: path), !file.isBeingWritten, let header = file.header,
             header.source == "live", var end = file.length
         else { return nil }

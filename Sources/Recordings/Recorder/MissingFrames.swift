@@ -1,6 +1,6 @@
 import Market
 
-/// Frames that are not in a recording where they should be, until the file tells of them.
+/// Frames missing in a recording, until the file reports them.
 struct MissingFrames: Sendable {
     private struct Span {
         var count: UInt64
@@ -11,10 +11,10 @@ struct MissingFrames: Sendable {
     }
 
     private var missing: Span?
-    /// Whether what is written next tells of them.
+    /// Whether the next write contains the report.
     private var isReporting = false
 
-    /// Notes that so many frames are missing, or with none, that something else is.
+    /// Records missing frames; a `count` of 0 means that other lines are missing.
     mutating func note(_ count: UInt64, from: Int64, to: Int64, reason: String) {
         var missing = self.missing ?? Span(count: 0, from: from, to: to, reason: reason)
         missing.count += count
@@ -22,7 +22,7 @@ struct MissingFrames: Sendable {
         self.missing = missing
     }
 
-    /// What the file has to tell before its next line; `nil` where that is nothing, or is on its way.
+    /// Returns the report that the file needs before its next line; `nil` without one, and while one is being written.
     mutating func take(nextSequence: UInt64, epoch: UInt64) -> (gap: Gap, count: UInt64)? {
         guard let missing, !self.isReporting else { return nil }
         self.isReporting = true
@@ -42,7 +42,7 @@ struct MissingFrames: Sendable {
         return (gap, missing.count)
     }
 
-    /// Notes that the file was written to, or could not be.
+    /// Records the outcome of a write to the file.
     mutating func ended(isWritten: Bool) {
         if self.isReporting, isWritten { self.missing = nil }
         self.isReporting = false

@@ -2,7 +2,7 @@ import NIOCore
 package import Wire
 
 extension RecordedNote {
-    /// What happened on the connection, as a recording has it.
+    /// Converts an event of the connection into the note that a recording holds.
     package init(_ event: ConnectionEvent) {
         switch event {
         case .connected(let address): self.init(.connect, word: address)
@@ -32,7 +32,8 @@ extension RecordedNote {
         }
     }
 
-    /// What a JSON string can hold of it: a text as it is, and nothing of other bytes.
+    /// Returns a payload that is valid UTF-8, since a JSON string holds no other bytes; `nil` for others and for an
+    /// empty one.
     private static func text(_ payload: ByteBuffer) -> ByteBuffer? {
         guard payload.readableBytes > 0, String(validating: payload.readableBytesView, as: UTF8.self) != nil else {
             return nil

@@ -3,25 +3,26 @@ import Wire
 
 // The writer's thread.
 extension Recorder {
-    /// Waits until it is woken, at most until a monotonic time.
+    /// Waits until the thread is woken, at most until a monotonic time.
     private func listen(until time: Int64) { self.wake.wait(atMost: time - self.clock.systemNow) }
 
-    /// Waits while more comes that can be written with the same call, at most until a monotonic time.
+    /// Waits for more lines that the same write can take, at most until a monotonic time.
     private func waitForMore(until time: Int64) {
         while true {
             let left = time - self.clock.systemNow
             guard left > 0, !self.queue.withLockedValue({ $0.isUrgent || $0.isFinished }) else { return }
-            // Woken when much waits, and at the end.
+            // The signal comes when much waits, and at the end.
             self.wake.wait(atMost: left)
         }
     }
 
     func writeUntilFinished() {
-        // How long nothing may happen until it looks by itself, ns.
+        // The longest wait without a wake-up, ns.
         let idle: Int64 = 3_600_000_000_000
-        // While frames come, it looks by itself, and the feed makes no call for it; it rings for the first after a pause.
+        // While frames come, the thread checks the queue by itself, and the feed does not wake it. After a pause the feed
+        // wakes it for the first entry.
         var looksByItself = false
-        // When it took up what waited last.
+        // When the queue was last checked, monotonic ns.
         var looked: Int64 = 0
         while true {
             if !looksByItself, self.queue.withLockedValue({ $0.await() }) {
@@ -30,9 +31,9 @@ extension Recorder {
             let (waits, isFinished) = self.queue.withLockedValue { (!$0.isEmpty, $0.isFinished) }
             if isFinished { return }
             if looksByItself || waits {
-                // A sync in between is part of the time.
+                // A sync in between counts towards the interval.
                 let began = looksByItself ? looked : self.clock.systemNow
-                // What comes within the time goes into the file with one write; a quarter of it is for that.
+                // All lines of the interval share one write, for which a quarter of the interval is left.
                 self.waitForMore(until: began + self.settings.flushInterval / 4 * 3)
                 looked = self.clock.systemNow
                 looksByItself = self.writeNext()
@@ -50,10 +51,10 @@ extension Recorder {
         }
     }
 
-    /// Writes all that is queued.
+    /// Writes everything queued.
     package func drain() { while self.writeNext() {} }
 
-    /// Writes what was queued first; returns whether there was anything.
+    /// Writes the oldest part of the queue; returns whether there was one.
     private func writeNext() -> Bool {
         guard var waiting = self.queue.withLockedValue({ $0.take() }) else { return false }
         self.file.withLockedValue { file in
@@ -81,7 +82,7 @@ extension Recorder {
             file.flush(now: now)
             self.notify(&file)
         }
-        // Before the lock, which the feed may be waiting for.
+        // Cleared outside the lock, which the feed may be waiting for.
         waiting.clear()
         self.queue.withLockedValue { [waiting] in $0.takeBack(waiting) }
         return true
@@ -109,12 +110,12 @@ extension Recorder {
         }
         let completed = file.takeCompleted()
         guard !completed.isEmpty else { return }
-        // First whoever reads them as they are.
+        // Before maintenance: the readers of the completed files need them uncompressed.
         self.completion.withLockedValue { $0 }(completed, file.path)
         self.maintenance?.look(newest: file.path)
     }
 
-    /// Writes what is queued and the last line, and closes the file.
+    /// Writes everything queued and the last line, and closes the file.
     package func close() -> Report {
         self.takeNoMore()
         self.drain()
@@ -133,6 +134,7 @@ extension Recorder {
 }
 
 extension RecorderClock {
-    /// The machine's own monotonic clock, for the thread's waiting and the disk's pace, which no other clock can rule.
+    /// The machine's monotonic clock, for the thread's waits and the timing of syncs; an injected clock cannot govern
+    /// them.
     fileprivate var systemNow: Int64 { Int64(NIODeadline.now().uptimeNanoseconds) }
 }

@@ -5,30 +5,30 @@ import NIOCore
 import Platform
 package import Wire
 
-/// The writer of a recording: every frame as it came, with its arrival, and what happened on the connection, appended by a
-/// thread of its own.
+/// The writer of a recording: every frame verbatim with its arrival, and the events of the connection, appended by a
+/// separate thread.
 ///
-/// The feed only queues (bounded); a slow or full disk costs frames of the recording, which are counted, said and written
-/// into the file, and never the feed. A file is never overwritten.
+/// The feed only appends to a bounded queue. A slow or full disk costs frames of the recording, which are counted,
+/// logged and reported in the file; it never delays the feed. A file is never overwritten.
 package final class Recorder: TapeReader {
-    /// What became of a recording.
+    /// The final counts of a recording.
     package struct Report: Sendable, Equatable {
         package var frames: UInt64
         package var bytes: UInt64
-        /// Frames that are not in the files, because the disk was too slow or failed.
+        /// Frames missing in the files, because the disk was too slow or failed.
         package var dropped: UInt64
-        /// Files that were written.
+        /// The number of files written.
         package var segments = 1
-        /// Frames that are in the files, and that the disk may not keep over a power cut.
+        /// Frames in the files that may not survive a power cut.
         package var doubted: UInt64 = 0
-        /// Whether the disk took all that it was given to the end; else frames and bytes are not known.
+        /// Whether the disk took all data to the end; if not, frames and bytes are unknown.
         package var isWhole = true
     }
 
     let settings: RecorderSettings
     let clock: RecorderClock
     let queue = NIOLockedValueBox(RecorderQueue())
-    /// Where the file is written; `nil` if its owner calls ``drain()`` and ``close()`` by hand.
+    /// The thread that writes; `nil` if the owner calls ``drain()`` and ``close()`` itself.
     private let thread: WorkQueue?
     /// Wakes the thread when there is something to write.
     let wake: WakeSignal
@@ -42,15 +42,15 @@ package final class Recorder: TapeReader {
     /// Creates the first file and writes its header.
     ///
     /// - Parameters:
-    ///   - path: the first file's; where it is there already, the next name that is not (`btc-0002.jsonl`).
+    ///   - path: the first file's path; where it exists, the next free name is used (`btc-0002.jsonl`).
     ///   - started: wall clock, ns since 1970.
-    ///   - epoch: the run of numbers on the tape; a batch of another one is written without its numbers.
+    ///   - epoch: the run of numbers on the tape; a batch of another epoch is written without its numbers.
     ///   - source: where the frames come from: `live` for the market.
     ///   - address: the service's, without a key.
-    ///   - isByHand: whether no thread writes, and no file but the newest is looked at: ``drain()`` writes, and ``close()``
-    ///     ends it.
-    ///   - complain: is told, on the recorder's threads, each time that writing begins to fail.
-    /// - Throws: ``RecordingWriter/Failure`` when the file cannot be made.
+    ///   - isByHand: whether to start no thread and no maintenance of older files: ``drain()`` writes, and ``close()``
+    ///     ends the recording.
+    ///   - complain: is called on the recorder's threads with each problem, and with the recovery from it.
+    /// - Throws: ``RecordingWriter/Failure`` when the file cannot be made, and the system's error without a thread.
     package init(
         path: String,
         symbols: [String],
@@ -67,7 +67,7 @@ package final class Recorder: TapeReader {
     ) throws {
         self.wake = try WakeSignal()
         let thread = isByHand ? nil : WorkQueue("recorder", niceness: 10)
-        // Before there is a file that nothing writes.
+        // Started first, so that no file exists without a thread to write it.
         try thread?.start()
         self.thread = thread
         self.settings = settings
@@ -76,7 +76,7 @@ package final class Recorder: TapeReader {
         let names = SegmentNames(first: path)
         var status = stat()
         if stat(path, &status) == 0, status.st_mode & S_IFMT != S_IFREG {
-            // Beside a device there is no place for a second name.
+            // A device's folder is no place for further files.
             throw RecordingWriter.Failure(description: "cannot record to \(path): it is no file; choose another one")
         }
         var header = RecordingHeader(
@@ -175,7 +175,8 @@ package final class Recorder: TapeReader {
     private func put(_ entry: RecorderQueue.Entry, bytes: Int) {
         let (mustWake, isNews) = self.queue.withLockedValue { queue -> (Bool, Bool) in
             guard !queue.isFinished else { return (false, false) }
-            // What happened has its place even where frames have none, up to twice the limit; then it is counted like a frame.
+            // Events may use up to twice the limit, so that they fit when frames do not; beyond that they are counted
+            // like frames.
             let hasRoom = queue.append(entry, bytes: bytes, atMost: 2 * self.settings.maximumWaitingBytes)
             let isNews =
                 !hasRoom && queue.leaveOut(received: self.clock.wall(), monotonic: self.clock.monotonic())
@@ -184,35 +185,35 @@ package final class Recorder: TapeReader {
         self.wake(mustWake, notify: isNews)
     }
 
-    /// Wakes the writer, and tells that the disk is too slow, as far as it is time for that.
+    /// Wakes the writer, and warns that the disk is too slow, each as far as due.
     private func wake(_ mustWake: Bool, notify isNews: Bool) {
         if mustWake { self.wake.ring() }
-        // On a thread that no disk holds up: the writer's waits for this one.
+        // On another thread: the writer's may be blocked by the disk.
         if isNews { WorkQueue("recorder-warn").submit { self.complain(self.isTooSlow) } }
     }
 
-    /// Calls `reported` with the paths of files that are complete from now on, and with that of the one which is written then; on
-    /// the recorder's thread, which waits for it.
+    /// Calls `reported` with the paths of the files completed since the last call, and with that of the file being
+    /// written now. The recorder's thread makes the call and waits for it.
     package func whenCompleted(_ reported: @escaping @Sendable (_ completed: [String], _ newest: String) -> Void) {
         self.completion.withLockedValue { $0 = reported }
     }
 
-    /// Frames that are missing in the files so far. From any thread; waits for no disk.
+    /// Frames missing in the files so far. Callable from any thread; does not wait for the disk.
     package var dropped: UInt64 { self.queue.withLockedValue { $0.dropped + $0.failed } }
 
-    /// Frames that are in the files so far and that the disk may not keep over a power cut. From any thread.
+    /// Frames in the files so far that may not survive a power cut. Callable from any thread.
     package var doubted: UInt64 { self.queue.withLockedValue { $0.doubted } }
 
-    /// Writes what is queued, syncs and closes the file; returns what all files hold. Waits for the disk no longer than
-    /// that.
+    /// Writes everything queued, syncs and closes the file; returns the totals of all files. Waits for the disk at most
+    /// `limit`.
     package func finish(within limit: Duration = WorkQueue.patience) async -> Report {
         self.takeNoMore()
         self.wake.ring()
         guard let thread else { return self.close() }
         self.maintenance?.stop()
-        // Behind the writing.
+        // Queued behind the writing.
         let report = await thread.answer(within: limit) { self.close() }
-        // A thread that hangs ends with the program.
+        // A blocked thread ends with the program.
         guard let report else { return Report(frames: 0, bytes: 0, dropped: self.dropped, isWhole: false) }
         await self.maintenance?.finish(within: limit)
         return report

@@ -2,25 +2,25 @@ import Market
 import NIOCore
 import Wire
 
-/// What waits to be written into a recording, in order; bounded by its owner.
+/// The entries that wait to be written into a recording, in order. Its owner states the bound.
 struct RecorderQueue {
     enum Entry {
-        /// The bytes are among ``Waiting/frames``.
+        /// The bytes are in ``Waiting/frames``.
         case frame(length: Int, FrameDialect, Moment, RecordedNumbers, epoch: UInt64)
         case leftOut(LeftOut)
         case gap(Gap, Moment)
-        // Apart, for it is rare, and would make every entry four times as large.
+        // Indirect, because a note is rare and would make every entry four times as large.
         indirect case note(RecordedNote, Moment)
     }
 
-    /// What is written at once: some 1 MiB, so that what follows finds room again as the disk takes one after the other.
+    /// The entries of one write: about 1 MiB, so that the disk's progress soon frees buffer space.
     struct Waiting {
-        /// What it takes of the room.
+        /// The bytes that count towards the queue's bound.
         var bytes = 0
         var entries: [Entry] = []
         var frames = WaitingFrames()
 
-        /// Is empty now, with memory for what comes next.
+        /// Removes everything, and keeps a usual amount of memory for reuse.
         mutating func clear() {
             self.bytes = 0
             self.frames.clear()
@@ -32,55 +32,55 @@ struct RecorderQueue {
         }
     }
 
-    /// Frames that found no room in the queue, with the arrivals of the first and the last.
+    /// Frames for which the queue had no space, with the arrivals of the first and the last.
     struct LeftOut {
         var count: UInt64 = 0
         var from: Int64
         var to: Int64
     }
 
-    /// What an entry costs beside its bytes.
+    /// The cost of an entry beside its bytes.
     static let entryBytes = 96
-    /// How much may wait until it is written at once.
+    /// How many bytes may wait before the writer is woken at once.
     private static let urgentBytes = 1 << 20
-    /// How long the disk must have been quick enough before a slow one is news again, ns.
+    /// How long the disk must have kept up before another warning, ns.
     private static let quietInterval: Int64 = 60_000_000_000
 
-    /// More than these no memory is kept for, when they have been written.
+    /// The most entries for which memory is kept after a write.
     private static let keptEntries = 8_192
 
-    /// What the file must be told before the next frame.
+    /// The loss that the file must report before the next frame.
     var leftOut: LeftOut?
     private var waiting = Waiting()
-    /// What waits before that; there is none while the disk keeps up.
+    /// The full parts before ``waiting``; empty while the disk keeps up.
     private var earlier: [Waiting] = []
-    /// The memory of those that were written last.
+    /// The memory of the last part written, for reuse.
     private var spare: Waiting?
-    /// Bytes that wait, all together.
+    /// Bytes in the queue.
     private(set) var bytes = 0
-    /// Bytes that were taken out and are not written yet.
+    /// Bytes taken out and not written yet.
     private var bytesUnderWay = 0
     var dropped: UInt64 = 0
-    /// Frames that the disk did not take, and that it may not keep, as of the last write.
+    /// Frames that the disk did not take, and those that may not survive a power cut, as of the last write.
     var failed: UInt64 = 0
     var doubted: UInt64 = 0
-    /// When a frame found no room last, monotonic ns.
+    /// When a frame was last left out, monotonic ns.
     var lastLeftOut: Int64?
-    /// Whether the writer was told that much waits.
+    /// Whether the writer was woken because much waits.
     var isUrgent = false
-    /// Whether the writer waits for the first entry, and has to be woken for it; else it looks by itself soon.
+    /// Whether the writer waits to be woken for the first entry; otherwise it soon checks by itself.
     var isAwaited = false
     var isFinished = false
 
     var isEmpty: Bool { self.waiting.entries.isEmpty && self.earlier.isEmpty }
 
-    /// Takes out what waits first, if anything does.
+    /// Takes out the oldest part; `nil` where the queue is empty.
     mutating func take() -> Waiting? {
         guard !self.isEmpty else { return nil }
         let taken = self.earlier.isEmpty ? self.takeNewest() : self.earlier.removeFirst()
         self.bytesUnderWay = taken.bytes
         self.bytes -= taken.bytes
-        // What is left came before this was taken, and is due at once.
+        // The rest is older than this call, and due at once.
         self.isUrgent = !self.isEmpty
         return taken
     }
@@ -92,7 +92,7 @@ struct RecorderQueue {
         return taken
     }
 
-    /// Counts what is appended next.
+    /// Counts the next entry, and begins a new part where the current one is full.
     private mutating func add(bytes: Int) {
         if self.waiting.bytes >= Self.urgentBytes {
             let whole = self.takeNewest()
@@ -102,13 +102,13 @@ struct RecorderQueue {
         self.waiting.bytes += bytes
     }
 
-    /// Takes the memory of what was taken out and is written, emptied, for what comes next.
+    /// Takes back the emptied part, for reuse of its memory.
     mutating func takeBack(_ emptied: Waiting) {
         self.bytesUnderWay = 0
         self.spare = emptied
     }
 
-    /// Appends a frame if there is room for it beside what waits; returns whether there was.
+    /// Appends a frame if the bound allows it; returns whether it did.
     mutating func append(
         _ frame: ByteBuffer,
         of dialect: FrameDialect,
@@ -126,7 +126,7 @@ struct RecorderQueue {
         return true
     }
 
-    /// Appends something else, which has so many bytes beside its own, likewise.
+    /// Appends another entry, whose variable part has `bytes` bytes, under the same bound.
     mutating func append(_ entry: Entry, bytes: Int, atMost limit: Int) -> Bool {
         let cost = bytes + Self.entryBytes
         guard self.bytesUnderWay + self.bytes + cost <= limit else { return false }
@@ -136,7 +136,7 @@ struct RecorderQueue {
         return true
     }
 
-    /// Leaves a frame out; returns whether that is news.
+    /// Leaves a frame out; returns whether a warning is due.
     mutating func leaveOut(received: Int64, monotonic: Int64) -> Bool {
         self.dropped += 1
         var leftOut = self.leftOut ?? LeftOut(from: received, to: received)
@@ -147,7 +147,7 @@ struct RecorderQueue {
         return self.lastLeftOut.map { monotonic - $0 >= Self.quietInterval } ?? true
     }
 
-    /// Puts what was left out into its place.
+    /// Puts the loss into its place in the queue.
     mutating func reportLeftOut() {
         guard let leftOut else { return }
         self.leftOut = nil
@@ -155,7 +155,7 @@ struct RecorderQueue {
         self.waiting.entries.append(.leftOut(leftOut))
     }
 
-    /// Whether the writer is to be woken: for the first that comes after a pause, and when much waits.
+    /// Whether the writer is to be woken: for the first entry after a pause, and when much waits.
     mutating func wakes() -> Bool {
         if self.isAwaited, !self.isEmpty {
             self.isAwaited = false
@@ -166,7 +166,7 @@ struct RecorderQueue {
         return true
     }
 
-    /// Whether the writer may wait for a ring: nothing waits for it.
+    /// Whether the writer may wait to be woken, because the queue is empty.
     mutating func await() -> Bool {
         self.isAwaited = self.isEmpty && !self.isFinished
         return self.isAwaited

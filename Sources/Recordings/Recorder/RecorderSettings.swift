@@ -1,28 +1,28 @@
 import NIOCore
 
-/// How a recording is kept.
+/// The settings of a recording.
 package struct RecorderSettings: Sendable, Equatable {
-    /// How long a line may wait for the file, and how long for the disk itself, in ns.
+    /// How long a line may wait for the write, and how long for the sync, in ns.
     package var flushInterval: Int64 = 100_000_000
     package var syncInterval: Int64 = 1_000_000_000
-    /// How large a file becomes before the next one begins, in bytes.
+    /// The size at which the next file begins, in bytes.
     package var segmentBytes: UInt64 = 256 << 20
-    /// Whether files that are complete are compressed.
+    /// Whether complete files are compressed.
     package var compresses = true
-    /// How long files are kept, ns, and how much of them in all, bytes; `nil` for ever.
+    /// How long files are kept, ns, and their total size, bytes; `nil` for no limit.
     package var keepAge: Int64?
     package var keepBytes: Int64?
-    /// What may wait for the disk, in bytes of memory.
+    /// The bound of the queue, in bytes of memory.
     package var maximumWaitingBytes = 64 << 20
 
     package init() {}
 }
 
-/// The two clocks by which events without a time of their own are written down.
+/// The clocks for events that carry no time.
 package struct RecorderClock: Sendable {
     /// ns since 1970.
     package var wall: @Sendable () -> Int64
-    /// ns, as `NIODeadline` has it.
+    /// ns, as in `NIODeadline`.
     package var monotonic: @Sendable () -> Int64
 
     package init(

@@ -1,53 +1,53 @@
 import Glibc
 import Platform
 
-/// What the recorder asks of a disk; one that fails on purpose is another.
+/// The disk operations of a recorder. Tests conform with a disk that fails on purpose.
 package protocol RecordingDisk: Sendable {
-    /// Makes a file that nobody has made before.
+    /// Creates a file. Throws ``DiskFailure/taken`` where the path exists.
     func create(_ path: String) throws(DiskFailure) -> any RecordingOutput
-    /// Removes a file in which nothing is of use.
+    /// Removes a file without useful content.
     func remove(_ path: String)
 }
 
-/// A file that is written from its start to its end, by one thread at a time.
+/// A file that is written from start to end, by one thread at a time.
 package protocol RecordingOutput: AnyObject, Sendable {
-    /// Writes all of it, or an unknown part and throws.
+    /// Writes all bytes, or throws after an unknown part of them.
     func write(_ bytes: UnsafeRawBufferPointer) throws(DiskFailure)
-    /// Cuts the file to so many bytes; returns whether that was done.
+    /// Truncates the file to `length` bytes; returns whether that succeeded.
     func truncate(to length: UInt64) -> Bool
-    /// Returns when what was written would survive a power cut.
+    /// Returns when everything written would survive a power cut.
     func sync() throws(DiskFailure)
     func close()
 }
 
-/// Why the disk did not do it, as `errno` has it.
+/// The disk's error, as an `errno`.
 package struct DiskFailure: Error, Sendable, Equatable, CustomStringConvertible {
     package var code: Int32
 
     package init(_ code: Int32) { self.code = code }
 
-    /// The name is taken.
+    /// The path exists.
     package static let taken = DiskFailure(EEXIST)
 
     package var description: String { String(cString: strerror(self.code)) }
 }
 
-/// The disk of this machine.
+/// This machine's disk.
 package struct SystemDisk: RecordingDisk {
-    /// A second, in which a lock is asked for now and then.
+    /// How often the lock is tried, for one second in all.
     private static let lockTries = 200
-    /// Between two of them, µs.
+    /// The pause between two tries, µs.
     private static let lockPause: UInt32 = 5_000
 
     package init() {}
 
     package func create(_ path: String) throws(DiskFailure) -> any RecordingOutput {
-        // O_EXCL: whatever is there already is somebody's evidence.
+        // O_EXCL: an existing file is somebody's data.
         let descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_APPEND | O_CLOEXEC, 0o644)
         guard descriptor >= 0 else { throw DiskFailure(errno) }
-        // Tells a program that starts meanwhile that this recording is not yet over; the lock goes with the process.
-        // Somebody who looks into the new file lets go of it at once, for nothing is in it yet; who does not, does not hold
-        // up the recorder. A file system without locks has none.
+        // The lock shows to other programs that this recording is not over; it ends with the process. A reader of the
+        // new, still empty file may hold it for a moment. One that keeps it must not block the recorder for long. A
+        // file system without locks gets none.
         var tries = 0
         while flock(descriptor, LOCK_EX | LOCK_NB) != 0, errno == EWOULDBLOCK || errno == EINTR {
             guard tries < Self.lockTries else {
@@ -58,7 +58,7 @@ package struct SystemDisk: RecordingDisk {
             tries += 1
             usleep(Self.lockPause)
         }
-        // The name of the new file survives a power cut, as far as the disk can do that.
+        // So that the new file's name survives a power cut, as far as the disk can ensure that.
         _ = SystemSegmentDisk().syncFolder(DurableFile.folder(of: path))
         return SystemFile(descriptor)
     }
@@ -66,9 +66,9 @@ package struct SystemDisk: RecordingDisk {
     package func remove(_ path: String) { unlink(path) }
 }
 
-/// A file of this machine's.
+/// A file on this machine.
 ///
-/// Unchecked, because the recorder's lock keeps its threads apart.
+/// Unchecked, because the recorder's lock serializes its threads.
 private final class SystemFile: RecordingOutput, @unchecked Sendable {
     private var descriptor: Int32
 

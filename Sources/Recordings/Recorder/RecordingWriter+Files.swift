@@ -2,12 +2,12 @@ import Wire
 
 // The files, one behind the other.
 extension RecordingWriter {
-    /// How long it waits before it tries again to make the next file, in nanoseconds.
+    /// The pause before another attempt to create the next file, in nanoseconds.
     private static let rotationRetry: Int64 = 10_000_000_000
     private static let bufferBytes = 64 << 10
     private static let day: Int64 = 86_400_000_000_000
 
-    /// Makes the next file that is not there.
+    /// Creates the next file whose name is free.
     static func create(
         _ names: SegmentNames,
         _ disk: any RecordingDisk,
@@ -28,7 +28,7 @@ extension RecordingWriter {
         wall >= 0 ? wall / Self.day : (wall + 1) / Self.day - 1
     }
 
-    /// The header of one file.
+    /// Returns the header of one file.
     static func header(
         _ header: RecordingHeader,
         segment: Int,
@@ -46,7 +46,7 @@ extension RecordingWriter {
         return header
     }
 
-    /// Writes the buffer out when it is full, and begins the next file when the day or the file is over.
+    /// Writes the buffer out when it is full, and begins the next file at the end of the UTC day or at the size limit.
     mutating func makeRoom(wall: Int64, monotonic: Int64) {
         let isOver =
             Self.day(of: wall) > self.segmentDay
@@ -58,9 +58,10 @@ extension RecordingWriter {
         }
     }
 
-    /// Begins a file that may hold frames of other dialects than Finnhub's, where the newest may not; so may all behind it.
+    /// Begins a file that may hold frames of other dialects than Finnhub's, if the newest may not. All later files may
+    /// hold them, too.
     ///
-    /// - Returns: whether the newest file may hold them: not where no new file can be made.
+    /// - Returns: whether the newest file may hold them; `false` where no new file could be created.
     mutating func takesDialects(wall: Int64, monotonic: Int64) -> Bool {
         let version = self.header.version
         guard version < RecordingHeader.dialectVersion else { return true }
@@ -77,7 +78,7 @@ extension RecordingWriter {
         do throws(DiskFailure) {
             next = try Self.create(self.names, self.disk, from: self.place + 1)
         } catch {
-            // Better a file that is too long than none.
+            // A file beyond its limit is better than a gap.
             self.retryRotationAt = monotonic + Self.rotationRetry
             if self.lastRotationFailure.map({ monotonic - $0 >= WritingTrouble.quietInterval }) ?? true {
                 self.untoldRotation = "\(error)"

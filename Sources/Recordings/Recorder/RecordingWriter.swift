@@ -2,13 +2,14 @@ package import Market
 package import NIOCore
 package import Wire
 
-/// The files of a recording as they are written: lines go into a buffer, and from there to the newest file in whole lines.
+/// The files of a recording while they are written: lines go into a buffer, and from there to the newest file in whole
+/// lines.
 ///
-/// A line is in the file wholly or not at all: after a write that the disk cut short, the file is cut back to its last
-/// whole line. Lines are numbered as the file has them, without a hole, so that a hole is damage and what the disk did not
-/// take is told in a line of its own. Belongs to one thread at a time; time comes as an argument.
+/// A file never keeps a part of a line: after a partial write it is truncated to its last whole line. The lines of a
+/// file are numbered without a hole, so that a hole proves damage; a line reports what the disk did not take. Belongs
+/// to one thread at a time; time comes as an argument.
 package struct RecordingWriter: Sendable {
-    /// Why a file cannot be made, in one line.
+    /// The reason why a file cannot be made, in one line.
     package struct Failure: Error, CustomStringConvertible {
         package let description: String
     }
@@ -17,9 +18,9 @@ package struct RecordingWriter: Sendable {
     let disk: any RecordingDisk
     let segmentBytes: UInt64
     private let syncInterval: Int64
-    /// What every file's header says; the rest is each file's own.
+    /// The fields that all files' headers share.
     var header: RecordingHeader
-    /// The newest file, its name's place, its beginning on both clocks, and its UTC day.
+    /// The newest file, the number in its name, its beginning on both clocks, and its UTC day.
     var file: SegmentOutput
     var place: Int
     package var path: String { self.file.path }
@@ -28,10 +29,10 @@ package struct RecordingWriter: Sendable {
     var segmentDay: Int64
     var buffer = ByteBuffer()
     private var framesInBuffer: UInt64 = 0
-    /// The newest file's lines, with those in the buffer and without.
+    /// The state of the newest file's lines, with and without those in the buffer.
     var lines: RecordingLines
     var linesInFile: RecordingLines
-    /// Since when written bytes may be missing from the disk itself, monotonic ns, and the frames that are concerned.
+    /// Since when written bytes are not synced, monotonic ns, and the frames in them.
     private var unsyncedSince: Int64?
     private var unsynced = UnsyncedFrames()
     private var lastSyncFailure: Int64?
@@ -44,26 +45,27 @@ package struct RecordingWriter: Sendable {
     /// The arrival of the buffer's first frame, if there is one, and of the newest.
     private var bufferBegan: Int64?
     private var newest: Int64 = 0
-    /// What the next trade would be numbered.
+    /// The number of the next trade.
     private var nextSequence: UInt64 = 0
     private var epoch: UInt64 = 0
     private var isClosed = false
-    /// When what is appended now is written, monotonic ns: behind a stall that is later than it came.
+    /// The time at which lines appended now will be written, monotonic ns. After a stall it is later than their
+    /// arrival.
     var writtenAt: Int64 = .min
-    /// Files that are complete, since they were asked for.
+    /// Files completed since the last `takeCompleted()`.
     var completed: [String] = []
     /// Frames and bytes in all files, and frames that could not be written.
     package private(set) var frames: UInt64 = 0
     package private(set) var bytes: UInt64 = 0
     package private(set) var failed: UInt64 = 0
     package internal(set) var segments = 1
-    /// Frames that were written and that the disk may not keep over a power cut, for it failed to say that it does.
+    /// Frames that were written and may not survive a power cut, because a sync failed.
     package var doubted: UInt64 { self.unsynced.doubted }
 
-    /// Creates the first file under the first name that nobody has used, and writes its header.
+    /// Creates the first file under the first free name, and writes its header.
     ///
     /// - Parameters:
-    ///   - header: what does not change from file to file, and the wall clock at the start.
+    ///   - header: the fields that all files share, and the wall clock at the start.
     ///   - monotonic: the monotonic clock at the start, ns.
     package init(
         names: SegmentNames,
@@ -108,9 +110,9 @@ package struct RecordingWriter: Sendable {
     /// Appends a frame to the buffer.
     ///
     /// - Parameters:
-    ///   - received: our wall clock, ns since 1970.
+    ///   - received: this machine's wall clock, ns since 1970.
     ///   - monotonic: the monotonic clock, ns.
-    ///   - numbers: those of its trades on the tape; without a trade, the next trade's number.
+    ///   - numbers: the tape numbers of its trades; without a trade, the next trade's number.
     package mutating func append(
         frame: ByteBuffer,
         of dialect: FrameDialect,
@@ -143,7 +145,7 @@ package struct RecordingWriter: Sendable {
         self.framesInBuffer += 1
     }
 
-    /// How long the newest file will be, bytes.
+    /// The newest file's length with the buffer, bytes.
     var length: Int { Int(self.file.bytes) + self.buffer.readableBytes }
 
     /// Appends a gap to the buffer, behind the frames before it.
@@ -153,22 +155,22 @@ package struct RecordingWriter: Sendable {
         self.lines.gap(gap, wall: wall, at: self.at(monotonic), into: &self.buffer)
     }
 
-    /// Appends anything else.
+    /// Appends a note to the buffer.
     package mutating func append(note: RecordedNote, wall: Int64, monotonic: Int64) {
         self.makeRoom(wall: wall, monotonic: monotonic)
         self.reportMissing(monotonic)
         self.lines.note(note, wall: wall, at: self.at(monotonic), into: &self.buffer)
     }
 
-    /// Notes that frames were left out before the next one, because the disk was too slow.
+    /// Records that frames were left out before the next one, because the disk was too slow.
     package mutating func leftOut(_ count: UInt64, from: Int64, to: Int64, now: Int64) {
         self.flush(now: now)
         self.missing.note(count, from: from, to: to, reason: "the disk was too slow")
-        // The feed's side has said so.
+        // The feed's side has logged it.
         self.trouble.wasSlow(now: now)
     }
 
-    /// A monotonic time as the newest file counts it, ns since its beginning.
+    /// Converts a monotonic time to ns since the newest file's beginning.
     func at(_ monotonic: Int64) -> Int64 {
         let (since, isOut) = monotonic.subtractingReportingOverflow(self.origin)
         return isOut ? 0 : since
@@ -176,37 +178,37 @@ package struct RecordingWriter: Sendable {
 
     // MARK: What is missing
 
-    /// Writes where frames are missing, so that no reader of the file takes it for whole.
+    /// Appends a line about missing frames, so that no reader takes the file for complete.
     mutating func reportMissing(_ monotonic: Int64) {
         guard let (gap, count) = self.missing.take(nextSequence: self.nextSequence, epoch: self.epoch) else { return }
         self.lines.gap(gap, dropped: count, wall: gap.to, at: self.at(monotonic), into: &self.buffer)
     }
 
-    /// Writes which frames the disk may not keep.
+    /// Appends a line about the frames that may not survive a power cut.
     mutating func reportUnsynced(_ monotonic: Int64) {
         guard let note = self.unsynced.note() else { return }
         self.lines.note(note, wall: self.newest, at: self.at(monotonic), into: &self.buffer)
     }
 
-    /// Whether all is well again since the failure that was told last; once.
+    /// Whether writing has recovered since the last reported failure; true once.
     package mutating func takeRecovery() -> Bool { self.trouble.takeRecovery() }
 
-    /// What is wrong, once for each time it begins to be wrong.
+    /// The problem with writing, once for each time it begins.
     package mutating func takeProblem() -> String? { self.trouble.takeProblem() }
 
-    /// Why the disk does not keep what is written, once for each time it begins not to.
+    /// The problem with syncing, once for each time it begins.
     package mutating func takeSyncProblem() -> String? {
         defer { self.untoldSync = nil }
         return self.untoldSync
     }
 
-    /// Why the next file cannot be made and this one goes on, once for each time that begins to be so.
+    /// Why the next file cannot be made while this one continues, once for each time the problem begins.
     package mutating func takeRotationProblem() -> String? {
         defer { self.untoldRotation = nil }
         return self.untoldRotation
     }
 
-    /// Files that are complete, each once.
+    /// The files completed since the last call.
     package mutating func takeCompleted() -> [String] {
         defer { self.completed = [] }
         return self.completed
@@ -234,7 +236,7 @@ package struct RecordingWriter: Sendable {
             self.trouble.failed("\(error)", now: now)
             self.unsynced.ended(isWritten: false)
             self.failed += self.framesInBuffer
-            // Without a frame, what was not written is something that happened.
+            // A count of 0 reports that other lines are missing.
             self.missing.note(
                 self.framesInBuffer,
                 from: self.bufferBegan ?? self.newest,
@@ -249,13 +251,13 @@ package struct RecordingWriter: Sendable {
         self.framesInBuffer = 0
     }
 
-    /// When ``sync(now:)`` is to be called next, monotonic ns.
+    /// When ``sync(now:)`` is due next, monotonic ns.
     package var syncDeadline: Int64? {
-        // Half of the time is for the disk.
+        // The other half of the interval is left for the disk.
         self.unsyncedSince.map { $0 + self.syncInterval / 2 }
     }
 
-    /// Has the disk keep what was written.
+    /// Syncs the newest file.
     package mutating func sync(now: Int64) {
         guard self.unsyncedSince != nil else { return }
         do throws(DiskFailure) {
@@ -263,11 +265,11 @@ package struct RecordingWriter: Sendable {
             self.unsyncedSince = nil
             self.unsynced.synced()
             guard !self.isClosed else { return }
-            // The disk writes again; the line is synced with what follows it.
+            // The disk works again. The line is synced together with the lines that follow.
             self.reportUnsynced(self.origin + self.lines.lastAt)
             self.flush(now: now)
         } catch {
-            // Again in half an interval, for as long as it fails: what comes meanwhile wants to be kept.
+            // Tries again in half an interval, until it succeeds: newer lines still need the sync.
             self.unsyncedSince = now
             self.unsynced.failed("\(error)")
             if self.lastSyncFailure.map({ now - $0 >= WritingTrouble.quietInterval }) ?? true {
@@ -277,7 +279,7 @@ package struct RecordingWriter: Sendable {
         }
     }
 
-    /// Writes what is left, says that this is the end, syncs and closes.
+    /// Writes the rest and the `end` line, syncs and closes.
     package mutating func close(wall: Int64, monotonic: Int64) {
         guard !self.isClosed else { return }
         self.isClosed = true

@@ -2,7 +2,7 @@ import Glibc
 import NIOConcurrencyHelpers
 import Platform
 
-/// The thread that compresses a recording's complete files and removes old ones, when nothing else wants the processor.
+/// The thread that compresses a recording's complete files and removes old ones, at the lowest priority.
 final class SegmentMaintenance: Sendable {
     private let names: SegmentNames
     private let settings: RecorderSettings
@@ -12,10 +12,10 @@ final class SegmentMaintenance: Sendable {
     private let isFinished = NIOLockedValueBox(false)
     private let newest: NIOLockedValueBox<String>
     private let source: String?
-    /// Files of others, of which it has been said that they are left alone.
+    /// Foreign files that have been reported already.
     private let strangers = NIOLockedValueBox<Set<String>>([])
 
-    /// - Parameter source: where the frames come from; files from elsewhere are another recording's.
+    /// - Parameter source: where the frames come from; a file with another source belongs to another recording.
     init(
         names: SegmentNames,
         source: String?,
@@ -32,9 +32,9 @@ final class SegmentMaintenance: Sendable {
         self.complain = complain
     }
 
-    /// Does what is to be done, in its own time.
+    /// Submits the due work to the thread.
     ///
-    /// - Parameter newest: the file that is being written, when that is another one now.
+    /// - Parameter newest: the file that is being written, if that has changed.
     func look(newest: String? = nil) {
         if let newest { self.newest.withLockedValue { $0 = newest } }
         self.thread.submit { self.work() }
@@ -60,10 +60,10 @@ final class SegmentMaintenance: Sendable {
         )
     }
 
-    /// Ends the work under way at the next block, and takes up no other; the next start goes on with it.
+    /// Cancels the work in progress at the next block; the next start continues it.
     func stop() { self.isFinished.withLockedValue { $0 = true } }
 
-    /// Stops, and waits for the thread's end no longer than that.
+    /// Stops, and waits for the thread's end, at most `limit`.
     func finish(within limit: Duration) async {
         self.stop()
         await self.thread.finish(within: limit)

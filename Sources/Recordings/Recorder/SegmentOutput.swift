@@ -3,16 +3,16 @@ import Wire
 
 /// The newest file of a recording: whole lines on a disk that may fail.
 ///
-/// After a write that was cut short the file is cut back to its last whole line; where that fails too, a newline ends the
-/// torn one.
+/// After a partial write the file is truncated to its last whole line; where that fails too, a newline ends the torn
+/// one.
 struct SegmentOutput: Sendable {
     private let output: any RecordingOutput
     let path: String
-    /// The header, until the disk has it.
+    /// The header, until it is written.
     private var header: ByteBuffer?
-    /// Bytes that the disk took.
+    /// The bytes written.
     private(set) var bytes: UInt64 = 0
-    /// Whether the file may end inside a line, which a disk that failed left there.
+    /// Whether a failed write may have left a torn line at the file's end.
     private var mustEndLine = false
     private var isCuttable = true
 
@@ -24,7 +24,7 @@ struct SegmentOutput: Sendable {
         self.header = line
     }
 
-    /// Whether not even the header is on the disk.
+    /// Whether not even the header is written.
     var isBlank: Bool { self.header != nil }
 
     /// Writes whole lines.
@@ -40,8 +40,8 @@ struct SegmentOutput: Sendable {
             }
             try self.writeAll(lines)
         } catch {
-            // Where this fails too, a newline ends the torn line: its reader finds damage there and says so. From then on
-            // nobody knows how long the file is, and cutting it could take what is whole.
+            // Where this fails too, a newline ends the torn line, which a reader reports as damage. From then on the
+            // file's length is unknown, and truncating it could remove whole lines.
             self.isCuttable = self.isCuttable && self.output.truncate(to: self.bytes)
             self.mustEndLine = !self.isCuttable
             throw error

@@ -1,37 +1,37 @@
 import Wire
 
-/// The frames of a recording that were written and that the disk has not confirmed to keep.
+/// The frames of a recording that were written, and whose sync is not confirmed.
 ///
-/// After a failed `fdatasync` nobody knows which of them are on the disk, and a later one that succeeds does not tell: Linux
-/// reports the error once and then takes the pages for written (fsync(2), NOTES). They are in the file as long as the machine
-/// runs. So the file tells of them in a line of its own, from which a reader after a power cut knows where to look.
+/// After a failed `fdatasync` it is unknown which of them are on the disk, and a later success does not settle it:
+/// Linux reports the error once and then marks the pages clean (fsync(2), NOTES). The frames stay readable while the
+/// machine runs. A line in the file therefore names them, so that a reader after a power cut knows where to look.
 struct UnsyncedFrames: Sendable {
-    /// A stretch of them, by arrivals: wall clock, ns since 1970.
+    /// A stretch of frames by their arrivals: wall clock, ns since 1970.
     struct Span: Sendable, Equatable {
         var frames: UInt64
         var from: Int64
         var to: Int64
     }
 
-    /// Since the last sync.
+    /// The frames since the last sync.
     private var written: Span?
-    /// Those of failed syncs, until the file tells of them, and what the disk said.
+    /// The frames of failed syncs, until the file reports them, and the disk's error.
     private var doubtful: Span?
     private var reason = ""
-    /// Whether what is written next tells of them.
+    /// Whether the next write contains the report.
     private var isReporting = false
-    /// Those of all failed syncs.
+    /// The number of frames in all failed syncs.
     private(set) var doubted: UInt64 = 0
 
-    /// Notes that frames with these arrivals were written.
+    /// Records frames that were written, with the range of their arrivals.
     mutating func wrote(_ frames: UInt64, from: Int64, to: Int64) {
         self.written = Self.join(self.written, Span(frames: frames, from: from, to: to))
     }
 
-    /// Notes that the disk keeps all that was written.
+    /// Records a successful sync.
     mutating func synced() { self.written = nil }
 
-    /// Notes that it may not.
+    /// Records a failed sync.
     mutating func failed(_ reason: String) {
         guard let written else { return }
         self.reason = reason
@@ -40,7 +40,7 @@ struct UnsyncedFrames: Sendable {
         self.written = nil
     }
 
-    /// What the file has to tell; `nil` where that is nothing, or is on its way.
+    /// Returns the report that the file needs; `nil` without one, and while one is being written.
     mutating func note() -> RecordedNote? {
         guard let doubtful, !self.isReporting else { return nil }
         self.isReporting = true
@@ -52,7 +52,7 @@ struct UnsyncedFrames: Sendable {
         return note
     }
 
-    /// Notes that the file was written to, or could not be.
+    /// Records the outcome of a write to the file.
     mutating func ended(isWritten: Bool) {
         if self.isReporting, isWritten { self.doubtful = nil }
         self.isReporting = false

@@ -2,21 +2,21 @@ package import NIOCore
 
 /// The bytes of frames that wait for the disk, copied side by side, in order.
 ///
-/// Copied, because a frame is a slice of what a read of the socket brought. Kept, it would keep all of that from being used
-/// for the next read, and the writing thread would have to find and free it piece by piece, in memory that its processor has
-/// not seen: that was near half of its time at a thousand frames a second.
+/// Copied, because a frame is a slice of the buffer of a socket read. Keeping the slice would prevent that buffer's
+/// reuse, and the writing thread would have to find and free such buffers one by one, in memory outside its processor's
+/// cache: that took nearly half of its time at a thousand frames a second.
 package struct WaitingFrames: Sendable {
-    /// What is taken from the system at once; below what malloc would map anew each time.
+    /// The size of an allocation, bytes; below the size from which malloc maps fresh memory each time.
     private static let chunkBytes = 64 << 10
 
-    /// No frame lies in two of them.
+    /// No frame spans two chunks.
     private var chunks: [ByteBuffer] = []
-    /// The chunk that is read next.
+    /// The index of the chunk that is read next.
     private var place = 0
 
     package init() {}
 
-    /// Copies a frame behind the others.
+    /// Appends a copy of a frame.
     package mutating func append(_ frame: ByteBuffer) {
         let length = frame.readableBytes
         if self.chunks.last.map({ $0.writableBytes < length }) ?? true {
@@ -25,7 +25,7 @@ package struct WaitingFrames: Sendable {
         self.chunks[self.chunks.count - 1].writeImmutableBuffer(frame)
     }
 
-    /// The next frame, which was appended with that length.
+    /// Returns the next frame, which was appended with that length.
     package mutating func next(_ length: Int) -> ByteBuffer {
         while self.place < self.chunks.count {
             if let frame = self.chunks[self.place].readSlice(length: length) { return frame }
@@ -34,12 +34,12 @@ package struct WaitingFrames: Sendable {
         preconditionFailure("a frame of \(length) bytes was never appended")
     }
 
-    /// Is empty now, with memory for what comes next if it has as much as is usual.
+    /// Removes all frames, and keeps one chunk of the usual size for reuse.
     package mutating func clear() {
         self.place = 0
         self.chunks.removeSubrange(min(1, self.chunks.count)...)
         guard !self.chunks.isEmpty else { return }
-        // Asked in place: with another reference to it the chunk would be made anew.
+        // Inspected in place: a second reference to the chunk would force a copy.
         if self.chunks[0].capacity > Self.chunkBytes { self.chunks = [] } else { self.chunks[0].clear() }
     }
 }
