@@ -2,26 +2,27 @@ package import Ingest
 package import Market
 package import NIOCore
 
-/// A source of trades: connects to a service, and puts what that sends on a tape that other feeds may share.
+/// A source of trades: connects to a service and puts its trades on a tape, which several feeds may share.
 ///
-/// Belongs to the event loop of the tape, on which all of it is called; ``FeedService`` is the way to it from other threads.
-/// It is made with the tape and the first symbols, and says what is true of it through its `FeedInput`.
+/// Belongs to the event loop of the tape; all members must be used there. ``FeedService`` is the way to it from other
+/// threads. A feed is created with the tape and its first symbols, and reports its status through its `FeedInput`.
 package protocol Feed: AnyObject {
-    /// What is true of it.
+    /// The current status of the feed.
     var status: FeedStatus { get }
-    /// Completes when it has ended for good, stopped or at the end of a replay; fails with ``UpstreamFailure`` where only a
-    /// person can mend what is wrong.
+    /// Completes when the feed has ended for good: it was stopped, or its replay is over. Fails with
+    /// ``UpstreamFailure`` if only a person can correct the cause.
     var finished: EventLoopFuture<Void> { get }
     /// Begins the first attempt to connect.
     func start()
-    /// Ends it, with a closing handshake where there is a connection, and no further attempt.
+    /// Ends the feed. An open connection gets a closing handshake; no further attempt follows.
     func stop()
-    /// Ends it at once and without a word, because another feed takes its place: no closing handshake, and no attempt.
+    /// Ends the feed at once because another feed takes its place: no closing handshake, no further attempt and no
+    /// status.
     func abandon()
-    /// Asks the service for symbols, now and after every reconnect, and for others no more.
+    /// Changes the subscriptions at the service, now and after every reconnect.
     func subscriptionsChanged(_ changes: [SubscriptionChange])
-    /// Holds the service back, or lets it go on.
+    /// Stops or resumes reading from the service.
     func setReading(_ isReading: Bool)
-    /// Gives up the connection for a new one, or makes the next attempt now; not while the service wants to be left alone.
+    /// Replaces the connection by a new one, or makes the next attempt now, unless the service has asked for a pause.
     func renew() -> ConnectionRenewal
 }

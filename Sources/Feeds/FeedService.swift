@@ -4,23 +4,23 @@ package import NIOCore
 import ServiceLifecycle
 import Wire
 
-/// A feed as a service of the program; its methods may be called from anywhere.
+/// A feed as a service of the program. Its methods may be called on any thread, unless they say otherwise.
 package final class FeedService: Service, FlowControl {
-    /// The loop on which everything of it lives.
+    /// The event loop to which the feed belongs.
     package let loop: any EventLoop
     private let feed: NIOLoopBound<any Feed>
     private let finished: EventLoopFuture<Void>
 
-    /// Takes a feed that has not begun; on its loop.
+    /// Takes a feed that has not started; called on its loop.
     package init(_ feed: any Feed, on loop: any EventLoop) {
         self.loop = loop
         self.feed = NIOLoopBound(feed, eventLoop: loop)
         self.finished = feed.finished
     }
 
-    /// Runs until it is told to stop, a replay is over, or only a person can mend what is wrong.
+    /// Runs until the task is cancelled or shut down, a replay is over, or only a person can correct a failure.
     ///
-    /// - Throws: ``UpstreamFailure`` with the disposition `keyRejected`.
+    /// - Throws: ``UpstreamFailure``, for example with the disposition `keyRejected`.
     package func run() async throws {
         let feed = self.feed
         let loop = self.loop
@@ -36,25 +36,25 @@ package final class FeedService: Service, FlowControl {
         }
     }
 
-    /// Ends the feed; ``run()`` then returns within the closing handshake's limit.
+    /// Stops the feed. ``run()`` then returns within the time limit of the closing handshake.
     package func stop() {
         let feed = self.feed
         self.loop.execute { feed.value.stop() }
     }
 
-    /// Gives up the connection for a new one, or makes the next attempt now; not while the service wants to be left alone.
+    /// Replaces the connection by a new one, or makes the next attempt now, unless the service has asked for a pause.
     package func reconnect() async -> ConnectionRenewal {
         let feed = self.feed
         return (try? await self.loop.submit { feed.value.renew() }.get()) ?? .over
     }
 
-    /// Holds the service back: nothing is read until ``resume()``.
+    /// Stops reading from the service until ``resume()``.
     package func pause() {
         let feed = self.feed
         self.loop.execute { feed.value.setReading(false) }
     }
 
-    /// Lets the service go on.
+    /// Resumes reading from the service.
     package func resume() {
         let feed = self.feed
         self.loop.execute { feed.value.setReading(true) }

@@ -3,23 +3,24 @@ import Logging
 package import Market
 package import NIOCore
 
-/// The feed of a key that other programs of this user may have, too: the service itself while this program holds the key's
-/// lock (``FinnhubFeed``), and the relay of the program that holds it meanwhile (``RelayFeed``).
+/// The feed for a key that other programs of this user may share. While this program holds the key's lock, it connects
+/// to the service itself (``FinnhubFeed``); otherwise it connects to the relay of the program that does
+/// (``RelayFeed``).
 ///
-/// It looks twice a second whose the key is. Belongs to the tape's event loop.
+/// It checks the owner of the key twice a second. Belongs to the tape's event loop.
 package final class SharedKeyFeed: Feed {
-    /// How often to look whose the key is; a takeover may take 2 s in all.
+    /// The interval between two checks of the key's owner. A takeover may take 2 s in all.
     private static let patrolInterval: TimeAmount = .milliseconds(500)
 
     private enum State {
         case idle
-        /// Waiting for the lock's first answer.
+        /// Waits for the first answer of the lock.
         case looking
         case service(FinnhubFeed)
         case relay(RelayFeed)
-        /// Another program holds the key and has no relay that is known; what was said of that.
+        /// Waits for another program that holds the key and has announced no relay; the text is the reported reason.
         case waiting(String)
-        /// The feed that ran comes to its end; then this is whose the key is.
+        /// Waits for the end of the running feed; the claim then decides the next one.
         case changing(KeyClaim)
         case finished
     }
@@ -30,7 +31,7 @@ package final class SharedKeyFeed: Feed {
     private let relayConnector: RelayFeed.Connector
     private var state = State.idle
     private var patrolTimer: Scheduled<Void>?
-    /// The other program that held the key when it was last asked for.
+    /// The process that held the key at the last attempt to attach to its relay.
     private var formerOwner: Int32?
     private var isReading = true
     private var isStopping = false
@@ -80,7 +81,7 @@ package final class SharedKeyFeed: Feed {
         guard !self.isStopping else { return }
         self.isStopping = true
         switch self.state {
-        // Its end leads to the end of this one.
+        // The end of the inner feed ends this one.
         case .service(let feed): end(feed)
         case .relay(let feed): end(feed)
         case .changing, .finished: break
@@ -100,7 +101,7 @@ package final class SharedKeyFeed: Feed {
         guard !self.isStopping else { return .over }
         switch self.state {
         case .idle, .finished: return .over
-        // Who waits for another program to open its relay looks every half a second anyway.
+        // A wait for another program's relay ends by the check twice a second anyway.
         case .looking, .waiting, .changing, .service, .relay: return .underWay
         }
     }
@@ -109,18 +110,18 @@ package final class SharedKeyFeed: Feed {
 
     // MARK: Whose the key is
 
-    /// Looks whose the key is, now and twice a second from now on.
+    /// Checks the owner of the key, now and twice a second from now on.
     private func patrol() {
-        // A loop does not take back a timer that is due in the same turn as what cancels it.
+        // A loop does not cancel a timer that is due in the same turn.
         if case .finished = self.state { return }
         let loopBound = NIOLoopBound(self, eventLoop: self.client.context.loop)
         self.patrolTimer = self.client.context.loop.scheduleTask(in: Self.patrolInterval) { loopBound.value.patrol() }
-        // One question at a time, where the disk is slow.
+        // One question at a time, since the disk may be slow.
         guard !self.claims.isClaiming else { return }
         self.claims.claim { [weak self] claim in self?.take(claim) }
     }
 
-    /// Takes whose the key is, whatever has happened since it was asked.
+    /// Takes the owner of the key. The state may have changed since the question was asked.
     private func take(_ claim: KeyClaim) {
         guard !self.isStopping else { return }
         switch (claim, self.state) {
@@ -135,7 +136,7 @@ package final class SharedKeyFeed: Feed {
         }
     }
 
-    /// Takes the end of the feed that ran.
+    /// Takes the end of the running feed.
     private func ended(_ result: Result<Void, any Error>) {
         guard case .changing(let claim) = self.state, !self.isStopping else { return self.finish(result) }
         self.state = .looking
@@ -146,7 +147,8 @@ package final class SharedKeyFeed: Feed {
         if case .finished = self.state { return }
         self.state = .finished
         self.patrolTimer?.cancel()
-        // Whoever waits for the key finds it free as soon as our own connection is gone.
+        // The key is released only after our own connection has ended, so that a waiting program never connects beside
+        // it.
         self.claims.release { self.promise.completeWith(result) }
     }
 
@@ -180,14 +182,14 @@ package final class SharedKeyFeed: Feed {
         self.run(feed)
     }
 
-    /// Looks at once whether the program has gone whose relay was lost; if not, its relay is tried again.
+    /// Checks at once whether the program whose relay was lost has ended. If not, `retry` tries its relay again.
     private func relayLost(_ retry: @escaping () -> Void) {
         self.claims.claim { [weak self] claim in
             if claim == .mine { self?.take(claim) } else { retry() }
         }
     }
 
-    /// The other program has no relay that is known: nothing but looking again.
+    /// Reports that the other program has announced no relay. The check twice a second ends the wait.
     private func wait(for owner: KeyOwner?) {
         let who = owner.map { " (pid \($0.pid))" } ?? ""
         let words: String

@@ -1,13 +1,13 @@
 package import NIOCore
 import Wire
 
-/// One headline as the service has it.
+/// One headline as the service publishes it.
 package struct Headline: Sendable, Equatable {
     /// Wall clock, ns since 1970.
     package var time: Int64
     package var source: String
     package var text: String
-    /// Where the article is; empty for none that a person could open.
+    /// The address of the article; empty if the service gives none with `http` or `https`.
     package var url: String
 
     package init(time: Int64, source: String, text: String, url: String) {
@@ -20,7 +20,7 @@ package struct Headline: Sendable, Equatable {
     private static let longestText = 512
     private static let maximumListed = 10_000
 
-    /// Reads what `/news` answers, the newest first; `nil` when it is no list of headlines.
+    /// Reads the answer of `/news`, the newest first; `nil` if it is not a list of headlines.
     package static func list(_ body: ByteBuffer) -> [Headline]? {
         let list = JSONObjects.read(body, limit: Self.maximumListed) { object -> Headline? in
             // Seconds from 1970 to 2286, so that nanoseconds do not overflow.
@@ -42,9 +42,9 @@ package struct Headline: Sendable, Equatable {
 
 /// The newest headlines about crypto currencies.
 package actor Headlines {
-    /// How long they are good, ns: five minutes.
+    /// How long a result is reused, ns: five minutes.
     private static let goodFor: Int64 = 300_000_000_000
-    /// How long after a failure the service is left alone, ns.
+    /// The pause after a failure, ns.
     private static let pause: Int64 = 10_000_000_000
 
     private let client: ServiceClient?
@@ -53,13 +53,13 @@ package actor Headlines {
     private var newest: (result: Result<[Headline], ServiceFailure>, until: Int64)?
     private var loading: Task<Result<[Headline], ServiceFailure>, Never>?
 
-    /// - Parameter client: without one there is no key.
+    /// - Parameter client: `nil` if there is no key.
     package init(_ client: ServiceClient?, wallClock: @escaping @Sendable () -> Int64) {
         self.client = client
         self.wallClock = wallClock
     }
 
-    /// The newest first; an empty list is a failure that says so.
+    /// Returns the headlines, the newest first. An empty list is a failure that says so.
     package func latest() async -> Result<[Headline], ServiceFailure> {
         let now = self.wallClock()
         if let newest, now < newest.until, now > newest.until - Self.goodFor - 86_400_000_000_000 {

@@ -4,18 +4,18 @@ import NIOHTTP1
 package import TLS
 import WebSocket
 
-/// What requests to Finnhub's REST service need to be told.
+/// The settings of requests to Finnhub's REST service.
 package struct ServiceSettings: Sendable, Equatable {
-    /// The base address; its path stands before that of every request.
+    /// The base address; its path precedes the path of every request.
     package var address: UpstreamAddress
-    /// Without one nothing is asked.
+    /// Without a key no request is made, except to a relay.
     package var key: Secret?
-    /// Whether it is a relay that is asked: its token is shown as `Authorization: Bearer`, and it may have none.
+    /// Whether the service is a relay. Its token travels as `Authorization: Bearer`; a relay may need none.
     package var isRelay = false
     package var dial = DialSettings()
-    /// How long everything together may take, up to the last byte of the answer.
+    /// The limit for a whole exchange, up to the last byte of the answer.
     package var timeout: TimeAmount = .seconds(15)
-    /// The largest body taken, in bytes; the list of an exchange has some MB.
+    /// The largest accepted body, in bytes; the symbol list of an exchange has some MB.
     package var maximumBytes = 16 << 20
 
     package init(address: UpstreamAddress = .finnhubService, key: Secret? = nil) {
@@ -26,8 +26,8 @@ package struct ServiceSettings: Sendable, Equatable {
 
 /// A client of Finnhub's REST service: one GET a connection, over this program's own TLS.
 ///
-/// Calls are rare (a list a day, headlines every few minutes), so that no connection is kept. The key travels in a header,
-/// never in a URL, and leaves no trace in what a failure says.
+/// Calls are rare (a list a day, headlines every few minutes), so no connection is kept. The key travels in a header,
+/// never in a URL, and never appears in the description of a failure.
 package final class ServiceClient: Sendable {
     private let settings: ServiceSettings
     private let connector: UpstreamConnector
@@ -35,7 +35,7 @@ package final class ServiceClient: Sendable {
     /// Nanoseconds since 1970.
     private let wallClock: @Sendable () -> Int64
 
-    /// - Throws: ``TLSError`` when the trust roots cannot be used.
+    /// - Throws: ``TLSError`` if the trust roots cannot be used.
     package convenience init(
         _ settings: ServiceSettings,
         on group: any EventLoopGroup,
@@ -63,12 +63,12 @@ package final class ServiceClient: Sendable {
         self.connector = try UpstreamConnector(connectorSettings, resolver: resolver, wallClock: wallClock)
     }
 
-    /// Gets what is at a path below the base address.
+    /// Requests a path below the base address.
     ///
     /// - Parameters:
     ///   - path: begins with a slash.
     ///   - query: names and values, not yet escaped.
-    /// - Returns: the body of an answer with status 200, whatever it is.
+    /// - Returns: the body of an answer with status 200, unchecked.
     package func get(_ path: String, query: [(String, String)] = []) async -> Result<ByteBuffer, ServiceFailure> {
         let key = self.settings.key ?? Secret("")
         guard !key.reveal().isEmpty || self.settings.isRelay else { return .failure(.noKey) }

@@ -4,12 +4,12 @@ import NIOHTTP1
 import Wire
 
 extension ServiceFailure {
-    /// How long to wait after a refusal for too many calls that names no wait, ns: Finnhub counts by the minute.
+    /// The pause after a refusal for too many calls that states no wait, ns. Finnhub counts calls by the minute.
     private static let usualPause: Int64 = 60_000_000_000
-    /// How much of a body is looked at for what it says.
+    /// The number of bytes of a body that are searched for an error text.
     private static let readBytes = 4_096
 
-    /// The meaning of an answer that is not 200.
+    /// Explains an answer whose status is not 200.
     ///
     /// - Parameter now: nanoseconds since 1970.
     init(_ answer: OutgoingExchange.Answer, now: Int64) {
@@ -55,9 +55,9 @@ extension ServiceFailure {
         }
     }
 
-    /// An answer that is no JSON, or none of the expected shape.
+    /// Explains a body that is not JSON, or not of the expected shape.
     ///
-    /// - Parameter what: what was expected: `a list of symbols`.
+    /// - Parameter what: the expected content: `a list of symbols`.
     init(notWhat what: String, body: ByteBuffer) {
         let words = Self.words(of: Self.beginning(of: body))
         let instead = words.isEmpty ? "nothing" : words
@@ -67,7 +67,7 @@ extension ServiceFailure {
         )
     }
 
-    /// There was a connection, and no answer that can be taken.
+    /// Explains a connection without a usable answer.
     init(_ failure: OutgoingExchange.Failure, _ settings: ServiceSettings) {
         switch failure {
         case .late(let hasBegun):
@@ -85,13 +85,13 @@ extension ServiceFailure {
         }
     }
 
-    /// The connection, and not the service, failed.
+    /// Explains a failure of the connection.
     init(_ failure: UpstreamFailure) {
-        // The words are those of the WebSocket's connections, whose address is another setting.
+        // The text was written for the WebSocket's address, which is another setting.
         self.init(.network, failure.description.replacing("the upstream address", with: "service.url"))
     }
 
-    /// How long to wait: `Retry-After`, or the second at which the count begins anew, or a minute; ns.
+    /// The wait that an answer asks for, ns: `Retry-After`, or the time at which the count restarts, or a minute.
     private static func wait(_ headers: HTTPHeaders, now: Int64) -> Int64 {
         if let wait = RetryAfter.parse(headers, now: now) { return wait }
         if let text = headers.first(name: "X-Ratelimit-Reset"), let reset = Int64(text) {
@@ -105,7 +105,7 @@ extension ServiceFailure {
         String(buffer: body.getSlice(at: body.readerIndex, length: min(body.readableBytes, Self.readBytes)) ?? body)
     }
 
-    /// What a body says: Finnhub's own text of an error, or the start of whatever it is.
+    /// The error text of a body: Finnhub's own, or the first line of any other.
     private static func words(of body: String) -> String {
         var copy = body
         let error = copy.withUTF8 { bytes -> String? in

@@ -1,18 +1,18 @@
-/// Why a request to Finnhub's REST service came to nothing, in one line that names the cure; never holds a key.
+/// The failure of a request to Finnhub's REST service, in one line that names a remedy. It never holds a key.
 package struct ServiceFailure: Error, Sendable, Equatable, CustomStringConvertible {
     package enum Kind: Sendable, Equatable {
         case noKey
         case keyRejected
-        /// The key's plan does not have it.
+        /// The key's plan does not include the request.
         case notPermitted
-        /// Too many calls; asked again before `until` (wall clock, ns since 1970) it would refuse again.
+        /// Too many calls. The service refuses further ones before `until` (wall clock, ns since 1970).
         case limited(until: Int64)
         case down
-        /// The answer cannot be what was asked for.
+        /// The answer cannot belong to the request.
         case unexpected
-        /// There was no way to the service, or the answer did not come to its end.
+        /// The service could not be reached, or the answer was incomplete.
         case network
-        /// What was asked for does not exist.
+        /// The requested item does not exist.
         case unknown
     }
 

@@ -1,36 +1,36 @@
 import NIOCore
 package import Wire
 
-/// The symbols that can be followed, searched by what a person types.
+/// The catalogue of symbols to follow, searched by what a person types.
 ///
-/// With a key it is Finnhub's list of an exchange, asked for once a day and kept on disk; without one, the symbols of a
-/// recording. Whatever is found says where it is from, when that is anything but a list of today.
+/// With a key it is Finnhub's list of an exchange, requested once a day and kept on disk. Without one it holds the
+/// symbols of a recording. A result names its source unless that is a list of less than a day.
 package actor SymbolCatalogue {
-    /// Where the symbols come from.
+    /// The source of the symbols.
     package enum Source: Sendable {
         case service(ServiceClient, exchange: String, file: SymbolListFile?)
-        /// Names from a recording, and what to call it.
+        /// The symbols of a recording, and the recording's name for people.
         case recording(symbols: [String], name: String)
     }
 
-    /// What was found.
+    /// The result of a search.
     package struct Found: Sendable, Equatable {
         package var symbols: [ListedSymbol]
-        /// What a person must know about it, in one line; always there when nothing was found.
+        /// A remark for the user, in one line; always present if nothing was found.
         package var note: String?
     }
 
-    /// How long a list is good, ns: a day.
+    /// How long a list is used, ns: a day.
     private static let goodFor: Int64 = 86_400_000_000_000
-    /// How long after a failure the service is left alone, ns.
+    /// The pause after a failure, ns.
     private static let pause: Int64 = 10_000_000_000
 
     private struct List {
         var search: SymbolSearch
         var fetched: Int64
-        /// What a person must know about it.
+        /// A remark for the user.
         var note: String?
-        /// When to try again to get a better one, ns since 1970.
+        /// When to request a better list, ns since 1970.
         var goodUntil: Int64
     }
 
@@ -46,7 +46,7 @@ package actor SymbolCatalogue {
         self.wallClock = wallClock
     }
 
-    /// Finds what fits a text, the best first.
+    /// Returns the symbols that match a text, the best first.
     package func search(_ text: String, limit: Int = 20) async -> Result<Found, ServiceFailure> {
         switch await self.current() {
         case .failure(let failure):
@@ -61,7 +61,7 @@ package actor SymbolCatalogue {
 
     private func current() async -> Result<List, ServiceFailure> {
         let now = self.wallClock()
-        // A clock that was set back makes no list good for ever.
+        // The lower bound keeps a list from being used for ever after the clock was set back.
         if let list, now < list.goodUntil, now >= list.fetched - Self.goodFor { return .success(list) }
         if let failure, now < failure.until { return self.list.map { .success($0) } ?? .failure(failure.0) }
         if let loading { return await loading.value }
@@ -104,7 +104,7 @@ package actor SymbolCatalogue {
             case .success(let list): return .success(list)
             case .failure(let reason): failure = reason
             }
-            // A list of another day is better than none, but not instead of the word about what is wrong.
+            // An old list is better than none, but its note names the failure.
             guard let kept, var list = Self.list(kept, exchange: exchange, goodUntil: now + Self.pause) else {
                 return .failure(failure)
             }
@@ -143,7 +143,7 @@ package actor SymbolCatalogue {
         }
     }
 
-    /// The exchange has no symbols: says which ones there are.
+    /// Explains that the exchange has no symbols, and lists the exchanges that the service knows.
     private static func unknown(_ exchange: String, _ client: ServiceClient) async -> ServiceFailure {
         let name = exchange.prefix(32)
         guard case .success(let body) = await client.get("/crypto/exchange"),

@@ -3,20 +3,21 @@ import Platform
 import Recordings
 import Wire
 
-/// The list of an exchange's symbols on disk, so that it is asked for once a day.
+/// The list of an exchange's symbols on disk, so that the service is asked once a day.
 ///
-/// Nothing depends on it: what cannot be read is as good as missing, and what cannot be written is asked for again.
+/// The program works without it: an unreadable file counts as missing, and after a failed write the list is requested
+/// again.
 package struct SymbolListFile: Sendable {
-    /// A list as the service sent it, and when.
+    /// A list as the service sent it, and the time of the request.
     struct Kept: Sendable, Equatable {
         var body: ByteBuffer
         /// Wall clock, ns since 1970.
         var fetched: Int64
     }
 
-    /// The largest file that is read, in bytes; a little more than the largest answer that is taken.
+    /// The largest file that is read, in bytes; a little more than the largest accepted answer.
     private static let limit = (16 << 20) + 1_024
-    /// The line before the list, so that a file of another kind, or half of one, is recognised.
+    /// The start of the first line, which identifies the format. The line's digest detects a partial file.
     private static let mark = "tickertape symbols 1"
 
     private let directory: String
@@ -24,16 +25,16 @@ package struct SymbolListFile: Sendable {
     private let disk = WorkQueue("symbol-list")
 
     /// - Parameters:
-    ///   - directory: a folder of this user's alone; made where it is missing.
+    ///   - directory: a private folder of this user; created if it is missing.
     ///   - service: the service that the list is from, without its key.
     package init(directory: String, exchange: String, service: UpstreamAddress) {
         self.directory = directory
-        // Any name becomes one of a file, and two services do not share one.
+        // A digest makes a valid file name of any exchange, and keeps two services apart.
         let place = "\(service.authority)\(service.path) \(exchange.uppercased())"
         self.name = "symbols-\(String(Self.digest(place.utf8), radix: 16)).json"
     }
 
-    /// Reads what is kept; `nil` where there is nothing, or nothing that is whole.
+    /// Reads the kept list; `nil` if there is none, or if it is damaged.
     func read() async -> Kept? { await self.disk.answer { self.readNow() } ?? nil }
 
     private func readNow() -> Kept? {
@@ -49,7 +50,7 @@ package struct SymbolListFile: Sendable {
         return Kept(body: ByteBuffer(substring: body), fetched: fetched)
     }
 
-    /// Replaces what is kept, at once; returns why it cannot.
+    /// Replaces the kept list atomically; returns the reason if that fails.
     func write(_ kept: Kept) async -> String? {
         await self.disk.answer { self.writeNow(kept) } ?? "the disk does not answer"
     }
@@ -66,7 +67,7 @@ package struct SymbolListFile: Sendable {
         }
     }
 
-    /// FNV-1a with 64 bits: finds what a bad disk or a torn write did, and is no protection against anybody.
+    /// FNV-1a with 64 bits. It detects a bad disk or a torn write, and does not protect against an attacker.
     private static func digest(_ bytes: some Sequence<UInt8>) -> UInt64 {
         bytes.reduce(14_695_981_039_346_656_037) { ($0 ^ UInt64($1)) &* 1_099_511_628_211 }
     }

@@ -2,7 +2,7 @@ package import Wire
 
 /// The search in a list of symbols: by ticker, pair, symbol, description, and the names of well-known coins.
 package struct SymbolSearch: Sendable {
-    /// How well an entry fits, the best first.
+    /// How well an entry matches, the best first.
     private enum Fit: Int, Comparable {
         case exact, coin, beginning, word, inside
 
@@ -11,7 +11,7 @@ package struct SymbolSearch: Sendable {
 
     private struct Entry {
         var listed: ListedSymbol
-        /// Lower-case.
+        /// These texts are lower-case.
         var symbol: String
         var name: String
         var base: String
@@ -20,9 +20,9 @@ package struct SymbolSearch: Sendable {
         var quoteRank: Int
     }
 
-    /// The longest text that is looked for, in characters.
+    /// The longest text that is searched for, in characters.
     private static let longestText = 64
-    /// The fewest letters by which a coin's name is guessed.
+    /// The shortest text that is compared with the names of coins, in letters.
     private static let fewestLetters = 3
 
     private let entries: [Entry]
@@ -44,10 +44,10 @@ package struct SymbolSearch: Sendable {
         }
     }
 
-    /// How many symbols there are.
+    /// The number of symbols.
     package var count: Int { self.entries.count }
 
-    /// What fits a text, the best first; every word of it must. An empty text is fitted by all.
+    /// Returns the symbols that match every word of a text, the best first. An empty text matches all.
     package func found(_ text: String, limit: Int) -> [ListedSymbol] {
         let text = text.prefix(Self.longestText).lowercased()
         let words = text.split { $0.isWhitespace }.map(String.init)
@@ -62,14 +62,14 @@ package struct SymbolSearch: Sendable {
         }
         found.sort { left, right in
             let (one, other) = (self.entries[left.entry], self.entries[right.entry])
-            // Names that are as long as what was typed stand before longer ones.
+            // Among equal matches a short base stands before a longer one.
             return (left.fit.rawValue, one.quoteRank, one.base.utf8.count, one.symbol)
                 < (right.fit.rawValue, other.quoteRank, other.base.utf8.count, other.symbol)
         }
         return found.prefix(max(limit, 0)).map { self.entries[$0.entry].listed }
     }
 
-    /// How well an entry fits all words: as well as the one that it fits worst.
+    /// Returns how well an entry matches all words: the worst of its matches; `nil` if a word does not match.
     private static func fit(_ entry: Entry, _ words: [String], _ coins: [[String: Fit]]) -> Fit? {
         guard !words.isEmpty else { return .inside }
         var worst = Fit.exact
@@ -92,7 +92,7 @@ package struct SymbolSearch: Sendable {
         return entry.symbol.contains(word) || entry.pair.contains(word) ? .inside : nil
     }
 
-    /// The lower-case tickers of the coins that a text may mean by their names.
+    /// Returns the lower-case tickers of the coins whose names begin with a text.
     private static func coins(_ text: String) -> [String: Fit] {
         guard text.count >= Self.fewestLetters else { return [:] }
         var coins: [String: Fit] = [:]

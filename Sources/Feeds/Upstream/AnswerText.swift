@@ -2,10 +2,10 @@ import Market
 import NIOHTTP1
 import Wire
 
-/// What of an answer may stand in a line for a person: short, printable, and without what it repeats of the request.
+/// The parts of an answer that may stand in a line for a person: short, printable, and without echoes of the request.
 enum AnswerText {
-    /// The start of a body as one line; of a page of HTML only its title, of a refusal of our own relay what is wrong and
-    /// what to do.
+    /// Returns the first line of a body. Of an HTML page it is only the title; of a refusal by our own relay it is the
+    /// error and the remedy.
     static func line(of body: String) -> String {
         if let refusal = self.refusal(in: body) { return PrintableText.line(refusal, limit: 200) }
         let trimmed = body.drop { $0.isWhitespace || $0 == "\u{FEFF}" }
@@ -14,7 +14,7 @@ enum AnswerText {
         return "a page of HTML, \"\(title)\""
     }
 
-    /// The scheme, host and port that a redirect names; never the path or the query, which may repeat the key.
+    /// Returns the scheme, host and port of a redirect, but never its path or query, which may repeat the key.
     static func redirection(_ headers: HTTPHeaders) -> String? {
         guard let location = headers.first(name: "Location"), let start = location.firstRange(of: "//") else {
             return nil
@@ -22,7 +22,7 @@ enum AnswerText {
         let scheme = location[..<start.lowerBound]
         guard scheme.isEmpty || ["http:", "https:", "ws:", "wss:"].contains(scheme.lowercased()) else { return nil }
         var host = location[start.upperBound...].prefix { $0 != "/" && $0 != "?" && $0 != "#" && $0 != "\\" }
-        // A user's name before the host is none of a log's business.
+        // A user name before the host must not reach a log.
         if let end = host.lastIndex(of: "@") { host = host[host.index(after: end)...] }
         let isHost = host.utf8.allSatisfy { byte in
             switch byte {
@@ -36,9 +36,9 @@ enum AnswerText {
         return "\(scheme)//\(host)"
     }
 
-    /// The number that Cloudflare, the edge in front of Finnhub, gives an error of its own: 1000 to 1199.
+    /// Returns the number of an error of Cloudflare, the edge in front of Finnhub: 1000 to 1199.
     static func edgeError(in body: String) -> Int? {
-        // The short text for programs, and the page for people.
+        // The first marks the short text for programs, the second the page for people.
         for mark in ["error code: ", "cf-error-code\">"] {
             guard let range = body.firstRange(of: mark) else { continue }
             let digits = body[range.upperBound...].prefix { $0.isASCII && $0.isNumber }
@@ -47,7 +47,7 @@ enum AnswerText {
         return nil
     }
 
-    /// The message and the cure of a relay's refusal (docs/http.md).
+    /// Returns the message and the remedy of a relay's refusal (docs/http.md).
     private static func refusal(in body: String) -> String? {
         var body = body
         return body.withUTF8 { bytes -> String? in

@@ -1,10 +1,10 @@
 import NIOCore
 
-/// The file of a key's attempts as the connection has it: asked and answered on the loop, while the disk is waited for
-/// elsewhere, and not for ever.
+/// The file of a key's attempts, as its connection uses it: questions and answers stay on the loop, the disk works
+/// elsewhere, and no wait for it is unlimited.
 ///
-/// Where the disk does not answer within ``KeyClaims/limit`` the connection goes on without it, after one line that says what
-/// that costs; what the disk says later counts from then on. Belongs to one event loop.
+/// If the disk does not answer within ``KeyClaims/limit``, the connection continues without it, after one warning that
+/// names the consequence. A late answer is kept for later questions. Belongs to one event loop.
 final class AttemptMemory {
     private enum Change {
         case save(SavedBackoff)
@@ -16,7 +16,7 @@ final class AttemptMemory {
     private let warning: WarnOnce
     private var loads = DiskQuestions<SavedBackoff?>()
     private var writes = DiskQuestions<Void>()
-    /// The newest that is to be in the file and is not yet being written.
+    /// The newest change that is not being written yet.
     private var change: Change?
 
     init(_ holding: KeyHolding, loop: any EventLoop) {
@@ -25,10 +25,10 @@ final class AttemptMemory {
         self.warning = WarnOnce(holding.warn)
     }
 
-    /// Whether attempts are remembered over a restart.
+    /// Whether attempts are remembered across a restart.
     var isKept: Bool { self.holding.attemptStore != nil }
 
-    /// What an earlier run left, if anything.
+    /// Loads what an earlier run saved, if anything.
     func load(_ then: @escaping (SavedBackoff?) -> Void) {
         guard let attemptStore = self.holding.attemptStore else { return then(nil) }
         self.loads.add(then, on: self.loop, within: KeyClaims.limit) {
@@ -39,7 +39,7 @@ final class AttemptMemory {
         self.holding.attemptsDisk.perform(on: self.loop, { attemptStore.load() }) { self.loads.end($0) }
     }
 
-    /// Keeps this, and answers when it is kept.
+    /// Saves the memory; calls `then` when it is on disk, or when the limit has passed.
     func save(_ memory: SavedBackoff, _ then: @escaping () -> Void) {
         guard self.isKept else { return then() }
         self.change = .save(memory)
@@ -47,14 +47,14 @@ final class AttemptMemory {
         self.write()
     }
 
-    /// Keeps this.
+    /// Saves the memory without waiting.
     func save(_ memory: SavedBackoff) {
         guard self.isKept else { return }
         self.change = .save(memory)
         self.write()
     }
 
-    /// Forgets what was kept.
+    /// Clears the file.
     func clear() {
         guard self.isKept else { return }
         self.change = .clear
@@ -75,7 +75,7 @@ final class AttemptMemory {
             case .clear, nil: { attemptStore.clear() }
             }
         self.holding.attemptsDisk.perform(on: self.loop, work) {
-            // What came meanwhile is newer: those who wait for it wait on.
+            // A change that came meanwhile is newer: those who wait for it keep waiting.
             let isNewest = self.change == nil
             self.writes.end((), answers: isNewest)
             if !isNewest { self.write() }
@@ -89,7 +89,7 @@ final class AttemptMemory {
         )
     }
 
-    /// Waits for what is being written: whoever takes the key next finds it.
+    /// Waits for a write under way, so that the next program with the key finds its result.
     func close(_ then: @escaping () -> Void) {
         if self.writes.isAsking { self.waitForWriting(within: KeyClaims.closeLimit, then) } else { then() }
     }

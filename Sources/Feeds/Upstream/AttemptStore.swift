@@ -1,19 +1,19 @@
 package import Recordings
 
-/// Where a ladder's memory outlives the program; may wait for a disk.
+/// A store for the state of a backoff that outlives the program. Its methods may wait for a disk.
 package protocol AttemptStore: Sendable {
-    /// What an earlier run left, if anything.
+    /// Returns what an earlier run saved, if anything.
     func load() -> SavedBackoff?
     func save(_ memory: SavedBackoff)
     func clear()
 }
 
-/// A ladder's memory as a file in the state directory, one for each key.
+/// The state of a key's backoff as a file in the state directory, one for each key.
 ///
-/// It is never in the way: what cannot be read is replaced, and where nothing can be written the program goes on without,
-/// each with one line of warning.
+/// It never stops the program. A file that cannot be read is replaced, and without a writable file the program
+/// continues without one; each case is warned about once.
 package struct AttemptFile: AttemptStore {
-    /// More than any file of ours has, in bytes.
+    /// The largest file that is read, in bytes; ours are smaller.
     private static let limit = 4_096
 
     private let folder: PrivateFolder
@@ -22,10 +22,10 @@ package struct AttemptFile: AttemptStore {
     private let writeWarning: WarnOnce
 
     /// - Parameters:
-    ///   - path: the state directory; made where it is missing.
-    ///   - identity: whose attempts these are.
-    ///   - warn: is told in one line what does not work.
-    /// - Returns: `nil` when the directory cannot be used, after a warning.
+    ///   - path: the state directory; created if it is missing.
+    ///   - identity: the key whose attempts these are.
+    ///   - warn: takes a warning of one line.
+    /// - Returns: `nil` if the directory cannot be used, after a warning.
     package init?(
         directory path: String,
         identity: KeyIdentity,

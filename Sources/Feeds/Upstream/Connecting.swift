@@ -5,10 +5,10 @@ package protocol Connecting: Sendable {
     /// Opens one connection.
     ///
     /// - Parameters:
-    ///   - reached: is called on the loop when there is a channel; what it throws ends the attempt before anything is
-    ///     sent.
-    ///   - connected: is called on the loop when the WebSocket is open, before any frame is delivered; with whether who
-    ///     opened it says that it is the relay of a program like this one.
+    ///   - reached: called on the loop when there is a channel. An error that it throws ends the attempt before
+    ///     anything is sent.
+    ///   - connected: called on the loop when the WebSocket is open, before any frame is delivered. `isRelay` says
+    ///     whether the server identified itself as the relay of a program like this one.
     func connect(
         on loop: any EventLoop,
         reached: @escaping (any Channel) throws -> Void,
@@ -18,17 +18,17 @@ package protocol Connecting: Sendable {
 
 extension UpstreamConnector: Connecting {}
 
-/// The open connection that a ``ReconnectingConnection`` keeps.
+/// The open connection of a ``ReconnectingConnection``.
 package protocol KeptConnection: AnyObject {
     /// Starts the closing handshake.
     func close()
     /// Stops or resumes reading from the socket.
     func setReading(_ isReading: Bool)
-    /// For how long it has carried trades, in nanoseconds from the first to the newest.
+    /// The time from the first to the newest trade of the connection, ns.
     var tradedFor: Int64 { get }
 }
 
 extension KeptConnection {
-    /// Nothing but the upstream's own connection is judged by it.
+    /// 0 by default: only the upstream's own connection is judged by its trades.
     package var tradedFor: Int64 { 0 }
 }

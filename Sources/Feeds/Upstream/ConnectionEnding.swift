@@ -1,11 +1,11 @@
 import WebSocket
 
-/// Why a connection ended, before it is put into words (``UpstreamFailure``).
+/// The cause of a connection's end, before ``UpstreamFailure`` describes it.
 enum ConnectionEnding {
     case closed(WebSocketClosure)
     case failed(any Error)
     case silent(nanoseconds: Int64)
-    /// Given up for symbols that do not trade.
+    /// Ended by this program because symbols no longer trade.
     case stale(SymbolSilence)
     case inactive
 
@@ -15,7 +15,7 @@ enum ConnectionEnding {
         return closure.code.map { UInt16($0.rawValue) }
     }
 
-    /// The reason in the service's close frame, where the service ended the connection with one.
+    /// The reason in the service's close frame, if the service began the closing handshake.
     var goodbye: String? {
         guard case .closed(let closure) = self, closure.cause == .peerClosed else { return nil }
         return closure.reason

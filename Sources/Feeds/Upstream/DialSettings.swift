@@ -1,15 +1,16 @@
 package import NIOCore
 package import TLS
 
-/// How a server is reached, up to the first request: the limit of each step, whom the server must prove to be, and the way.
+/// The settings of a connection up to the first request: the limit of each step, the required certificate, and the
+/// proxy.
 package struct DialSettings: Sendable, Equatable {
-    /// The limit for finding the addresses of the server's name.
+    /// The limit for resolving the server's name.
     package var dnsTimeout: TimeAmount = .seconds(5)
-    /// The limit for connecting to one of them, all together.
+    /// The limit for connecting to any of its addresses.
     package var tcpTimeout: TimeAmount = .seconds(5)
     /// How the server's certificate is checked; used for encrypted addresses only.
     package var tls = TLSClientConfiguration()
-    /// The way there when it is not direct; used for encrypted addresses only.
+    /// The proxy, if the connection is not direct; used for encrypted addresses only.
     package var proxy: ProxyServer?
 
     package init() {}

@@ -1,10 +1,10 @@
 import NIOCore
 
-/// Those who wait for one kind of answer of the disk, each of them for a limited time.
+/// The callers that wait for one kind of answer from the disk, each for a limited time.
 ///
-/// Once the disk has let one of them wait for too long, the next are not made to wait until it answers.
+/// Once a caller's limit has passed, later callers do not wait until the disk has answered again.
 struct DiskQuestions<Answer> {
-    /// One who waits: is answered once, by the disk or without it.
+    /// One waiting caller. It is answered exactly once, by the disk or by its timer.
     private final class Waiting {
         private var then: ((Answer) -> Void)?
         var timer: Scheduled<Void>?
@@ -20,7 +20,7 @@ struct DiskQuestions<Answer> {
         }
     }
 
-    /// What the timers change.
+    /// The state that the timers change.
     private final class State {
         var waiting: [Waiting] = []
         var isAsking = false
@@ -29,10 +29,12 @@ struct DiskQuestions<Answer> {
 
     private let state = State()
 
-    /// Whether the disk is at it.
+    /// Whether a question is under way.
     var isAsking: Bool { self.state.isAsking }
 
-    /// - Parameter otherwise: the answer where the disk has none in time.
+    /// Adds a caller.
+    ///
+    /// - Parameter otherwise: makes the answer if the disk gives none in time.
     func add(
         _ then: @escaping (Answer) -> Void,
         on loop: any EventLoop,
@@ -54,7 +56,7 @@ struct DiskQuestions<Answer> {
         waiting.timer = loop.scheduleTask(in: limit) { bound.value() }
     }
 
-    /// Notes that the disk is asked now; `false` where it is at it already.
+    /// Notes that the disk is asked now; returns `false` if a question is under way already.
     func begin() -> Bool {
         defer { self.state.isAsking = true }
         return !self.state.isAsking
@@ -62,7 +64,7 @@ struct DiskQuestions<Answer> {
 
     /// Takes the disk's answer.
     ///
-    /// - Parameter answers: whether it is for those who wait.
+    /// - Parameter answers: whether it answers the waiting callers.
     func end(_ answer: Answer, answers: Bool = true) {
         self.state.isAsking = false
         self.state.isStuck = false

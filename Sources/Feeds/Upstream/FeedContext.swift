@@ -1,12 +1,13 @@
 package import Logging
 package import NIOCore
 
-/// What a feed and its connections run on: the loop, whose clock is the monotonic one, the wall clock, chance and the log.
+/// The environment of a feed and its connections: the loop, whose clock is the monotonic one, the wall clock, chance
+/// and the log.
 package struct FeedContext {
     package var loop: any EventLoop
     /// ns since 1970.
     package var wallClock: @Sendable () -> Int64
-    /// Drawn evenly from 0 to 1, for the jitter between attempts.
+    /// Uniformly distributed from 0 to 1, for the jitter between attempts.
     package var chance: @Sendable () -> Double
     package var logger: Logger
 

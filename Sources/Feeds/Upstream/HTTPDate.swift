@@ -1,11 +1,11 @@
-/// A time as HTTP writes it, in all three forms that one must understand (RFC 9110, 5.6.7).
+/// A time in HTTP's notation, in all three forms that a recipient must accept (RFC 9110, 5.6.7).
 enum HTTPDate {
     private static let months = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]
     private static let days = ["Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"]
 
-    /// Reads a time as seconds since 1970 UTC; `nil` when it is none.
+    /// Reads a time as seconds since 1970 UTC; `nil` if the text is not a time.
     ///
-    /// - Parameter now: in the same unit; only the form with two digits of the year needs it.
+    /// - Parameter now: seconds since 1970 UTC; only the form with a two-digit year needs it.
     static func parse(_ text: some StringProtocol, now: Int64) -> Int64? {
         guard text.utf8.count <= 64 else { return nil }
         let parts = String(text).split(separator: " ").map(String.init)
@@ -20,7 +20,7 @@ enum HTTPDate {
             let date = parts[1].split(separator: "-").map(String.init)
             guard date.count == 3, date[2].utf8.count == 2, let short = Self.digits(date[2]) else { return nil }
             let read = { (year: Int64) in Self.seconds(year: year, month: date[1], day: date[0], time: parts[2]) }
-            // More than 50 years ahead means the same digits of the century before.
+            // A time more than 50 years ahead means the same digits of the previous century (RFC 9110, 5.6.7).
             let century = (1970 + now / 31_556_952) / 100 * 100
             guard let time = read(century + short) else { return nil }
             return time - now > 50 * 31_556_952 ? read(century + short - 100) : time
@@ -43,7 +43,7 @@ enum HTTPDate {
         return Self.days(year: year, month: Int64(month) + 1, day: day) * 86_400 + hour * 3_600 + minute * 60 + second
     }
 
-    /// Days from 1970-01-01 in the Gregorian calendar; years are counted from March, so that a leap day comes last.
+    /// Returns the days from 1970-01-01 in the Gregorian calendar. Years begin in March, so that a leap day comes last.
     private static func days(year: Int64, month: Int64, day: Int64) -> Int64 {
         let year = month <= 2 ? year - 1 : year
         let era = (year >= 0 ? year : year - 399) / 400

@@ -1,21 +1,21 @@
 import NIOCore
 
-/// The lock of a key as the feed has it: asked and answered on the loop, while the disk is waited for elsewhere, and not for
-/// ever.
+/// The lock of a key, as the feed uses it: questions and answers stay on the loop, the disk works elsewhere, and no
+/// wait for it is unlimited.
 ///
-/// Where the disk does not answer within ``limit`` the key is whose it was, after one line that says what that costs; what the
-/// disk says later counts from then on. Belongs to one event loop.
+/// If the disk does not answer within ``limit``, the last known owner stands, after one warning that names the
+/// consequence. A late answer counts from then on. Belongs to one event loop.
 final class KeyClaims {
-    /// How long a disk is waited for before an attempt.
+    /// The longest wait for a disk before an attempt.
     static let limit: TimeAmount = .seconds(2)
-    /// How long the end waits for the attempts, and then for the lock; a takeover may take 2 s in all.
+    /// The longest wait at the end, first for the attempts and then for the lock. A takeover may take 2 s in all.
     static let closeLimit: TimeAmount = .milliseconds(500)
 
     private let ownership: any KeyOwnership
     private let holding: KeyHolding
     private let loop: any EventLoop
     private let warning: WarnOnce
-    /// What the lock said last.
+    /// The newest answer of the lock.
     private var newest: KeyClaim?
     private var claims = DiskQuestions<KeyClaim>()
 
@@ -26,10 +26,11 @@ final class KeyClaims {
         self.warning = WarnOnce(holding.warn)
     }
 
-    /// Whether the lock's disk is being waited for.
+    /// Whether the disk of the lock is being asked.
     var isClaiming: Bool { self.claims.isAsking }
 
-    /// Takes the key if it is free, and says whose it is; where the disk does not say, it is as it was.
+    /// Takes the key if it is free, and answers with its owner. If the disk does not answer in time, the last answer
+    /// stands; before any answer the key counts as this program's.
     func claim(_ then: @escaping (KeyClaim) -> Void) {
         self.claims.add(then, on: self.loop, within: Self.limit) {
             self.warning.notify(
@@ -46,7 +47,7 @@ final class KeyClaims {
         }
     }
 
-    /// Gives the key up.
+    /// Releases the key; calls `then` afterwards, or when ``closeLimit`` has passed.
     func release(_ then: @escaping () -> Void) {
         let releases = DiskQuestions<Void>()
         releases.add({ _ in then() }, on: self.loop, within: Self.closeLimit) { () }

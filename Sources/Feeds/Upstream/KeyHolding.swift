@@ -1,18 +1,18 @@
 package import Platform
 import Recordings
 
-/// What makes a feed a good neighbour of other programs with the same key, and of itself before and after a restart.
+/// The state that programs with the same key share, and that a program keeps across a restart.
 ///
-/// A replay has none of it.
+/// A replay uses none of it.
 package struct KeyHolding: Sendable {
-    /// Keeps a second program from connecting.
+    /// Keeps a second program with the key from connecting.
     package var ownership: (any KeyOwnership)?
     /// Keeps a restarted program from connecting at once.
     package var attemptStore: (any AttemptStore)?
-    /// Does what waits for the disk of the one and of the other.
+    /// Run the work of the two that may wait for the disk.
     package var lockDisk: any DiskWorker
     package var attemptsDisk: any DiskWorker
-    /// Is told in one line what does not work.
+    /// Takes a warning of one line.
     package var warn: @Sendable (String) -> Void
 
     package init(
@@ -29,7 +29,7 @@ package struct KeyHolding: Sendable {
         self.warn = warn
     }
 
-    /// Nothing is kept, and no disk waited for.
+    /// Holds nothing: no lock and no attempts are kept.
     package static var none: KeyHolding {
         let disk = WorkQueue("none")
         return KeyHolding(ownership: nil, attemptStore: nil, lockDisk: disk, attemptsDisk: disk, warn: { _ in })

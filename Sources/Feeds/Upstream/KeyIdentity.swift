@@ -1,8 +1,8 @@
 package import TLS
 
-/// A name for a key at a service that tells nothing of the key: it names the files of the state and of the lock.
+/// A name for a key at a service that does not reveal the key. It names the key's files: the state and the lock.
 package struct KeyIdentity: Sendable, Equatable {
-    /// 32 hexadecimal digits: half of a SHA-256, which no two keys share and nobody turns back into a key.
+    /// 32 hexadecimal digits: half of a SHA-256 digest. Two keys do not share one, and it does not lead back to a key.
     package let name: String
 
     package init(key: Secret, upstream: UpstreamAddress) {

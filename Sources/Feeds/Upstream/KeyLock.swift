@@ -4,10 +4,10 @@ import Recordings
 
 /// A key's lock: a file in the runtime directory, named by a hash of the key, under an exclusive `flock(2)`.
 ///
-/// The kernel gives it up with the program, however that dies. The file itself stays; what it says counts only while
-/// somebody holds the lock. Where there is no usable directory the key is everybody's, after a warning.
+/// The kernel releases the lock when the program ends in any way. The file itself stays; its content counts only while
+/// a program holds the lock. Without a usable directory every program may use the key, after a warning.
 ///
-/// All of it waits for the disk, so it is for a ``DiskWorker``; what the file says outlives no power cut, and needs not to.
+/// All methods may wait for the disk, so they belong on a ``DiskWorker``. The content need not survive a power cut.
 package final class KeyLock: KeyOwnership {
     private struct Held {
         var descriptor: Int32
@@ -18,14 +18,14 @@ package final class KeyLock: KeyOwnership {
     private struct State {
         var held: Held?
         var relay = KeyOwner.Relay.unknown
-        /// What was found when it could be found out last.
+        /// The last owner that could be determined.
         var newest: KeyClaim?
     }
 
-    /// Failures that say nothing of the lock: this program or the machine has run out of something for the moment.
+    /// Errors that say nothing about the lock: this program or the system is short of a resource for the moment.
     private static let shortages = [EMFILE, ENFILE, ENOMEM, ENOLCK, EINTR]
 
-    /// More than any owner has to say, in bytes.
+    /// The largest content that is read, in bytes; ours is smaller.
     private static let limit = 1_024
 
     private let folders: [String]
@@ -34,8 +34,8 @@ package final class KeyLock: KeyOwnership {
     private let state = NIOLockedValueBox(State())
 
     /// - Parameters:
-    ///   - folders: where the lock may be; the first that can be used is.
-    ///   - warn: is told in one line what does not work.
+    ///   - folders: the possible folders; the first usable one is used.
+    ///   - warn: takes a warning of one line.
     package init(folders: [String], identity: KeyIdentity, warn: @escaping @Sendable (String) -> Void) {
         self.folders = folders
         self.name = "\(identity.name).lock"
@@ -47,9 +47,9 @@ package final class KeyLock: KeyOwnership {
     package func claim() -> KeyClaim {
         self.state.withLockedValue { state in
             if let held = state.held, Self.isStill(held, at: self.usedFolder, name: self.name) { return .mine }
-            // Not held, or the file was taken away from under it: then somebody else may hold another by now.
+            // The lock is not held, or its file was removed; another program may hold the lock of a new file by now.
             let locking = self.lock()
-            // Who has no descriptor left must not believe that the key is free, and throw its owner out.
+            // A program without free descriptors must not take the key for free and displace its owner.
             if case .unavailable(_, let code) = locking, let newest = state.newest, Self.shortages.contains(code) {
                 return newest
             }
@@ -74,7 +74,7 @@ package final class KeyLock: KeyOwnership {
         }
     }
 
-    /// Says where other programs can have the trades; they read it while this program holds the key.
+    /// Announces where other programs can get the trades. They read it while this program holds the key.
     package func announce(_ relay: KeyOwner.Relay) {
         self.state.withLockedValue { state in
             state.relay = relay
@@ -97,11 +97,11 @@ package final class KeyLock: KeyOwnership {
     private enum Locking {
         case mine(descriptor: Int32, device: dev_t, node: ino_t)
         case others(KeyOwner?)
-        /// In words, and the system's error where there is one.
+        /// A reason for people, and the system's error code if there is one.
         case unavailable(String, code: Int32 = 0)
     }
 
-    /// The first folder that can be used; made where it is missing, each time, since a session's end can take it away.
+    /// The first usable folder. It is created again if it is missing, since the end of a login session may remove it.
     private var usedFolder: String? {
         self.folders.first { (try? PrivateFolder($0)) != nil }
     }
@@ -115,7 +115,7 @@ package final class KeyLock: KeyOwnership {
             return .unavailable(reason)
         }
         let path = "\(folder)/\(self.name)"
-        // The file can be taken away between opening and locking; not for ever.
+        // The file can be removed between opening and locking, so a few attempts are made.
         for _ in 0..<8 {
             let descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0o600)
             guard descriptor >= 0 else {

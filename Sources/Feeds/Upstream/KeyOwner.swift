@@ -1,10 +1,10 @@
-/// The program that holds a key, as it tells others in the lock's file.
+/// The program that holds a key, as the lock's file describes it.
 package struct KeyOwner: Sendable, Equatable {
-    /// Where others can have its trades.
+    /// Where other programs can get the owner's trades.
     package enum Relay: Sendable, Equatable {
-        /// Not yet said: it has just started.
+        /// Not announced yet: the owner has just started.
         case unknown
-        /// It has none.
+        /// The owner has no relay.
         case off
         case at(UpstreamAddress)
     }
@@ -17,7 +17,7 @@ package struct KeyOwner: Sendable, Equatable {
         self.relay = relay
     }
 
-    /// The contents of the lock's file: `name=value` lines.
+    /// The content of the lock's file: `name=value` lines.
     package var text: String {
         let head = "pid=\(self.pid)\n"
         return switch self.relay {
@@ -33,7 +33,7 @@ package struct KeyOwner: Sendable, Equatable {
         }
     }
 
-    /// Reads the contents of the lock's file; `nil` while the owner is at writing them, or when they make no sense.
+    /// Reads the content of the lock's file; `nil` while the owner is writing it, or if it is invalid.
     package init?(text: String) {
         guard text.hasSuffix("\n") else { return nil }
         var values: [Substring: Substring] = [:]
@@ -52,7 +52,7 @@ package struct KeyOwner: Sendable, Equatable {
                 port > 0
             else { return nil }
             let address = UpstreamAddress(isEncrypted: values["tls"] == "on", host: host, port: Int(port))
-            // The trades are asked for without encryption or a look at the certificate: nowhere but here.
+            // The connection has no encryption, or no check of the certificate, so the address must be on this machine.
             guard
                 host.lowercased() == "localhost" || host == "::1" || (address.isIPAddress && host.hasPrefix("127."))
                     || OwnAddresses.contain(host)
@@ -69,18 +69,18 @@ package struct KeyOwner: Sendable, Equatable {
     }
 }
 
-/// Whose a key is, found out by asking for it.
+/// The owner of a key, determined by an attempt to take it.
 package enum KeyClaim: Sendable, Equatable {
-    /// This program's, from now on.
+    /// This program owns the key from now on.
     case mine
-    /// Another program's; `nil` while it has not said more.
+    /// Another program owns the key; `nil` until it has described itself.
     case others(KeyOwner?)
 }
 
-/// The right to use a key, of which one program on a machine has it at a time.
+/// The right to use a key, which one program on a machine holds at a time.
 package protocol KeyOwnership: Sendable {
-    /// Takes the key if it is free, and answers whose it is. May be called again and again.
+    /// Takes the key if it is free, and returns its owner. May be called repeatedly.
     func claim() -> KeyClaim
-    /// Gives the key up.
+    /// Releases the key.
     func release()
 }

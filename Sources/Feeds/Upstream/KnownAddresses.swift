@@ -1,8 +1,8 @@
 import NIOCore
 import NIOPosix
 
-/// The addresses that are known already, for NIO's connector: it tries IPv6 and IPv4 by turns, 250 ms apart, and takes
-/// the first that answers (RFC 8305).
+/// A resolver of addresses that are known already, for NIO's connector. The connector tries IPv6 and IPv4 in turn, 250
+/// ms apart, and takes the first address that answers (RFC 8305).
 struct KnownAddresses: Resolver, Sendable {
     let addresses: [SocketAddress]
     let loop: any EventLoop

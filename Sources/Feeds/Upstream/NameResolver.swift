@@ -2,31 +2,31 @@ import NIOConcurrencyHelpers
 import NIOCore
 import Platform
 
-/// Why a name gave no address.
+/// The reason why a name could not be resolved.
 enum NameFailure: Error, Equatable {
-    /// The name servers know no address of it.
+    /// The name servers know no address for the name.
     case unknown
     /// The name servers did not answer the system's resolver.
     case noServer
     /// The system's resolver did not answer within the limit.
     case late(TimeAmount)
-    /// Something else, in the system's words.
+    /// Any other failure, in the system's words.
     case failed(String)
 }
 
-/// The finding of a host's addresses: off the event loop, and within a limit.
+/// The resolver of host names: off the event loop, and within a limit.
 ///
-/// `getaddrinfo` cannot be called off, and one that hangs keeps its thread until it returns. So whoever asks for a name
-/// that is being looked up joins in, and everybody leaves at a limit of their own. A lookup that has hung for
-/// ``patience`` may hang for ever; then another is begun beside it, up to ``mostAtOnce``, so that the program comes back
-/// by itself and weeks of attempts pile up no threads.
+/// `getaddrinfo` cannot be cancelled, and a call that hangs keeps its thread until it returns. So callers that ask for
+/// the same name share a lookup, and each stops waiting at its own limit. A lookup that has hung for ``patience`` may
+/// hang for ever. Then another one is started beside it, up to ``maximumAtOnce``: the program recovers by itself, and
+/// weeks of attempts do not accumulate threads.
 final class NameResolver: Sendable {
-    /// Looks a name up; may take as long as it likes.
+    /// Looks a name up; may block without a limit.
     typealias Lookup = @Sendable (_ host: String, _ port: Int) throws(NameFailure) -> [SocketAddress]
 
-    /// How long a lookup is trusted to return.
+    /// How long a lookup may take before another one is started beside it.
     static let patience: TimeAmount = .seconds(60)
-    /// The most lookups of one name.
+    /// The most lookups of one name at once.
     static let maximumAtOnce = 3
 
     private struct Place: Hashable {
@@ -53,7 +53,7 @@ final class NameResolver: Sendable {
         self.state = NIOLockedValueBox(State())
     }
 
-    /// Finds the addresses of a host; a host that is an address is its own.
+    /// Resolves a host. A host that is an address needs no lookup.
     ///
     /// - Returns: a future that fails with ``NameFailure``.
     func addresses(
@@ -80,7 +80,7 @@ final class NameResolver: Sendable {
             return (state.lastNumber, begins)
         }
         let timer = loop.scheduleTask(in: limit) {
-            // Whoever takes the promise out completes it.
+            // The promise is completed by the one that removes it.
             self.state.withLockedValue { $0.searches[place]?.askers.removeValue(forKey: number) }?.fail(
                 NameFailure.late(limit)
             )
@@ -90,13 +90,13 @@ final class NameResolver: Sendable {
         return promise.futureResult
     }
 
-    /// How many lookups of a host are under way.
+    /// Returns the number of lookups of a host under way.
     func lookups(of host: String, port: Int) -> Int {
         self.state.withLockedValue { $0.searches[Place(host: host, port: port)]?.lookups ?? 0 }
     }
 
     private func begin(_ place: Place) {
-        // One thread a lookup: one that hangs must not hold up the others.
+        // One thread for each lookup, so that one that hangs does not delay the others.
         let thread = WorkQueue("names")
         do throws(SystemCallFailure) {
             try thread.start()

@@ -1,12 +1,12 @@
 import Market
 import NIOCore
 
-/// The backoff of one connection and what outlives the program of it: how many attempts failed, how long to wait, and whether
-/// the connection that stands has proved to be good.
+/// The backoff of one connection, with the part of its state that outlives the program: the number of failed attempts,
+/// the wait, and whether the present connection has proved good.
 ///
 /// Belongs to one event loop.
 final class PersistentBackoff {
-    /// What is left to wait before the first attempt, of a wait that an earlier program began.
+    /// The rest of a wait that an earlier program began. It precedes the first attempt.
     struct Remainder {
         var kind: ReconnectBackoff.Pause.Kind
         /// Nanoseconds.
@@ -17,7 +17,7 @@ final class PersistentBackoff {
 
     private(set) var backoff: ReconnectBackoff
     private let memory: AttemptMemory
-    /// When the service was asked for a connection last, wall clock, ns since 1970.
+    /// When the newest attempt began; wall clock, ns since 1970.
     private var attemptedAt: Int64 = 0
 
     init(_ settings: ReconnectBackoff.Settings, _ holding: KeyHolding, loop: any EventLoop) {
@@ -27,17 +27,18 @@ final class PersistentBackoff {
 
     var settings: ReconnectBackoff.Settings { self.backoff.settings }
 
-    /// Whether attempts are remembered over a restart.
+    /// Whether attempts are remembered across a restart.
     var isPersistent: Bool { self.memory.isKept }
 
     // MARK: Attempts
 
-    /// Reads what an earlier program left.
+    /// Loads the state that an earlier program saved.
     ///
     /// - Parameters:
-    ///   - isTakeover: whether this program has waited for that one to give the key up.
-    ///   - redact: takes out of a reason what it must not hold.
-    ///   - then: is called with what is left to wait, `nil` for nothing.
+    ///   - isTakeover: whether this program waited for the earlier one to release the key.
+    ///   - now: the wall clock, ns since 1970.
+    ///   - redact: removes secrets from a reason.
+    ///   - then: called with the rest of the wait, or `nil` if there is none.
     func load(
         isTakeover: Bool,
         now: @escaping () -> Int64,
@@ -61,7 +62,7 @@ final class PersistentBackoff {
         self.backoff = ReconnectBackoff(settings: settings, memory: memory, isTakeover: isTakeover)
         guard wait > 0 else { return nil }
         if now < memory.at {
-            // The clock was set back: from here on it counts.
+            // The clock was set back: the wait counts from now.
             memory.at = now
             self.memory.save(memory)
         }
@@ -83,8 +84,8 @@ final class PersistentBackoff {
         return Remainder(kind: memory.kind, wait: wait, reason: reason, cause: cause)
     }
 
-    /// Notes that an attempt is about to begin, and answers when that is written down: a program that is killed during the
-    /// attempt can write nothing afterwards.
+    /// Notes that an attempt is about to begin, and calls `then` when that is saved. A program that is killed during
+    /// the attempt can save nothing afterwards.
     ///
     /// - Parameter now: wall clock, ns since 1970.
     func attempted(at now: Int64, _ then: @escaping () -> Void) {
@@ -93,7 +94,7 @@ final class PersistentBackoff {
         self.memory.save(self.backoff.memory(ofAttemptAt: now), then)
     }
 
-    /// Takes the end of an attempt or a connection; returns the wait before the next (``ReconnectBackoff``).
+    /// Takes the end of an attempt or a connection; returns the wait before the next attempt (``ReconnectBackoff``).
     func connectionEnded(
         tradedFor: Int64,
         livedFor: Int64?,
@@ -106,9 +107,12 @@ final class PersistentBackoff {
     /// Takes a refusal for too many attempts; returns the wait.
     func rateLimited(retryAfter: Int64?) -> ReconnectBackoff.Pause { self.backoff.rateLimited(retryAfter: retryAfter) }
 
-    /// Takes a refusal of the key; returns the wait, `nil` where a person has to act.
+    /// Takes a refusal of the key; returns the wait in ns, or `nil` if a person has to act.
     func keyRejected() -> Int64? { self.backoff.keyRejected() }
 
+    /// Saves a wait that begins now.
+    ///
+    /// - Parameter now: wall clock, ns since 1970.
     /// Notes that a wait begins.
     func paused(_ pause: ReconnectBackoff.Pause, at now: Int64, reason: String) {
         self.memory.save(self.backoff.memory(of: pause, at: now, reason: reason))
@@ -116,10 +120,10 @@ final class PersistentBackoff {
 
     // MARK: What a connection has proved
 
-    /// Notes that a connection has opened; where nothing more is asked of one, what was before is forgotten.
+    /// Notes that a connection has opened. If the settings ask for no trades, the earlier failures are forgotten.
     func connectionOpened() { if self.settings.settled == 0 { self.backoff.connectionSettled() } }
 
-    /// Writes down how good the connection has been so far; returns whether there is nothing more to prove.
+    /// Saves how good the connection has been so far; returns whether nothing is left to prove.
     ///
     /// - Parameters:
     ///   - tradedFor: from its first trade to its newest, ns.
@@ -133,7 +137,7 @@ final class PersistentBackoff {
         return false
     }
 
-    /// Writes down, for the program that takes the key over, that the connection stood until this program's end.
+    /// Saves, for the next program with the key, that the connection was open until this program's end.
     func handOver(tradedFor: Int64, livedFor: Int64?) {
         guard self.isPersistent, !self.forgetsAttempts(tradedFor: tradedFor) else { return }
         let isSound = self.isSound(tradedFor: tradedFor, livedFor: livedFor)
@@ -152,6 +156,6 @@ final class PersistentBackoff {
         return livedFor >= 2 * self.settings.brief && tradedFor >= self.settings.brief
     }
 
-    /// Waits for what is being written.
+    /// Waits for a write under way.
     func close(_ then: @escaping () -> Void) { self.memory.close(then) }
 }

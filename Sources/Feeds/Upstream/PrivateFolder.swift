@@ -1,17 +1,18 @@
 import Glibc
 package import Recordings
 
-/// A folder that belongs to this user and that nobody else can write to; all of it may wait for the disk.
+/// A folder that belongs to this user and to which no other user can write. Its methods may wait for the disk.
 package struct PrivateFolder: Sendable {
     package let path: String
     private let disk: any SegmentDisk
 
-    /// Why a folder cannot be used, for a person.
+    /// The reason why a folder or a file cannot be used, for a person.
     package struct Failure: Error {
         package var reason: String
     }
 
-    /// Makes the folder, and those above it, where they are missing; refuses one that somebody else could have made.
+    /// Creates the folder and its parents if they are missing. Refuses a folder of another user, or one that others can
+    /// write to.
     package init(_ path: String, disk: any SegmentDisk = SystemSegmentDisk()) throws(Failure) {
         self.path = path
         self.disk = disk
@@ -42,10 +43,10 @@ package struct PrivateFolder: Sendable {
         }
     }
 
-    /// A small file's text.
+    /// Reads the text of a small file.
     ///
-    /// - Returns: `nil` when there is no such file.
-    /// - Throws: when it is no regular file of this user, larger than `limit` bytes, or cannot be read.
+    /// - Returns: `nil` if there is no such file.
+    /// - Throws: ``Failure`` if it is not a regular file of this user, is larger than `limit` bytes, or cannot be read.
     package func read(_ name: String, limit: Int) throws(Failure) -> String? {
         let path = "\(self.path)/\(name)"
         let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
@@ -81,7 +82,7 @@ package struct PrivateFolder: Sendable {
         return text
     }
 
-    /// Replaces a file's text at once: who reads it finds the old text or the new one, also after a power cut.
+    /// Replaces a file's text atomically: a reader finds the old text or the new one, even after a power cut.
     package func replace(_ name: String, with text: String) throws(Failure) {
         do throws(DurableFile.Failure) {
             try DurableFile.write(text, to: "\(self.path)/\(name)", disk: self.disk)

@@ -1,8 +1,8 @@
-/// An HTTP proxy that passes connections on (`CONNECT`), as one dials it.
+/// An HTTP proxy that opens tunnels (`CONNECT`).
 ///
 /// No description, mirror or dump shows the user or the password.
 package struct ProxyServer: Sendable, Equatable {
-    /// What the proxy wants to know of its user; sent as it is, in the basic scheme (RFC 7617).
+    /// The credentials for the proxy, sent unchanged in the basic scheme (RFC 7617).
     package struct Credentials: Sendable, Equatable {
         package var user: String
         package var password: String
@@ -13,7 +13,7 @@ package struct ProxyServer: Sendable, Equatable {
         }
     }
 
-    /// A name or an address; an IPv6 address without its brackets.
+    /// A name or an address; an IPv6 address without brackets.
     package var host: String
     package var port: Int
     package var credentials: Credentials?

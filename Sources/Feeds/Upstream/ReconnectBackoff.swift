@@ -1,41 +1,41 @@
-/// How long to wait before the next attempt: a machine whose time and chance are arguments.
+/// The wait before the next attempt. A state machine; time and chance are arguments.
 ///
-/// The steps double from `first` to `limit`, each drawn evenly from zero to the step ("full jitter") but never under
-/// `floor`, so that many programs cut off together do not come back together, and none comes back without a wait at all.
-/// Only a connection that carried trades for `settled` puts the ladder back to its first step: one that opens and dies at
-/// once is a failure like any other, and so is one that the service closes politely.
+/// The steps double from `first` to `limit`. Each wait is drawn evenly from zero to the step ("full jitter") but is
+/// never shorter than `floor`, so that many programs that were cut off together do not return together, and none
+/// returns at once. Only a connection that carried trades for `settled` resets the backoff to its first step. A
+/// connection that opens and ends at once is a failure like any other, and so is one that the service closes politely.
 ///
-/// What must outlive the program is a ``SavedBackoff``. A ladder made from one waits whole steps until a connection has
-/// settled: the time of a restart is chance enough, and a program that is started again and again may not make more
-/// attempts than one that runs.
+/// A ``SavedBackoff`` holds the state that outlives the program. A backoff made from one waits whole steps until a
+/// connection has settled: the time of a restart is random enough, and a program that restarts again and again must not
+/// make more attempts than one that keeps running.
 package struct ReconnectBackoff: Sendable {
-    /// The numbers; times in nanoseconds.
+    /// The settings of the backoff; times in nanoseconds.
     package struct Settings: Sendable, Equatable {
         package var first: Int64 = 500_000_000
         package var limit: Int64 = 60_000_000_000
-        /// No wait is shorter, unless a whole step is.
+        /// The shortest wait, unless a whole step is shorter.
         package var floor: Int64 = 100_000_000
-        /// How long a connection must have carried trades to count as good; with 0 it needs only to open.
+        /// How long a connection must have carried trades to count as good; with 0 it only has to open.
         package var settled: Int64 = 60_000_000_000
-        /// The wait after a 429 without `Retry-After`; doubles up to `rateLimitedLimit`.
+        /// The wait after a 429 without `Retry-After`; it doubles up to `rateLimitedLimit`.
         package var rateLimited: Int64 = 60_000_000_000
         package var rateLimitedLimit: Int64 = 300_000_000_000
-        /// A connection that dies within this time of its opening died at once.
+        /// A connection that ends within this time of its opening counts as brief.
         package var brief: Int64 = 5_000_000_000
-        /// After so many in a row that died at once the key is taken to be in use elsewhere.
+        /// After this number of brief connections in a row, the key counts as used elsewhere.
         package var briefLimit = 3
-        /// How long to leave the key to whoever uses it.
+        /// How long to leave the key to its other user.
         package var keyInUse: Int64 = 60_000_000_000
-        /// How long to wait after the key was rejected; `nil` ends it.
+        /// How long to wait after the key was rejected; `nil` ends the attempts.
         package var rejectedKey: Int64?
 
         package init() {}
 
-        /// The longest wait of all that this program chooses by itself.
+        /// The longest wait that this program chooses by itself.
         var longest: Int64 { max(self.limit, self.rateLimitedLimit, self.keyInUse) }
     }
 
-    /// What the most that a service may ask for is, in nanoseconds.
+    /// The longest wait that a service can impose, in nanoseconds.
     static let longestRetryAfter: Int64 = 3_600_000_000_000
 
     /// The wait that follows the end of an attempt or a connection.
@@ -47,48 +47,49 @@ package struct ReconnectBackoff: Sendable {
         }
 
         package var kind: Kind
-        /// Until the next attempt, in nanoseconds.
+        /// The wait before the next attempt, in nanoseconds.
         package var wait: Int64
-        /// The same for a program that is started meanwhile: without jitter, and without what jitter has won before.
+        /// The same for a program that starts meanwhile: without jitter, and with the time that earlier jitter has
+        /// saved.
         package var whole: Int64
     }
 
     package let settings: Settings
-    /// Failures since the last good connection.
+    /// The number of failures since the last good connection.
     package private(set) var failures = 0
     private var refusals = 0
-    /// Connections in a row that died at once.
+    /// The number of brief connections in a row.
     private var briefLives = 0
-    /// By how much jitter has brought the attempts forward; a program that is started again waits that as well, at most
-    /// another step, so that no luck lets a restart loop make more attempts than whole steps would.
+    /// The time that jitter has saved so far, ns. A restarted program waits it as well, at most one step of it, so that
+    /// a restart loop never makes more attempts than whole steps would.
     private var early: Int64 = 0
-    /// Whether the steps are whole, because the program was started again amid failures.
+    /// Whether waits are whole steps, because the program was restarted amid failures.
     private var isWhole = false
-    /// When the newest attempts began, wall clock, ns since 1970; those of earlier runs too.
+    /// When the newest attempts began, those of earlier runs included; wall clock, ns since 1970.
     private var recent: [Int64] = []
 
     /// - Parameters:
-    ///   - memory: what an earlier run left, if that still counts.
-    ///   - isTakeover: whether the program has waited for another one to give the key up.
+    ///   - memory: the state that an earlier run saved, if it still counts.
+    ///   - isTakeover: whether the program has waited for another one to release the key.
     package init(settings: Settings = Settings(), memory: SavedBackoff? = nil, isTakeover: Bool = false) {
         self.settings = settings
         guard let memory else { return }
         self.recent = memory.recent
-        // An attempt counts as failed before it is made; one whose connection was handed over did not fail.
+        // An attempt is saved as failed before it is made. One whose connection was handed over did not fail.
         self.failures = isTakeover && memory.isHandedOver ? max(0, memory.failures - 1) : memory.failures
         self.refusals = memory.refusals
         self.briefLives = memory.briefLives
         self.isWhole = true
     }
 
-    /// Takes the end of an attempt or a connection; returns the wait before the next.
+    /// Takes the end of an attempt or a connection; returns the wait before the next attempt.
     ///
     /// - Parameters:
     ///   - tradedFor: nanoseconds from the connection's first trade to its last, 0 if it had none.
     ///   - livedFor: nanoseconds from the opening of the WebSocket to its end, `nil` if it never opened.
-    ///   - retryAfter: how long the service asked to be left alone, in nanoseconds; no wait is shorter, and at most an
-    ///     hour is believed.
-    ///   - chance: evenly drawn from 0 to 1.
+    ///   - retryAfter: the wait that the service asked for, in nanoseconds. The result is not shorter, but at most an
+    ///     hour counts.
+    ///   - chance: uniformly distributed from 0 to 1.
     package mutating func connectionEnded(
         tradedFor: Int64,
         livedFor: Int64? = nil,
@@ -107,7 +108,7 @@ package struct ReconnectBackoff: Sendable {
     private mutating func climbed(tradedFor: Int64, livedFor: Int64?, chance: Double) -> Pause {
         if tradedFor >= max(self.settings.settled, 1) { self.connectionSettled() }
         self.failures += 1
-        // An attempt that fails in another way says that the trouble is another.
+        // Any other failure ends the row of brief connections.
         self.briefLives = livedFor.map { $0 < self.settings.brief } == true ? self.briefLives + 1 : 0
         if self.briefLives >= self.settings.briefLimit {
             return Pause(kind: .keyInUse, wait: self.settings.keyInUse, whole: self.settings.keyInUse)
@@ -122,7 +123,7 @@ package struct ReconnectBackoff: Sendable {
 
     /// Takes a refusal for too many attempts (HTTP 429); returns the wait.
     ///
-    /// - Parameter retryAfter: what the service asked for, in nanoseconds; at most an hour is believed.
+    /// - Parameter retryAfter: the wait that the service asked for, in nanoseconds; at most an hour counts.
     package mutating func rateLimited(retryAfter: Int64?) -> Pause {
         self.failures += 1
         self.refusals += 1
@@ -139,14 +140,14 @@ package struct ReconnectBackoff: Sendable {
         return Pause(kind: .rateLimited, wait: wait, whole: wait)
     }
 
-    /// Takes a rejected key; returns the wait until it is tried again, or `nil` where only a person can go on.
+    /// Takes a rejected key; returns the wait before it is tried again, or `nil` if only a person can help.
     package mutating func keyRejected() -> Int64? {
         self.failures += 1
         self.briefLives = 0
         return self.settings.rejectedKey
     }
 
-    /// Notes that the connection has carried trades for `settled`: whatever was before is over.
+    /// Notes that the connection has carried trades for `settled`: earlier failures no longer count.
     package mutating func connectionSettled() {
         self.failures = 0
         self.refusals = 0
@@ -163,8 +164,8 @@ package struct ReconnectBackoff: Sendable {
         self.recent.removeFirst(max(0, self.recent.count - AttemptBudget.attempts))
     }
 
-    /// What a program started later must know when an attempt begins now: that it has failed, since who is killed can
-    /// write nothing afterwards.
+    /// Returns the state to save when an attempt begins now. It counts the attempt as failed, since a killed program
+    /// can save nothing afterwards.
     ///
     /// - Parameter at: wall clock, ns since 1970.
     package func memory(ofAttemptAt at: Int64) -> SavedBackoff {
@@ -181,7 +182,9 @@ package struct ReconnectBackoff: Sendable {
         )
     }
 
-    /// The same when a pause begins.
+    /// Returns the state to save when a pause begins.
+    ///
+    /// - Parameter at: wall clock, ns since 1970.
     package func memory(of pause: Pause, at: Int64, reason: String?) -> SavedBackoff {
         SavedBackoff(
             failures: self.failures,
@@ -195,10 +198,10 @@ package struct ReconnectBackoff: Sendable {
         )
     }
 
-    /// The same when a connection has carried trades for twice `brief`: it was a good one, though not for long enough, so
-    /// that who quits and starts again waits the first step at most.
+    /// Returns the state to save when a connection has lived for twice `brief` and carried trades for `brief`. It was
+    /// good, though not for long enough, so a program that quits and starts again waits the first step at most.
     ///
-    /// - Parameter at: when it opened, wall clock, ns since 1970.
+    /// - Parameter at: when its attempt began, wall clock, ns since 1970.
     package func memory(ofSoundConnectionAt at: Int64) -> SavedBackoff {
         var memory = self.memory(ofAttemptAt: at)
         memory.briefLives = 0
@@ -206,11 +209,11 @@ package struct ReconnectBackoff: Sendable {
         return memory
     }
 
-    /// The same when the program ends in good order while the connection stands.
+    /// Returns the state to save when the program ends in good order while the connection is open.
     ///
     /// - Parameters:
-    ///   - at: when it was asked for, wall clock, ns since 1970.
-    ///   - isSound: whether it has been a good one, as for ``memory(ofSoundConnectionAt:)``.
+    ///   - at: when its attempt began, wall clock, ns since 1970.
+    ///   - isSound: whether it was good, as for ``memory(ofSoundConnectionAt:)``.
     package func memory(ofHandingOverAt at: Int64, isSound: Bool) -> SavedBackoff {
         var memory = isSound ? self.memory(ofSoundConnectionAt: at) : self.memory(ofAttemptAt: at)
         memory.isHandedOver = true

@@ -19,7 +19,7 @@ extension ReconnectingConnection {
         self.pause(for: pause.wait)
     }
 
-    /// Notes that the wait which begins now is the service's wish, or is there to leave the key to somebody else.
+    /// Notes that the service asked for the wait that begins now, or that the wait leaves the key to another program.
     func leaveAlone(for wait: Int64, _ reason: String) {
         self.leftAlone = (self.context.wallClock() + wait, reason)
     }
@@ -40,10 +40,10 @@ extension ReconnectingConnection {
         }
     }
 
-    /// Waits, then tries again.
+    /// Logs the reason, then waits and tries again.
     func pause(for wait: Int64) {
         if let reason {
-            // The state that is reported says the same to people.
+            // People read the reason in the reported status, so the log has it at debug level only.
             self.context.logger.debug(
                 "The connection ended",
                 metadata: ["reason": "\(reason)", "retry_in_ms": "\(wait / 1_000_000)"]
@@ -52,7 +52,7 @@ extension ReconnectingConnection {
         self.retry(in: wait)
     }
 
-    /// Waits without a word, then begins the next attempt.
+    /// Waits without logging, then begins the next attempt.
     func retry(in wait: Int64) {
         let loopBound = NIOLoopBound(self, eventLoop: self.loop)
         self.pauseNumber += 1
@@ -60,7 +60,7 @@ extension ReconnectingConnection {
         let number = self.pauseNumber
         self.state = .pausing(
             self.loop.scheduleTask(in: .nanoseconds(wait)) {
-                // A loop does not take back a timer that is due in the same turn as what cancels it.
+                // A loop does not cancel a timer that is due in the same turn.
                 guard case .pausing = loopBound.value.state, number == loopBound.value.pauseNumber else { return }
                 loopBound.value.next()
             }

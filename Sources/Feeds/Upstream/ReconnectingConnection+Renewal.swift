@@ -1,34 +1,34 @@
 import Market
 import NIOCore
 
-/// What becomes of the wish for a new connection.
+/// The answer to the request for a new connection.
 package enum ConnectionRenewal: Sendable, Equatable {
-    /// The connection is given up, or the wait cut short; the next attempt begins within moments.
+    /// The connection is being closed, or the wait was cut short. The next attempt begins within moments.
     case begun
     /// An attempt is under way.
     case underWay
-    /// Whoever is connected to wants to be left alone until then (wall clock, ns since 1970), for that reason.
+    /// The service asked for a pause until then (wall clock, ns since 1970), for this reason.
     case notBefore(Int64, reason: String)
-    /// The wish before this one was a moment ago.
+    /// The previous request was a moment ago.
     case tooSoon
     /// There will be no further attempt.
     case over
 }
 
-// A person asks for a new connection, or for the next attempt to be made at once.
+// Requests of a person for a new connection, or for the next attempt without a wait.
 extension ReconnectingConnection {
-    /// The least time between two such wishes that are followed: a key that is held down is no reason for a storm.
+    /// The shortest time between two granted requests. A key that is held down must not cause a storm of attempts.
     static let renewalInterval: TimeAmount = .seconds(2)
-    /// How long a connection that is given up for it may take over its closing handshake.
+    /// The limit for the closing handshake of a connection that is renewed.
     static let renewalLimit: TimeAmount = .milliseconds(250)
 
-    /// Why a connection ended that was given up for another one.
+    /// The failure with which a renewed connection ends.
     static var renewed: UpstreamFailure { UpstreamFailure("a new connection was asked for", cause: .closed) }
 
-    /// Makes a new connection now: gives up the one that stands, or ends the wait for the next attempt.
+    /// Replaces the present connection by a new one, or ends the wait for the next attempt.
     ///
-    /// No attempt comes sooner than the ladder's floor after the one before it, and none while the service wants to be left
-    /// alone. The ladder climbs as with any other end.
+    /// No attempt follows another within the floor of the backoff, and none is made during a pause that the service
+    /// asked for. A renewal counts as a failure in the backoff, like any other end.
     package func renew() -> ConnectionRenewal {
         guard !self.isStopping else { return .over }
         switch self.state {
@@ -38,7 +38,7 @@ extension ReconnectingConnection {
             guard self.mayRenew() else { return .tooSoon }
             self.isRenewing = true
             connection.close()
-            // A socket that is held back would never see the peer's answer.
+            // If reading is paused, the peer's answer would never be seen.
             connection.setReading(true)
             let limit = self.loop.assumeIsolated().scheduleTask(in: Self.renewalLimit) {
                 channel.close(mode: .all, promise: nil)

@@ -2,58 +2,59 @@ package import TLS
 package import Market
 package import NIOCore
 
-/// Who a ``ReconnectingConnection`` keeps a connection for; everything is called on its loop.
+/// The delegate of a ``ReconnectingConnection``. All methods are called on its loop.
 package protocol ReconnectingConnectionDelegate: AnyObject {
-    /// Makes and installs the connection's last handler, before any frame is delivered.
+    /// Creates and installs the connection's last handler, before any frame is delivered.
     ///
-    /// - Parameter isRelay: whether the peer says that it is the relay of a program like this one.
+    /// - Parameter isRelay: whether the peer identified itself as the relay of a program like this one.
     func connectionOpened(_ channel: any Channel, isRelay: Bool) throws -> any KeptConnection
-    /// Takes what is true now; that trades flow is reported by whoever reads them.
+    /// Takes a new phase. That trades flow is reported by the reader of the trades instead.
     func connectionReported(_ phase: FeedStatus.Phase, reason: String?, cause: FeedStatus.Cause?)
-    /// Takes the end of a connection or of an attempt, before there is another.
+    /// Takes the end of a connection or an attempt, before the next one.
     ///
-    /// - Parameter retry: goes on, for this reason; not calling it leaves nothing to wait for but the end.
+    /// - Parameter retry: continues, with this failure as the reason. Without a call only
+    ///   ``ReconnectingConnection/stop()`` ends the wait.
     func connectionLost(_ failure: UpstreamFailure, retry: @escaping (UpstreamFailure) -> Void)
 }
 
 extension ReconnectingConnectionDelegate {
-    /// Goes on at once.
+    /// Continues at once.
     package func connectionLost(_ failure: UpstreamFailure, retry: @escaping (UpstreamFailure) -> Void) {
         retry(failure)
     }
 }
 
-/// The keeper of one connection: opens it, and opens it again by the ladder until it is told to stop.
+/// A connection that is opened again, with the waits of its backoff, until it is stopped.
 ///
-/// Belongs to one event loop, whose clock is its only one. It waits for exactly one thing at a time: an attempt, a
-/// connection's end, or the timer of the next attempt.
+/// Belongs to one event loop, whose clock is its only monotonic one. It waits for exactly one thing at a time: an
+/// attempt, the connection's end, the timer of the next attempt, or an answer of the disk or the delegate.
 package final class ReconnectingConnection {
-    /// How long a stop waits for the closing handshake; the rest of the program has to stop in time too.
+    /// The limit for the closing handshake at a stop; the rest of the program has to stop in time, too.
     private static let stopLimit: TimeAmount = .milliseconds(250)
 
     enum State {
         case idle
-        /// Waiting for the disk, which has what was before or on which the next attempt is written down, or for the delegate.
+        /// Waits for the delegate, or for the disk: to load the saved state, or to save the next attempt.
         case looking
-        /// An attempt is under way; it has limits of its own.
+        /// An attempt is under way; its steps have limits of their own.
         case connecting
-        /// Connected; the connection tells of its end through ``connectionEnded(_:tradedFor:)``.
+        /// Connected. ``connectionEnded(_:tradedFor:)`` reports the end.
         case connected(any KeptConnection, any Channel)
-        /// Waiting for the next attempt.
+        /// Waits for the timer of the next attempt.
         case pausing(Scheduled<Void>)
         case finished
     }
 
-    /// What is kept, and how.
+    /// The settings of the connection.
     package struct Settings {
         /// The way to the service.
         package var connector: any Connecting
         package var backoff: ReconnectBackoff.Settings
         /// What a reason must not hold, should the service repeat it.
         package var secret: Secret?
-        /// What is remembered over a restart.
+        /// The state that is kept across a restart.
         package var holding = KeyHolding.none
-        /// Why the first attempt takes the place of another program's; `nil` where it does not.
+        /// The reason why the first attempt replaces another program's connection; `nil` if it does not.
         package var takeover: String?
 
         package init(connector: any Connecting, backoff: ReconnectBackoff.Settings) {
@@ -68,34 +69,36 @@ package final class ReconnectingConnection {
     let backoff: PersistentBackoff
 
     var state = State.idle
-    /// Counts the attempts, so that a late answer to an old one is known.
+    /// Numbers the attempts, so that a late answer to an old one is recognised.
     private var attemptNumber = 0
-    /// Counts the questions to the disk, likewise.
+    /// Numbers the questions to the disk and the delegate, for the same purpose.
     private var lookNumber = 0
     var pauseNumber = 0
     /// The channel of the attempt under way, once there is one.
     private var attempt: (any Channel)?
-    /// The end of a connection that came while its handler was being installed.
+    /// The end of a connection, if it came while the handler was being installed.
     private var earlyEnd: (failure: UpstreamFailure, tradedFor: Int64)?
-    /// When the connection opened.
+    /// When the connection opened, by the loop's clock.
     private var openedAt: NIODeadline?
-    /// Looks whether the connection has proved to be good.
+    /// The timer of the check whether the connection has proved good.
     private var proof: Scheduled<Void>?
     private(set) var isStopping = false
-    /// Whether it ends without a word, because another takes its place.
+    /// Whether it ends without a status, because another connection takes its place.
     private var isAbandoned = false
-    /// Whether the connection that stands is being given up for a new one, and when one was asked for last.
+    /// Whether the present connection is being closed for a new one. `renewedAt` is the time of the newest granted
+    /// request.
     var isRenewing = false
     var renewedAt: NIODeadline?
-    /// Until when the service wants to be left alone (wall clock, ns since 1970), and why, while that is waited for.
+    /// The end of a pause that the service asked for (wall clock, ns since 1970), and its reason; `nil` outside such a
+    /// pause.
     var leftAlone: (until: Int64, reason: String)?
-    /// When the present wait began.
+    /// When the present wait began, by the loop's clock.
     var pausedAt = NIODeadline.uptimeNanoseconds(0)
     private var isReading = true
-    /// Why the next attempt is made; `nil` for the first.
+    /// The reason of the next attempt; `nil` for the first.
     var reason: String?
     var cause: FeedStatus.Cause?
-    /// Completes when the keeper is done; fails only where a person must act.
+    /// Completes when there will be no further attempt; fails only if a person must act.
     package let finished: EventLoopPromise<Void>
 
     package init(_ settings: Settings, _ context: FeedContext) {
@@ -113,7 +116,7 @@ package final class ReconnectingConnection {
 
     func redact(_ text: String) -> String { self.settings.secret?.redacted(text) ?? text }
 
-    /// The connection, while there is one.
+    /// The open connection, if there is one.
     package var connection: (any KeptConnection)? {
         guard case .connected(let connection, _) = self.state else { return nil }
         return connection
@@ -129,7 +132,7 @@ package final class ReconnectingConnection {
         }
     }
 
-    /// Ends it: a closing handshake where there is a connection, and no further attempt.
+    /// Ends the connection with a closing handshake, if there is one; no further attempt follows.
     package func stop() {
         guard !self.isStopping else { return }
         self.isStopping = true
@@ -144,10 +147,10 @@ package final class ReconnectingConnection {
         case .connected(let connection, let channel):
             self.backoff.handOver(tradedFor: connection.tradedFor, livedFor: self.livedFor)
             connection.close()
-            // A socket that is held back would never see the peer's answer.
+            // If reading is paused, the peer's answer would never be seen.
             connection.setReading(true)
             let limit = self.loop.assumeIsolated().scheduleTask(in: Self.stopLimit) {
-                // Before the key is free: whoever waits for it must not meet our connection at the service.
+                // Our connection ends before the key is released, so that a waiting program never connects beside it.
                 channel.close(mode: .all, promise: nil)
                 self.finish(.success(()))
             }
@@ -161,8 +164,8 @@ package final class ReconnectingConnection {
         }
     }
 
-    /// Ends it at once and without a word, because another connection takes its place. The peer may be gone: there is no
-    /// closing handshake.
+    /// Ends the connection at once and without a status, because another one takes its place. The peer may be gone, so
+    /// there is no closing handshake.
     package func abandon() {
         guard !self.isStopping else { return }
         self.isAbandoned = true
@@ -172,19 +175,19 @@ package final class ReconnectingConnection {
         channel.closeFuture.assumeIsolated().whenComplete { _ in self.finish(.success(())) }
     }
 
-    /// Ends everything, once: nothing is opened any more.
+    /// Ends the attempts for good. Only the first call counts.
     private func finish(_ result: Result<Void, any Error>) {
         if case .finished = self.state { return }
         self.state = .finished
         self.proof?.cancel()
-        // Whoever takes over finds what was written.
+        // The next program with the key must find the saved state.
         self.backoff.close {
             if self.isStopping, !self.isAbandoned { self.report(.stopped, nil, nil) }
             self.finished.completeWith(result)
         }
     }
 
-    /// Holds the peer back, or lets it go on; holds for later connections too.
+    /// Stops or resumes reading from the peer, on later connections, too.
     package func setReading(_ isReading: Bool) {
         guard self.isReading != isReading else { return }
         self.isReading = isReading
@@ -193,11 +196,11 @@ package final class ReconnectingConnection {
 
     /// Takes the end of the connection.
     ///
-    /// - Parameter tradedFor: for how long it carried trades, in nanoseconds.
+    /// - Parameter tradedFor: the time from its first to its newest trade, ns.
     package func connectionEnded(_ failure: UpstreamFailure, tradedFor: Int64) {
         switch self.state {
         case .connected: self.attemptEnded(failure, tradedFor: tradedFor)
-        // The first write can find the socket broken.
+        // The first write can already find the socket broken.
         case .connecting: self.earlyEnd = (failure, tradedFor)
         case .idle, .looking, .pausing, .finished: break
         }
@@ -205,7 +208,7 @@ package final class ReconnectingConnection {
 
     // MARK: Attempts
 
-    /// Asks the disk or the delegate, and waits for nothing else meanwhile but a stop.
+    /// Asks the disk or the delegate. Meanwhile only a stop can end the wait.
     private func look<Answer>(_ ask: (@escaping (Answer) -> Void) -> Void, then: @escaping (Answer) -> Void) {
         self.state = .looking
         self.lookNumber += 1
@@ -216,7 +219,7 @@ package final class ReconnectingConnection {
         }
     }
 
-    /// Begins the first attempt, as far as what was before lets it.
+    /// Begins the first attempt, after the rest of a saved wait.
     private func begin() {
         if let takeover = self.settings.takeover {
             self.reason = takeover
@@ -234,7 +237,7 @@ package final class ReconnectingConnection {
             guard let before else { return self.next() }
             let until = self.context.wallClock() + before.wait
             self.report(self.phase(of: before.kind, until: until), before.reason, before.cause)
-            // What the run before this one was told, nobody knows any more in full.
+            // The saved reason is incomplete, so the wait counts as one that the service asked for.
             self.leaveAlone(for: before.wait, before.reason)
             self.retry(in: before.wait)
         }
@@ -263,7 +266,7 @@ package final class ReconnectingConnection {
             connected: { channel, isRelay in try self.connected(channel, isRelay: isRelay, attempt: number) }
         ).assumeIsolated().whenFailure { error in
             guard self.isUnderWay(number) else { return }
-            // What ended the connection says more than what could not be done with it afterwards.
+            // The end of the connection says more than the error of a later operation on it.
             let end = self.earlyEnd
             self.earlyEnd = nil
             self.attemptEnded(end?.failure ?? UpstreamFailure(error), tradedFor: end?.tradedFor ?? 0)
@@ -275,7 +278,7 @@ package final class ReconnectingConnection {
         return number == self.attemptNumber
     }
 
-    /// Takes the attempt's channel as soon as there is one, so that a stop can end it; throws when it came too late.
+    /// Takes the attempt's channel as soon as it exists, so that a stop can close it. Throws if the attempt is over.
     private func reached(_ channel: any Channel, attempt number: Int) throws {
         guard self.isUnderWay(number) else { throw ChannelError.ioOnClosedChannel }
         self.attempt = channel
@@ -288,7 +291,7 @@ package final class ReconnectingConnection {
             channel.close(promise: nil)
             return
         }
-        // It may have ended, and the attempt with it, while its handler was being added.
+        // The connection, and with it the attempt, may have ended while its handler was being added.
         guard self.isUnderWay(number) else {
             channel.close(promise: nil)
             return
@@ -307,7 +310,7 @@ package final class ReconnectingConnection {
         if self.backoff.isPersistent { self.armProof() }
     }
 
-    /// Looks now and then whether the connection has been good for long enough to forget what was before.
+    /// Checks at intervals whether the connection has been good for long enough to forget earlier failures.
     private func armProof() {
         let interval = max(self.backoff.settings.brief, 100_000_000)
         let loopBound = NIOLoopBound(self, eventLoop: self.loop)
@@ -320,7 +323,7 @@ package final class ReconnectingConnection {
         }
     }
 
-    /// Since when the connection has been open, ns.
+    /// How long the connection has been open, ns.
     private var livedFor: Int64? { self.openedAt.map { (self.loop.now - $0).nanoseconds } }
 
     private func attemptEnded(_ failure: UpstreamFailure, tradedFor: Int64) {
@@ -365,7 +368,7 @@ package final class ReconnectingConnection {
         case .retry:
             var pause = self.backoff.connectionEnded(
                 tradedFor: tradedFor,
-                // One that this program ended says nothing about who else uses the key.
+                // A connection that this program ended says nothing about other users of the key.
                 livedFor: isRenewal || failure.isOurEnd ? nil : livedFor,
                 retryAfter: failure.retryAfter,
                 chance: isRenewal ? 0 : self.context.chance()

@@ -1,22 +1,25 @@
 import NIOHTTP1
 
-/// How long a service asks to wait (RFC 9110, 10.2.3).
+/// The wait that a service asks for (RFC 9110, 10.2.3).
 package enum RetryAfter {
-    /// The longest wait that is taken for meant, in nanoseconds: a day.
+    /// The longest wait that is returned, in nanoseconds: a day.
     package static let limit: Int64 = 86_400_000_000_000
 
-    /// Reads `Retry-After`, seconds or a date, as nanoseconds from `now`.
+    /// Reads the value of `Retry-After`, seconds or a date, as nanoseconds from `now`.
     ///
     /// - Parameter now: nanoseconds since 1970.
-    /// - Returns: more than 0 and at most ``limit``; `nil` for what is malformed, negative, nothing or in the past.
+    /// - Returns: more than 0 and at most ``limit``; `nil` for a text that is empty, malformed, negative or in the
+    ///   past.
     package static func parse(_ text: some StringProtocol, now: Int64) -> Int64? {
         Self.parse(text, nowInSeconds: now / 1_000_000_000)
     }
 
-    /// Reads it from an answer's headers.
+    /// Reads the wait from an answer's headers.
     ///
-    /// A date is compared with the answer's own `Date`, if it has one: the difference of two times of one clock is
-    /// right however wrong ours is.
+    /// A date is compared with the answer's own `Date`, if it has one. The difference of two times of one clock is
+    /// right even if our clock is wrong.
+    ///
+    /// - Parameter now: nanoseconds since 1970.
     static func parse(_ headers: HTTPHeaders, now: Int64) -> Int64? {
         guard let text = headers.first(name: "Retry-After") else { return nil }
         let now = now / 1_000_000_000
@@ -24,12 +27,12 @@ package enum RetryAfter {
         return Self.parse(text, nowInSeconds: theirs ?? now)
     }
 
-    // In seconds, since a date in the year 9999 is no number of nanoseconds.
+    // In seconds, since nanoseconds of a date in the year 9999 overflow.
     private static func parse(_ text: some StringProtocol, nowInSeconds now: Int64) -> Int64? {
         let wait: Int64
         if text.utf8.allSatisfy({ UInt8(ascii: "0")...UInt8(ascii: "9") ~= $0 }) {
             guard !text.isEmpty else { return nil }
-            // More digits than a number holds are still a long wait.
+            // More digits than an integer holds still mean a long wait.
             wait = Int64(text) ?? .max
         } else {
             guard let date = HTTPDate.parse(text, now: now) else { return nil }

@@ -1,30 +1,30 @@
 import Market
 
-/// What a ``ReconnectBackoff`` leaves to the program's next start: how often it failed, and until when to wait.
+/// The state of a ``ReconnectBackoff`` for the program's next start: how often it failed, and until when to wait.
 package struct SavedBackoff: Sendable, Equatable {
-    /// The format that is written; any other is not understood.
+    /// The format that is written; a file of any other format is rejected.
     private static let version = "tickertape-attempts 1"
     /// The longest reason kept, in Unicode scalars.
     private static let reasonLimit = 200
 
     /// Failures since the last good connection.
     package var failures: Int
-    /// Refusals for too many attempts since then.
+    /// Refusals for too many attempts since the last good connection.
     package var refusals: Int
-    /// Connections in a row that died at once.
+    /// Brief connections in a row.
     package var briefLives: Int
-    /// What the wait is for.
+    /// The kind of the wait.
     package var kind: ReconnectBackoff.Pause.Kind
     /// When the wait began, wall clock, ns since 1970.
     package var at: Int64
-    /// How long it is, in nanoseconds.
+    /// The length of the wait, in nanoseconds.
     package var wait: Int64
-    /// Why, in one line; never holds a key.
+    /// The reason of the wait, in one line; it never holds a key.
     package var reason: String?
     /// When the newest attempts began, the oldest first, wall clock, ns since 1970; at most ``AttemptBudget/attempts``.
     package var recent: [Int64]
-    /// Whether the program ended in good order while its connection stood: then the attempt was no failure, and the
-    /// program that takes the key over has nothing to wait for but the budget.
+    /// Whether the program ended in good order while its connection was open. The attempt was then no failure, and only
+    /// the budget delays the program that takes the key over.
     package var isHandedOver: Bool
 
     package init(
@@ -49,10 +49,10 @@ package struct SavedBackoff: Sendable, Equatable {
         self.isHandedOver = isHandedOver
     }
 
-    /// What of the wait is left, in nanoseconds; `nil` when all this is so old that it counts no more.
+    /// Returns the rest of the wait, in nanoseconds; `nil` if the state is too old to count.
     ///
-    /// Wall clocks are set back and forth. Forth, this counts as old, at worst; back, the wait begins anew, and is never
-    /// longer than it was.
+    /// A wall clock may be set. If it was set forward, the state may count as too old; if it was set back, the wait
+    /// starts again, but is never longer than it was.
     ///
     /// - Parameter now: wall clock, ns since 1970.
     package func remaining(at now: Int64, settings: ReconnectBackoff.Settings) -> Int64? {
@@ -62,11 +62,11 @@ package struct SavedBackoff: Sendable, Equatable {
         return age > wait + settings.longest ? nil : max(0, wait - age)
     }
 
-    /// What a run that begins now has to wait, in nanoseconds; `nil` when all this counts no more.
+    /// Returns the wait of a program that starts now, in nanoseconds; `nil` if the state is too old to count.
     ///
     /// - Parameters:
     ///   - now: wall clock, ns since 1970.
-    ///   - isTakeover: whether the program has waited for another one to give the key up.
+    ///   - isTakeover: whether the program has waited for another one to release the key.
     package func wait(at now: Int64, isTakeover: Bool, settings: ReconnectBackoff.Settings) -> Int64? {
         guard let remaining = self.remaining(at: now, settings: settings) else { return nil }
         let budget = AttemptBudget.wait(after: self.recent, at: now)
@@ -74,16 +74,18 @@ package struct SavedBackoff: Sendable, Equatable {
     }
 }
 
-/// The most connections that runs of programs with one key begin with: takeovers can follow each other faster than the
-/// steps of the ladder, and the service does not care which program asks.
+/// The budget of connections that all programs with one key share. Takeovers can follow each other faster than the
+/// steps of the backoff, and the service does not distinguish programs.
 package enum AttemptBudget {
     package static let attempts = 6
-    /// Within so many nanoseconds.
+    /// The period of the budget, in nanoseconds.
     package static let span: Int64 = 20_000_000_000
 
-    /// How long the next attempt has to wait, in nanoseconds, where these were the last (wall clock, ns since 1970).
+    /// Returns the wait before the next attempt, in nanoseconds.
     ///
-    /// One that lies in the future, for the clock was set back, counts as made now.
+    /// An attempt in the future, as after the clock was set back, counts as made now.
+    ///
+    /// - Parameter recent: when the newest attempts began, oldest first; wall clock, ns since 1970.
     static func wait(after recent: [Int64], at now: Int64) -> Int64 {
         guard recent.count >= Self.attempts else { return 0 }
         let oldest = min(recent[recent.count - Self.attempts], now)
@@ -92,7 +94,7 @@ package enum AttemptBudget {
 }
 
 extension SavedBackoff {
-    /// The contents of its file: a line that names the format, then `name=value` lines.
+    /// The content of the file: a line that names the format, then `name=value` lines.
     package var text: String {
         var lines = [
             Self.version, "failures=\(self.failures)", "refusals=\(self.refusals)", "brief-lives=\(self.briefLives)",
@@ -106,9 +108,9 @@ extension SavedBackoff {
         return lines.joined(separator: "\n") + "\n"
     }
 
-    /// Reads the contents of a file; `nil` when they are damaged, or of another format.
+    /// Reads the content of a file; `nil` if it is damaged or of another format.
     package init?(text: String) {
-        // A line that is cut off lacks its end.
+        // A truncated last line lacks its line feed.
         guard text.hasSuffix("\n") else { return nil }
         let lines = text.split(separator: "\n")
         guard lines.first.map(String.init) == Self.version else { return nil }
@@ -128,7 +130,7 @@ extension SavedBackoff {
             let at = number("at-ns", atMost: .max / 2),
             let wait = number("wait-ns", atMost: .max / 4)
         else { return nil }
-        // Versions before had no such line.
+        // Earlier versions had no such line.
         let recent = values["recent-ns"]?.split(separator: ",", omittingEmptySubsequences: false) ?? []
         let times = recent.compactMap { Int64($0) }.filter { (0...(.max / 2)).contains($0) }
         guard times.count == recent.count, times.count <= AttemptBudget.attempts else { return nil }

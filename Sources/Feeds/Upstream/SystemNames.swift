@@ -2,16 +2,16 @@ import Glibc
 import NIOCore
 
 extension NameResolver {
-    /// The system's names: `/etc/hosts`, DNS, and whatever else its `nsswitch.conf` says.
+    /// The system's resolver: `/etc/hosts`, DNS, and the other sources of `nsswitch.conf`.
     static let system = NameResolver { host, port throws(NameFailure) in try SystemNames.lookUp(host, port: port) }
 }
 
-/// The system's resolver, which blocks its caller.
+/// The system's blocking resolver.
 enum SystemNames {
-    /// The most addresses of each family that are tried; 250 ms apart, more would not get their turn.
+    /// The most addresses of each family that are tried. At 250 ms each, more would not get their turn.
     private static let limit = 8
 
-    /// Asks for a host's addresses, in the order of the system's preference (RFC 6724).
+    /// Returns a host's addresses in the system's order of preference (RFC 6724).
     static func lookUp(_ host: String, port: Int) throws(NameFailure) -> [SocketAddress] {
         var hints = addrinfo()
         hints.ai_socktype = Int32(SOCK_STREAM.rawValue)
@@ -42,7 +42,7 @@ enum SystemNames {
 }
 
 extension NameFailure {
-    /// The meaning of what `getaddrinfo` answers.
+    /// Translates an error code of `getaddrinfo`.
     init(code: Int32, systemError: Int32) {
         switch code {
         // -5 and -9 are EAI_NODATA and EAI_ADDRFAMILY, which glibc declares for GNU programs only.

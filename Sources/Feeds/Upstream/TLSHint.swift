@@ -1,13 +1,13 @@
 import TLS
 
 extension TLSError {
-    /// What a person can do about it, as the end of a sentence; `nil` where the error says it all, or time mends it.
+    /// The remedy for a person, as the end of a sentence; `nil` if the error says it all, or if waiting helps.
     var hint: String? {
         if let refusal = self.refusal { return refusal.hint }
         switch self.kind {
         case .versionRefused: return "the service must speak TLS 1.2 or 1.3"
         case .noCommonCipher: return Self.cipherHint
-        // What a server says that has no cipher in common with us, mostly.
+        // Usually the alert of a server that shares no cipher with us.
         case .alertReceived where self.reason == "alert handshake failure": return Self.cipherHint
         case .noApplicationProtocol: return "is the upstream address that of a WebSocket service?"
         case .protocolViolation: return "is the upstream address that of a TLS service?"
@@ -24,7 +24,7 @@ extension TLSError {
 }
 
 extension CertificateRefusal {
-    /// What a person can do about it, as the end of a sentence.
+    /// The remedy for a person, as the end of a sentence.
     fileprivate var hint: String {
         switch self {
         case .expired, .notYetValid:

@@ -8,34 +8,34 @@ import TLS
 package import WebSocket
 import Wire
 
-/// What a connection to a WebSocket service needs to be told.
+/// The settings of a connection to a WebSocket service.
 package struct ConnectorSettings: Sendable {
     var address: UpstreamAddress
-    /// The request target; may carry a key, so it is never logged.
+    /// The request target. It may hold a key, so it is never logged.
     var target: String
-    /// The token of the relay that is connected to, if it wants one; travels in a header and is never logged.
+    /// The token for a relay, if it requires one. It travels in a header and is never logged.
     var relayToken: Secret?
     var dial: DialSettings
-    /// Is told on the loop of every TLS handshake that came to its end, well or not.
+    /// Called on the loop at the end of every TLS handshake, successful or not.
     var handshakeEnded: (@Sendable (UpstreamHandshake) -> Void)?
     /// The limit for the answer to the WebSocket request, and for a proxy's answer before it.
     var upgradeTimeout: TimeAmount
     package var webSocket: WebSocketSettings
 }
 
-/// The way from an address to an open WebSocket: name, TCP, perhaps a proxy, TLS, upgrade, each with its limit.
+/// The way from an address to an open WebSocket: name, TCP, an optional proxy, TLS, upgrade, each with its limit.
 ///
-/// Made once for all connections, so that TLS sessions are resumed.
+/// One connector serves all connections, so that TLS sessions are resumed.
 final class UpstreamConnector: Sendable {
     private let settings: ConnectorSettings
     private let resolver: NameResolver
-    /// Nanoseconds since 1970; for a service that says until when to wait.
+    /// Nanoseconds since 1970; needed for a service that names the date until which to wait.
     private let wallClock: @Sendable () -> Int64
-    /// Nothing where there is no TLS, and after a refused certificate: then the trust is read anew, which a person may
-    /// have mended meanwhile.
+    /// `nil` without TLS, and after a refused certificate. The trust files are then read again, since a person may have
+    /// corrected them.
     private let tls: NIOLockedValueBox<TLSContext?>
 
-    /// - Throws: ``TLSError`` when the trust roots cannot be used.
+    /// - Throws: ``TLSError`` if the trust roots cannot be used.
     init(
         _ settings: ConnectorSettings,
         resolver: NameResolver = .system,
@@ -47,13 +47,13 @@ final class UpstreamConnector: Sendable {
         self.tls = NIOLockedValueBox(settings.address.isEncrypted ? try TLSContext(client: settings.dial.tls) : nil)
     }
 
-    /// Reads the files of the trust, of all connectors: where their disk hangs, nothing else hangs with it.
+    /// Reads the trust files of all connectors. If their disk hangs, only this queue hangs.
     private static let trustDisk = WorkQueue("trust")
 
-    /// The context for the next connection: the one that is there, unless its files have changed since.
+    /// Returns the context for the next connection: the present one, unless its files have changed.
     ///
-    /// The loop reads no file. Where the disk does not answer within the limit of a handshake, what was read from it last
-    /// counts, if anything.
+    /// The loop reads no file. If the disk does not answer within the limit of a handshake, the context that was read
+    /// last is used; without one the future fails.
     private func tlsContext(on loop: any EventLoop) -> EventLoopFuture<TLSContext?> {
         guard self.settings.address.isEncrypted else { return loop.makeSucceededFuture(nil) }
         let known = self.tls.withLockedValue { $0 }
@@ -83,10 +83,10 @@ final class UpstreamConnector: Sendable {
     /// Opens one connection.
     ///
     /// - Parameters:
-    ///   - reached: is called on the loop when there is a channel; what it throws ends the attempt before anything is
-    ///     sent.
-    ///   - connected: is called on the loop when the WebSocket is open, before any frame is delivered; with whether who
-    ///     opened it says that it is the relay of a program like this one.
+    ///   - reached: called on the loop when there is a channel. An error that it throws ends the attempt before
+    ///     anything is sent.
+    ///   - connected: called on the loop when the WebSocket is open, before any frame is delivered. `isRelay` says
+    ///     whether the server identified itself as the relay of a program like this one.
     /// - Returns: a future that fails with ``UpstreamFailure``.
     func connect(
         on loop: any EventLoop,
@@ -101,9 +101,11 @@ final class UpstreamConnector: Sendable {
         }
     }
 
-    /// Opens one connection up to where the first request can be sent, and sees to what follows.
+    /// Opens one connection up to the point where the first request can be sent, and then calls `then`.
     ///
-    /// - Parameter then: is called on the loop; when its future fails, the channel is closed.
+    /// - Parameters:
+    ///   - reached: called on the loop when there is a channel. An error that it throws ends the attempt.
+    ///   - then: called on the loop. If its future fails, the channel is closed.
     /// - Returns: a future that fails with ``UpstreamFailure``.
     func open<Value: Sendable>(
         on loop: any EventLoop,
@@ -133,7 +135,7 @@ final class UpstreamConnector: Sendable {
         }
     }
 
-    /// Finds the addresses and connects to the first of them that answers.
+    /// Resolves the host and connects to the first address that answers.
     private func reach(_ route: Route, on loop: any EventLoop) -> EventLoopFuture<any Channel> {
         let tcpTimeout = self.settings.dial.tcpTimeout
         if let path = route.address.socketPath {
@@ -152,7 +154,7 @@ final class UpstreamConnector: Sendable {
         )
         .flatMapErrorThrowing { error in throw UpstreamFailure(naming: error, on: route) }
         .flatMap { addresses in
-            // What NIO's connector adds to a race of its own is the limit for all of them together.
+            // NIO's connector tries the addresses in turn; the limit is for all of them together.
             ClientBootstrap(group: loop)
                 .connectTimeout(tcpTimeout)
                 .resolver(KnownAddresses(addresses: addresses, loop: loop))
@@ -171,7 +173,7 @@ final class UpstreamConnector: Sendable {
         request.timeout = limit
         let now = self.wallClock()
         return channel.openTunnel(request).flatMapErrorThrowing { error in
-            // That it was reset says no more than that it was closed.
+            // A reset says no more than a close.
             guard let error = error as? WebSocketUpgradeError ?? (error is IOError ? .connectionClosed : nil) else {
                 throw error
             }
@@ -181,7 +183,7 @@ final class UpstreamConnector: Sendable {
 
     private func secure(_ channel: any Channel, with tls: TLSContext?, route: Route) -> EventLoopFuture<Void> {
         guard let tls else { return channel.eventLoop.makeSucceededVoidFuture() }
-        // Nothing would ever happen on a channel that is gone.
+        // A handshake on a closed channel would never end.
         guard channel.isActive else { return channel.eventLoop.makeFailedFuture(Self.closed) }
         let host = route.address.host
         let begun = channel.eventLoop.now
@@ -196,7 +198,7 @@ final class UpstreamConnector: Sendable {
                 }
             }
         }
-        // Whether the peer closes the connection or resets it, it is the handshake that fails.
+        // A close and a reset by the peer both count as a failed handshake.
         return secured.flatMapErrorThrowing { error in
             switch error {
             case is IOError: throw TLSError(kind: .handshakeInterrupted, reason: UpstreamFailure.words(of: error))
@@ -240,27 +242,27 @@ final class UpstreamConnector: Sendable {
     }
 }
 
-/// By which way an address is reached.
+/// The route to an address: direct, or through a proxy.
 struct Route: Sendable {
     let address: UpstreamAddress
     let proxy: ProxyServer?
 
     init(_ settings: ConnectorSettings) {
         self.address = settings.address
-        // `ws` goes to this machine only, where no proxy is.
+        // `ws` leads to this machine only, where no proxy is needed.
         self.proxy = settings.address.isEncrypted ? settings.dial.proxy : nil
     }
 
-    /// Where TCP goes.
+    /// The host of the TCP connection.
     var host: String { self.proxy?.host ?? self.address.host }
     var port: Int { self.proxy?.port ?? self.address.port }
 
-    /// Where TCP goes, in words.
+    /// The end of the TCP connection, for people.
     var place: String {
         self.proxy.map { "the proxy \($0)" } ?? self.address.socketPath
             ?? "\(self.address.host) port \(self.address.port)"
     }
 
-    /// The setting that a person would look at.
+    /// The setting to check after a failure.
     var hint: String { self.proxy == nil ? "the upstream address" : "HTTPS_PROXY or upstream.proxy" }
 }

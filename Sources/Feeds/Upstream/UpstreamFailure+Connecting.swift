@@ -5,7 +5,7 @@ import NIOPosix
 import WebSocket
 
 extension UpstreamFailure {
-    /// No address was found.
+    /// Explains why no address was found.
     init(naming error: any Error, on route: Route) {
         let name = route.proxy == nil ? "the name \(route.host)" : "the proxy's name \(route.host)"
         switch error as? NameFailure {
@@ -23,11 +23,11 @@ extension UpstreamFailure {
         self.cause = .name
     }
 
-    /// No TCP connection came to be.
+    /// Explains why no TCP connection was established.
     ///
     /// - Parameters:
-    ///   - addresses: those that were tried.
-    ///   - limit: the time that all of them had.
+    ///   - addresses: the addresses that were tried.
+    ///   - limit: the time for all of them together.
     init(connecting error: any Error, on route: Route, addresses: [SocketAddress], within limit: TimeAmount) {
         let named = addresses.contains { $0.ipAddress != route.host }
         switch error {
@@ -53,15 +53,15 @@ extension UpstreamFailure {
         self.cause = route.proxy == nil ? .connect : .proxy
     }
 
-    /// The first of many, so that a line stays a line.
+    /// Joins the first four items, so that the text stays short.
     private static func list(_ items: [String]) -> String {
         let shown = items.prefix(4).joined(separator: ", ")
         return items.count > 4 ? "\(shown) and \(items.count - 4) more" : shown
     }
 
-    /// A proxy opened no tunnel.
+    /// Explains why a proxy opened no tunnel.
     ///
-    /// Nothing of it says anything about the key: it was not sent yet.
+    /// The failure never concerns the key, which has not been sent yet.
     init(tunnel error: WebSocketUpgradeError, on route: Route, within limit: TimeAmount, now: Int64) {
         let target = "\(route.address.host) port \(route.address.port)"
         switch error {

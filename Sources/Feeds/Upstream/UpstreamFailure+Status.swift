@@ -1,7 +1,7 @@
 package import NIOHTTP1
 
 extension UpstreamFailure {
-    /// The meaning of an answer that is not 101: what Finnhub and the edge in front of it are known to send.
+    /// Explains an answer other than 101, as Finnhub and the edge in front of it are known to send them.
     ///
     /// - Parameter now: nanoseconds since 1970, for a `Retry-After` with a date.
     package init(status: HTTPResponseStatus, headers: HTTPHeaders, body: String, now: Int64) {
@@ -23,12 +23,12 @@ extension UpstreamFailure {
         self.retryAfter = retryAfter
     }
 
-    /// What the service itself says.
+    /// Explains an answer of the service itself.
     private init(service code: UInt, headers: HTTPHeaders, body: String, retryAfter: Int64?) {
         let words = AnswerText.line(of: body)
         let answer = "HTTP \(code)" + (words.isEmpty ? "" : ": \(words)")
         switch code {
-        // A relay of ours (docs/security.md), which knows nothing of keys.
+        // The answer of a relay like ours (docs/security.md), which checks tokens and no keys.
         case 401 where body.contains(#""type":"token-wrong""#):
             self.init("the relay does not accept this token (HTTP 401): set relay.token-file as for the relay")
         case 401 where body.contains(#""type":"token-"#):
@@ -39,7 +39,7 @@ extension UpstreamFailure {
                 disposition: .keyRejected
             )
         case 429:
-            // Finnhub also answers 429 to an empty key, and says so in the body.
+            // Finnhub also answers 429 to an empty key; the body then mentions signing up.
             let hint = words.contains("sign up") ? "is the key set?" : "is the key in use elsewhere?"
             self.init("too many connections (\(answer)); \(hint)", disposition: .rateLimited(retryAfter: retryAfter))
         case 200..<300:
@@ -64,9 +64,9 @@ extension UpstreamFailure {
         }
     }
 
-    /// What Cloudflare says on its own behalf, as the end of a sentence; `nil` for what the service said.
+    /// Returns what Cloudflare answered by itself, as the end of a sentence; `nil` if the service answered.
     ///
-    /// It never judges the key, so a 403 of its making is no reason to give up.
+    /// Cloudflare never judges the key, so the attempts continue after its 403.
     static func edge(status: UInt, headers: HTTPHeaders, body: String) -> String? {
         if let code = AnswerText.edgeError(in: body) {
             let meaning =

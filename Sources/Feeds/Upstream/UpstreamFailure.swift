@@ -6,29 +6,28 @@ import TLS
 import WebSocket
 import Wire
 
-/// Why an attempt failed or a connection ended, as a person and the feed must know it.
+/// The failure of an attempt or the end of a connection, described for a person and classified for the feed.
 package struct UpstreamFailure: Error, Sendable, Equatable, CustomStringConvertible {
-    /// What the feed does about it.
+    /// The reaction of the feed.
     package enum Disposition: Sendable, Equatable {
-        /// Climb the ladder.
+        /// Try again after the backoff's next wait.
         case retry
-        /// The service asks to wait; nanoseconds if it said how long.
+        /// The service asks for a wait, in nanoseconds if it states one.
         case rateLimited(retryAfter: Int64?)
-        /// Only a person can mend it: the key is not accepted.
+        /// Only a person can help: the key is not accepted.
         case keyRejected
-        /// A replay is over.
+        /// The replay has ended.
         case ended
     }
 
     package var disposition: Disposition
-    /// One line with the cure where there is one; never holds a key.
+    /// One line, with a remedy if there is one. It never holds a key.
     package var description: String
-    /// What kind of trouble it is, for counting.
+    /// The kind of the failure, for the metrics.
     package var cause: FeedStatus.Cause
-    /// For how long whoever answered asks not to be asked again, in nanoseconds; more than 0, at most
-    /// ``RetryAfter/limit``.
+    /// The wait that the answer asks for, in nanoseconds; more than 0, at most ``RetryAfter/limit``.
     package var retryAfter: Int64?
-    /// Whether this program ended a connection that was open: that says nothing about who else uses the key.
+    /// Whether this program ended an open connection. Such an end says nothing about other users of the key.
     package var isOurEnd = false
 
     package init(_ description: String, cause: FeedStatus.Cause = .other, disposition: Disposition = .retry) {
@@ -39,7 +38,7 @@ package struct UpstreamFailure: Error, Sendable, Equatable, CustomStringConverti
 }
 
 extension UpstreamFailure {
-    /// What went wrong on the way to an open WebSocket.
+    /// Describes an error on the way to an open WebSocket.
     init(_ error: any Error) {
         switch error {
         case let failure as UpstreamFailure:
@@ -57,7 +56,7 @@ extension UpstreamFailure {
         }
     }
 
-    /// A connection that was open has ended.
+    /// Describes the end of an open connection.
     init(_ ending: ConnectionEnding) {
         switch ending {
         case .closed(let closure):
@@ -103,10 +102,10 @@ extension UpstreamFailure {
         }
     }
 
-    /// No WebSocket came of a connection.
+    /// Describes a failed WebSocket handshake.
     ///
     /// - Parameters:
-    ///   - limit: the time that the service had.
+    ///   - limit: the limit for the service's answer.
     ///   - now: nanoseconds since 1970.
     init(upgrade error: WebSocketUpgradeError, within limit: TimeAmount?, now: Int64) {
         let time = limit.map { "within \($0.words)" } ?? "in time"
@@ -134,12 +133,12 @@ extension UpstreamFailure {
         }
     }
 
-    /// A handshake failed.
+    /// Describes a failed TLS handshake.
     private init(tls error: TLSError) {
         self.init(error.hint.map { "\(error): \($0)" } ?? "\(error)", cause: .tls)
     }
 
-    /// A connection broke whose handshake was complete: the address is right, and the peer speaks TLS.
+    /// Describes a TLS error after the handshake: the address is right, and the peer speaks TLS.
     init(open error: TLSError) {
         switch error.kind {
         case .truncated:
@@ -154,7 +153,7 @@ extension UpstreamFailure {
         }
     }
 
-    /// No WebSocket came of a connection whose TLS, if it has any, was complete.
+    /// Describes a failed WebSocket handshake on a connection whose TLS handshake, if any, was complete.
     init(upgrading error: any Error) {
         switch error {
         case let error as TLSError:
@@ -171,7 +170,7 @@ extension UpstreamFailure {
         }
     }
 
-    /// An error in the system's words, without the calls and numbers around them.
+    /// Returns the system's text of an error, without the failed call and the error number.
     static func words(of error: any Error) -> String {
         guard let error = error as? IOError else { return "\(error)" }
         return String(cString: strerror(error.errnoCode))
@@ -179,7 +178,7 @@ extension UpstreamFailure {
 }
 
 extension WebSocketClosure {
-    /// Why a mock server plays no more of its recording; `nil` if that is not why the connection ended.
+    /// The reason why a mock server ended its recording; `nil` if the connection ended for another reason.
     var endOfReplay: String? {
         guard self.cause == .peerClosed else { return nil }
         let isEnd = self.code == .normal && self.reason == ReplayEnd.closeReason
@@ -189,7 +188,7 @@ extension WebSocketClosure {
 }
 
 extension TimeAmount {
-    /// `5 s`, `250 ms`.
+    /// The duration as text: `5 s`, `250 ms`.
     var words: String {
         let nanoseconds = self.nanoseconds
         if nanoseconds % 1_000_000_000 == 0 { return "\(nanoseconds / 1_000_000_000) s" }

@@ -1,9 +1,9 @@
 package import TLS
 
-/// The end of a TLS handshake with the upstream, for whoever counts them.
+/// The end of a TLS handshake with the upstream, for the metrics.
 package enum UpstreamHandshake: Sendable {
-    /// It was completed, in so many ns.
+    /// It was completed after this time.
     case completed(TLSSession, nanoseconds: Int64)
-    /// It was not.
+    /// It failed.
     case failed
 }

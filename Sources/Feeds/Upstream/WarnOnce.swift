@@ -1,6 +1,6 @@
 import NIOConcurrencyHelpers
 
-/// A way to warn that is taken once: what fails again and again is told of once.
+/// A warning that is issued once, however often its cause returns.
 final class WarnOnce: Sendable {
     private let warn: @Sendable (String) -> Void
     private let isReported = NIOLockedValueBox(false)
