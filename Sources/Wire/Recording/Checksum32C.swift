@@ -1,28 +1,29 @@
 import CChecksum
 package import NIOCore
 
-/// CRC-32C (Castagnoli; RFC 3720, B.4), which guards each line of a recording.
+/// The CRC-32C (Castagnoli; RFC 3720, B.4) that protects each line of a recording.
 package enum Checksum32C {
-    /// The checksum of the bytes behind others whose checksum is `start`; 0 is that of none.
+    /// Returns the checksum of bytes that follow others with the checksum `start`; 0 where none precede them.
     package static func of(_ bytes: UnsafeRawBufferPointer, after start: UInt32 = 0) -> UInt32 {
         tickertape_crc32c(start, bytes.baseAddress, bytes.count)
     }
 
-    /// The same by tables, as on a processor without the instruction.
+    /// Returns the same checksum by tables, as on a processor without the instruction.
     package static func byTables(_ bytes: UnsafeRawBufferPointer, after start: UInt32 = 0) -> UInt32 {
         tickertape_crc32c_by_tables(start, bytes.baseAddress, bytes.count)
     }
 }
 
-/// The end of a line of version 2: `,"crc":"9ae0daaf"}`, 18 bytes, whose eight digits are the CRC-32C of all before it.
+/// The end of a sealed line: `,"crc":"9ae0daaf"}`, 18 bytes, whose eight digits are the CRC-32C of everything before
+/// it.
 package enum LineSeal {
-    /// How long it is, in bytes.
+    /// Its length, in bytes.
     package static let length = 18
 
-    /// What a line's end says of it.
+    /// The result of a check: `none` where the line has no seal.
     package enum Verdict { case intact, broken, none }
 
-    /// Judges a line without its newline.
+    /// Checks a line without its newline.
     @inline(__always)
     package static func judge(_ line: UnsafeRawBufferPointer) -> Verdict {
         guard line.count > Self.length else { return .none }
@@ -38,7 +39,7 @@ package enum LineSeal {
         return Checksum32C.of(UnsafeRawBufferPointer(rebasing: line[..<body])) == stated ? .intact : .broken
     }
 
-    /// Writes the end for what stands in `buffer` from `start` on, and the newline.
+    /// Writes the seal of the bytes in `buffer` from `start` on, and the newline.
     package static func write(into buffer: inout ByteBuffer, from start: Int) {
         let checksum = buffer.withUnsafeReadableBytes { bytes in
             Checksum32C.of(UnsafeRawBufferPointer(rebasing: bytes[(start - buffer.readerIndex)...]))
@@ -53,11 +54,11 @@ package enum LineSeal {
         }
     }
 
-    /// The bytes of `,"crc":"` and of `"}`, as they lie in memory.
+    /// The bytes of `,"crc":"` and of `"}`, in memory order.
     private static let opening = UInt64(littleEndian: 0x22_3A_22_63_72_63_22_2C)
     private static let closing = UInt16(littleEndian: 0x7D_22)
 
-    /// A digit's value; only small letters, so that every line has one form.
+    /// Returns a digit's value. Only lower-case letters count, so that every line has one form.
     @inline(__always)
     private static func digit(_ byte: UInt8) -> UInt8? {
         switch byte {

@@ -1,10 +1,10 @@
 import CJSONText
 import NIOCore
 
-/// A frame's line of version 2 in the very form that ``RecordingSyntax`` writes, read without a JSON reader.
+/// A frame's line in exactly the form that ``RecordingSyntax`` writes, read without a JSON reader.
 ///
-/// Whatever has another form is left to the general reader, so this decides nothing but the pace. The line's seal has been
-/// judged before.
+/// A line of any other form is left to the general reader, so that the template only affects the speed. The caller has
+/// checked the line's seal.
 struct FrameTemplate {
     let number: UInt64
     let wall: Int64
@@ -15,7 +15,7 @@ struct FrameTemplate {
     let text: UnsafeRawBufferPointer
     let isEscaped: Bool
 
-    /// Whether the line begins as all but those of the plain form do.
+    /// Whether the line begins like a numbered one; lines of the plain form do not.
     static func isNumbered(_ line: UnsafeRawBufferPointer) -> Bool {
         var cursor = Cursor(line)
         return cursor.take(Self.opening)
@@ -38,7 +38,7 @@ struct FrameTemplate {
             guard let first = cursor.digits(), cursor.take(",\"trades\":"),
                 let count = cursor.digits().flatMap({ Int32(exactly: $0) })
             else { return nil }
-            // `digits` ends far below what no program counts up to.
+            // `digits` stays far below a number that any program could reach.
             self.numbers = RecordedNumbers(first: UInt64(first), count: Int(count))
         }
         guard cursor.take(",\"frame\":\""), let text = cursor.rest() else { return nil }
@@ -59,12 +59,12 @@ struct FrameTemplate {
         }
     }
 
-    /// Whether the bytes are a string's, with valid escapes and without a quotation mark of their own, and has escapes.
+    /// Returns whether the text has escapes; `nil` where it is not valid inside a JSON string.
     private static func check(_ text: UnsafeRawBufferPointer) -> Bool? {
         guard let base = text.baseAddress else { return false }
         let count = text.count
         var escapes: CInt = 0
-        // Most of it is nothing but quotation marks and what is between them.
+        // Checks the usual text quickly: printable characters and escaped quotation marks.
         var index = tickertape_usual_text(base, count, &escapes)
         var isEscaped = escapes != 0
         while index < count {
@@ -90,14 +90,14 @@ struct FrameTemplate {
         return isEscaped
     }
 
-    /// A place in a line.
+    /// A position in a line.
     private struct Cursor {
         private let bytes: UnsafeRawBufferPointer
         private var position = 0
 
         init(_ bytes: UnsafeRawBufferPointer) { self.bytes = bytes }
 
-        /// Steps over `text` if it is what comes next.
+        /// Steps over `text` if it comes next.
         @inline(__always)
         mutating func take(_ text: StaticString) -> Bool {
             let count = text.utf8CodeUnitCount
@@ -107,7 +107,7 @@ struct FrameTemplate {
             return true
         }
 
-        /// Reads whose words the text is in: Finnhub's, where the line says nothing; `nil` where the dialect is unknown.
+        /// Reads the dialect of the text: Finnhub's, where the line names none; `nil` where the dialect is unknown.
         mutating func dialect() -> FrameDialect? {
             guard self.take(",\"dialect\":\"") else { return .finnhub }
             for dialect in FrameDialect.allCases {
@@ -119,7 +119,7 @@ struct FrameTemplate {
             return nil
         }
 
-        /// Reads a number as it is written, at most 18 digits and none to spare.
+        /// Reads a number of at most 18 digits without leading zeros.
         @inline(__always)
         mutating func digits() -> Int64? {
             let start = self.position
@@ -136,7 +136,7 @@ struct FrameTemplate {
             return value
         }
 
-        /// What is left, without the quotation mark at its end.
+        /// Returns the rest, without the quotation mark at its end.
         mutating func rest() -> UnsafeRawBufferPointer? {
             guard self.position < self.bytes.count, self.bytes[self.bytes.count - 1] == UInt8(ascii: "\"") else {
                 return nil

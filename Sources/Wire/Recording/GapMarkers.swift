@@ -1,19 +1,19 @@
-/// The count of a recording's stops: trades behind a gap, or behind five seconds without one.
+/// The count of a recording's stops: trades after a gap, or after five seconds without a trade.
 ///
-/// That is what `next-gap` goes to. The count stands in the file every so often, so that the next stop is found by halving
-/// (docs/recording-format.md). It may count one too many, where the disk did not take what was counted, and never one too
-/// few: then a gap is told in its place.
+/// `next-gap` goes to stops. Marks in the file repeat the count, so that a binary search finds the next stop
+/// (docs/recording-format.md). The count may be one too high, where a counted trade was not written, and is never too
+/// low: where lines are lost, a gap takes their place.
 package struct GapMarkers: Sendable, Equatable {
-    /// How long there must be no trade, ns.
+    /// The shortest silence before a stop, ns.
     package static let silence: Int64 = 5_000_000_000
-    /// After how much of a file's text the count stands in it, bytes.
+    /// The distance of marks in a file's text, bytes.
     package static let interval = 256 << 10
 
-    /// Those of the file so far.
+    /// The stops of the file so far.
     package private(set) var count: UInt64
-    /// The newest trade's time, ns since the file's start; before it where that was in an earlier file.
+    /// The newest trade's time, ns since the file's start; negative where the trade is in an earlier file.
     package private(set) var lastTrade: Int64?
-    /// Whether a gap stands behind the newest trade.
+    /// Whether a gap follows the newest trade.
     private var isOpen = false
 
     package init(count: UInt64 = 0, lastTrade: Int64? = nil) {
@@ -21,7 +21,7 @@ package struct GapMarkers: Sendable, Equatable {
         self.lastTrade = lastTrade
     }
 
-    /// Takes a gap that concerns all symbols, or missing frames.
+    /// Takes a gap of all symbols, or missing frames.
     package mutating func gapped() { self.isOpen = true }
 
     /// Takes a message with trades.
@@ -31,14 +31,14 @@ package struct GapMarkers: Sendable, Equatable {
         self.lastTrade = at
     }
 
-    /// Whether nothing was traded for long enough between two trades.
+    /// Whether the time between two trades is long enough for a stop.
     package static func isSilence(from last: Int64?, to at: Int64) -> Bool {
         guard let last else { return false }
         let (since, isOut) = at.subtractingReportingOverflow(last)
         return isOut ? at > last : since >= Self.silence
     }
 
-    /// Notes that the next file begins, so much later than the one before it, ns.
+    /// Records the beginning of the next file; `later` is the time between the two files' starts, ns.
     package mutating func beganFile(later: Int64) {
         self.count = 0
         self.lastTrade = self.lastTrade.flatMap { last in

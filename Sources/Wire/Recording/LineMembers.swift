@@ -1,7 +1,7 @@
 import Market
 import NIOCore
 
-/// The members of a line's object, as far as they are known.
+/// The known members of a line's object.
 struct LineMembers {
     var number: UInt64?
     var wall: Int64?
@@ -29,7 +29,7 @@ struct LineMembers {
     private var offset: Int64?
     private var details = RecordingHeader()
 
-    /// Takes the member whose key was read; returns what is wrong.
+    /// Takes the member whose key was read; returns a description of the error, if any.
     mutating func take(_ key: JSONString, _ reader: inout JSONReader) -> String? {
         switch reader.kind() {
         case .string:
@@ -132,7 +132,7 @@ struct LineMembers {
         }
     }
 
-    /// What the line is.
+    /// Returns the line's content, as its members imply it.
     mutating func content(_ frame: inout ByteBuffer) -> RecordedLine.Content {
         if let version {
             self.details.version = version
@@ -199,7 +199,7 @@ struct LineMembers {
     }
 }
 
-/// The members that say between which numbers the overlap behind a gap lies, wherever gaps are flat objects.
+/// The members with the bounds of the overlap behind a gap, used by every format that writes a gap as a flat object.
 struct OverlapNumbers {
     private var least: Int?
     private var most: Int?
@@ -216,7 +216,7 @@ struct OverlapNumbers {
         return true
     }
 
-    /// `nil` where they are not both there, or cannot be.
+    /// The bounds; `nil` where one is missing, or they contradict each other.
     var bounds: OverlapBounds? {
         guard let least, let most, least >= 0, least <= most else { return nil }
         return OverlapBounds(least: least, most: most)
@@ -227,7 +227,7 @@ extension RecordedNumbers {
     fileprivate init?(
         _ read: (first: UInt64?, count: UInt64?, leftOut: [Int], possibleRepeats: [Int], ahead: [Int])
     ) {
-        // What no program counts up to is no number of a trade.
+        // Beyond this limit, it cannot be a number that a program assigned.
         guard let first = read.first, first < 1 << 62, let count = read.count.flatMap({ Int32(exactly: $0) }) else {
             return nil
         }
@@ -242,7 +242,7 @@ extension RecordedNumbers {
 }
 
 extension JSONString {
-    /// The string's bytes, unescaped, in a buffer of their own.
+    /// The string's bytes, unescaped, in a new buffer.
     fileprivate var buffer: ByteBuffer { self.withUnescaped { ByteBuffer(bytes: $0) } }
 }
 
@@ -250,7 +250,7 @@ extension JSONReader {
     /// Reads a number of zero or more.
     fileprivate mutating func natural() -> UInt64? { self.integer().flatMap { UInt64(exactly: $0) } }
 
-    /// Reads a list of places in another list, each behind the one before it; `nil` when it is anything else.
+    /// Reads a list of indices in strictly ascending order; `nil` where it is anything else.
     fileprivate mutating func places() -> [Int]? {
         guard self.take(UInt8(ascii: "[")) else { return nil }
         if self.take(UInt8(ascii: "]")) { return [] }

@@ -1,8 +1,8 @@
 import NIOCore
 
-/// A hand that writes the fixed part of a line into memory of a known size, without a buffer's work for each piece.
+/// A writer of a line's fixed part into memory of a known size, which saves the buffer's checks for each piece.
 struct LineWriter {
-    /// The most digits that a number has, and its sign.
+    /// The length reserved for a number, bytes: as many digits as the largest has.
     private static let longestNumber = 20
     /// `00` to `99`.
     private static let pairs: StaticString = """
@@ -11,12 +11,12 @@ struct LineWriter {
         """
 
     private let bytes: UnsafeMutableRawBufferPointer
-    /// How much has been written, bytes.
+    /// The bytes written so far.
     private(set) var count = 0
 
     /// Calls `body` to write at the buffer's end.
     ///
-    /// - Parameter most: how much it may write, bytes, and another 20 for a number.
+    /// - Parameter most: the limit of what it writes, bytes. The last number must leave 20 bytes from its start.
     static func write(into buffer: inout ByteBuffer, atMost most: Int, _ body: (inout LineWriter) -> Void) {
         buffer.writeWithUnsafeMutableBytes(minimumWritableBytes: most) { bytes in
             var pen = LineWriter(bytes: bytes)
@@ -27,7 +27,7 @@ struct LineWriter {
 
     private init(bytes: UnsafeMutableRawBufferPointer) { self.bytes = bytes }
 
-    /// Writes a key, or anything else that is always the same.
+    /// Writes a key or another constant text.
     @inline(__always)
     mutating func write(_ text: StaticString) {
         let length = text.utf8CodeUnitCount

@@ -1,13 +1,13 @@
 package import Market
 
-/// What is asked of the recorded trades of a symbol.
+/// A query for recorded trades of a symbol.
 package struct PastTradesQuery: Sendable, Equatable {
     /// Only trades before this place.
     package var before: TapePosition?
-    /// Only trades that arrived from one moment to another (not at it), ns since 1970.
+    /// Only trades that arrived in the interval from `from` up to, but not including, `to`, ns since 1970.
     package var from: Int64?
     package var to: Int64?
-    /// The first so many where `from` is given, else the last.
+    /// The number of trades: the first ones where `from` is given, else the last.
     package var limit: Int
 
     package init(before: TapePosition? = nil, from: Int64? = nil, to: Int64? = nil, limit: Int) {
@@ -23,7 +23,7 @@ package struct PastTrades: Sendable, Equatable {
     package struct Item: Sendable, Equatable {
         package var place: TapePosition
         package var trade: Trade
-        /// Our wall clock at the arrival, ns since 1970.
+        /// This machine's wall clock at the arrival, ns since 1970.
         package var received: Int64
 
         package init(place: TapePosition, trade: Trade, received: Int64) {
@@ -35,7 +35,7 @@ package struct PastTrades: Sendable, Equatable {
 
     /// The oldest first.
     package var items: [Item]
-    /// Whether all was looked through that there is; if not, the limits on bytes or time were met, and there may be more.
+    /// Whether the search was exhaustive; if not, it reached its limits of bytes or time, and there may be more trades.
     package var isComplete: Bool
 
     package init(items: [Item] = [], isComplete: Bool = true) {

@@ -1,6 +1,6 @@
 package import Market
 
-/// One trade of a recording under its number.
+/// One trade of a recording, with its number.
 package struct RecordedTrade: Sendable, Equatable {
     package var trade: Trade
     package var sequence: UInt64
@@ -12,16 +12,18 @@ package struct RecordedTrade: Sendable, Equatable {
 }
 
 extension RecordedNumbers {
-    /// Marks, among all trades that a frame's text holds, those that may have come before and those that were ahead, and takes
-    /// out those that are not on the tape; returns `false`, and changes nothing, where these are not the numbers of that text.
+    /// Marks possible repeats and early trades among all trades of a frame's text, and removes those that are not on
+    /// the tape.
+    ///
+    /// - Returns: `false`, without a change, where these numbers do not belong to that text.
     package func apply(to trades: inout [Trade]) -> Bool {
         guard self.apply(toAll: &trades) else { return false }
         for place in self.leftOut.reversed() { trades.remove(at: place) }
         return true
     }
 
-    /// The same, but those that are not on the tape stay, marked: they are not for having come before, as far as the tape
-    /// could know.
+    /// Marks as ``apply(to:)`` does, but keeps the trades that are not on the tape and marks them as repeats: the tape
+    /// left them out because, as far as it could know, they had come before.
     package func apply(toAll trades: inout [Trade]) -> Bool {
         guard trades.count - self.leftOut.count == self.count else { return false }
         if let last = self.leftOut.last, last >= trades.count { return false }
@@ -35,8 +37,8 @@ extension RecordedNumbers {
 }
 
 extension RecordedFrame {
-    /// The trades of the frame that are on the tape, with their numbers; `nil` where it has no numbers, or its text does not
-    /// hold what they say.
+    /// Returns the frame's trades that are on the tape, with their numbers; `nil` where it has no numbers, or they do
+    /// not match its text.
     package func numberedTrades(_ reader: inout FrameReader, symbols: inout SymbolTable) -> [RecordedTrade]? {
         guard let numbers = self.numbers else { return nil }
         var trades: [Trade] = []

@@ -2,11 +2,14 @@ import Market
 import NIOCore
 
 extension RecordedLine {
-    /// Reads one line without its end; `nil` where it is blank. Its place in the file, and a header's version, are the caller's.
+    /// Parses one line without its newline; `nil` where it is blank. The caller sets its place and checks a header's
+    /// version.
     ///
     /// - Parameters:
-    ///   - isSealed: whether a line without a checksum is damaged, as behind a header; in the plain form none has one.
-    ///   - wantsText: whether a frame's text is written to `frame`; if not, only its checksum is given where that is quicker.
+    ///   - isSealed: whether a line without a checksum is damaged, as after a header; lines of the plain form have
+    ///     none.
+    ///   - wantsText: whether a frame's text is written to `frame`; if not, only its checksum is returned where that is
+    ///     faster.
     ///   - frame: the storage of a frame's text.
     static func parse(
         _ line: UnsafeRawBufferPointer,
@@ -40,7 +43,8 @@ extension RecordedLine {
                 return RecordedLine(content: .damaged(reason: "no checksum"))
             }
             let result = self.parseGenerally(line, frame: &frame)
-            // Before the file's first line it is not known whether lines have checksums; a header says so itself.
+            // Before the file's first line it is unknown whether lines have checksums; a header shows it by its
+            // version.
             if case .header(let header) = result.content, header.version >= RecordingHeader.currentVersion {
                 return RecordedLine(content: .damaged(reason: "no checksum"))
             }

@@ -1,31 +1,32 @@
 package import Market
 package import NIOCore
 
-/// Something in a recording that is neither a frame of the service nor a gap.
+/// An entry of a recording that is neither a frame nor a gap.
 package struct RecordedNote: Sendable, Equatable {
-    /// What it is.
+    /// The kind of event.
     package enum Kind: String, Sendable, CaseIterable {
         case connect, subscribe, unsubscribe, request, state, ping, pong, disconnect, unsynced, mark, end
     }
 
     package var kind: Kind
-    /// Which way it went, where it went a way.
+    /// The direction of a message; `nil` where the event is no message.
     package var direction: ConnectionEvent.Direction?
-    /// The address, the state, or the next segment's name, by the kind.
+    /// The address, the state, or the next segment's name, depending on the kind.
     package var word: String?
     package var symbol: String?
     package var reason: String?
     package var cause: String?
     /// The close frame's code.
     package var code: UInt16?
-    /// The text of what was sent.
+    /// The text of the message.
     package var frame: ByteBuffer?
-    /// Of ``Kind/unsynced``: how many frames were written that the disk may not keep, and the arrivals of the first and the
-    /// last of them, wall clock, ns since 1970.
+    /// For ``Kind/unsynced``: how many written frames may not survive a power cut, and the arrivals of the first and
+    /// the last of them, wall clock, ns since 1970.
     package var frames: UInt64?
     package var from: Int64?
     package var to: Int64?
-    /// Of ``Kind/mark``: the stops and the wall clocks of the file so far, and where the line begins in the file's text, bytes.
+    /// For ``Kind/mark``: the stops and the wall clocks of the file so far, and the line's offset in the file's text,
+    /// bytes.
     package var stops: GapMarkers?
     package var wallClocks: WallClockMarks?
     package var offset: Int64?
@@ -37,27 +38,27 @@ package struct RecordedNote: Sendable, Equatable {
     }
 }
 
-/// One line of a recording, whatever it is, as ``RecordingReader/nextLine()`` gives it.
+/// One line of a recording, of any kind, as ``RecordingReader/nextLine()`` returns it.
 package struct RecordedLine: Sendable, Equatable {
     package enum Content: Sendable, Equatable {
         case header(RecordingHeader)
-        /// A text frame of the service, the numbers of its trades, and whose words it is in.
+        /// A text frame of the service, the numbers of its trades, and its dialect.
         case frame(ByteBuffer, RecordedNumbers?, FrameDialect)
-        /// Trades may be missing here; with `dropped`, so many frames that came are not in the recording.
+        /// Trades may be missing here; `dropped` is the number of frames that arrived and were not recorded.
         case gap(Gap, dropped: UInt64?)
         case note(RecordedNote)
-        /// Whole, but of a kind that this version does not know.
+        /// A valid line of a kind that this version does not know.
         case unknown
         case damaged(reason: String)
-        /// Cut off by the file's end.
+        /// A line cut off by the file's end.
         case torn
     }
 
-    /// The line, from 1.
+    /// Its position in the file, from 1.
     package var line: Int
-    /// Where it begins, in bytes.
+    /// Its offset, in bytes.
     package var offset: Int64
-    /// Its bytes without the newline.
+    /// Its length without the newline, in bytes.
     package var length: Int
     /// Its number in the recording; `nil` in the plain form.
     package var number: UInt64?
@@ -91,7 +92,7 @@ package struct RecordedLine: Sendable, Equatable {
 }
 
 extension RecordedLine {
-    /// What a reader of frames and gaps makes of it; `nil` for everything else.
+    /// The event for a reader of frames and gaps; `nil` for lines of other kinds.
     package var event: RecordingEvent? {
         switch self.content {
         case .frame(let bytes, let numbers, let dialect):

@@ -1,21 +1,21 @@
 package import Market
 
-/// Which trades of a recording may have come before: the one rule for exports and replays.
+/// The rule for possible repeats in a recording, shared by exports and replays.
 ///
-/// Where a frame's trades have numbers, the tape that was recorded says it of each (`possibleRepeats`), and has left out some
-/// (`leftOut`). Where they have none, a frame that came before byte for byte within two seconds is suspected, as by the tape.
-/// It is judged by whole frames, before anybody cuts them to fewer symbols.
+/// Where a frame's trades have numbers, the recorded tape marks each (`possibleRepeats`), and has left out some
+/// (`leftOut`). Without numbers, a frame that equals one of the last two seconds byte for byte is a possible repeat, by
+/// the tape's own rule. Whole frames are compared, before they are cut to fewer symbols.
 package struct RecordedRepeats: Sendable {
     private var frames = RepeatedFrames()
 
     package init() {}
 
-    /// Notes that what comes next does not follow what came last: another file, or another place.
+    /// Forgets the frames so far, where the next one does not follow them: at another file, or another place.
     package mutating func reset() { self.frames.reset() }
 
-    /// Marks among all trades that a frame's text holds those that may have come before.
+    /// Marks the possible repeats among all trades of a frame's text.
     ///
-    /// - Returns: the numbers of the trades; `nil` where they have none, or the numbers are not those of this text.
+    /// - Returns: the numbers of the trades; `nil` where they have none, or the numbers do not match the text.
     package mutating func mark(_ trades: inout [Trade], of frame: RecordedFrame) -> RecordedNumbers? {
         let isRepeat = self.frames.isRepeat(frame.frame, now: frame.at)
         if let numbers = frame.numbers, numbers.apply(toAll: &trades) { return numbers }

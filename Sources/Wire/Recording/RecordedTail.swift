@@ -1,11 +1,10 @@
 import Market
 package import NIOCore
 
-/// The newest trades of a recording, gathered from its end backwards, block by block, as far as they follow each other
-/// without a hole.
+/// The newest trades of a recording, collected from its end backwards, block by block, up to the first hole.
 ///
-/// What stands behind a hole is whole; what stands before it could not be told from it. So the first hole on the way back
-/// is the end, as are the limits on number and age.
+/// The trades behind a hole are complete; those before it could not be told apart from them. So the search ends at the
+/// first hole on the way back, or at the limits of number and age.
 package struct RecordedTail {
     private let header: RecordingHeader
     private let epoch: UInt64
@@ -17,9 +16,9 @@ package struct RecordedTail {
     /// The trades of each block that had any, the newest block first.
     private var blocks: [Block] = []
     private var count = 0
-    /// The end of a line whose beginning is further back.
+    /// The end of a line whose beginning is in an earlier block.
     private var carry = ByteBuffer()
-    /// Whether what is further back is of no use.
+    /// Whether earlier blocks would add nothing.
     package private(set) var isComplete = false
 
     private struct Block {
@@ -31,9 +30,9 @@ package struct RecordedTail {
     }
 
     /// - Parameters:
-    ///   - header: the recording's; one without an epoch has no numbers, and nothing is found.
+    ///   - header: the recording's header; without an epoch there are no numbers, and no trades are found.
     ///   - limit: how many trades are enough.
-    ///   - notBefore: how old an arrival may be, wall clock, ns since 1970.
+    ///   - notBefore: the earliest arrival, wall clock, ns since 1970.
     package init(
         header: RecordingHeader,
         limit: Int,
@@ -58,11 +57,11 @@ package struct RecordedTail {
         self.carry = ByteBuffer()
         if !isFirst {
             guard let end = whole.readableBytesView.firstIndex(of: UInt8(ascii: "\n")) else {
-                // Longer than a line may be: nothing before it can be reached without a hole.
+                // A line beyond the limit is a hole.
                 if whole.readableBytes > self.lineLimit { self.isComplete = true } else { self.carry = whole }
                 return
             }
-            // Copied, for it must not keep the block alive.
+            // Copied, so that it does not keep the block alive.
             self.carry = ByteBuffer(bytes: whole.readableBytesView[whole.readerIndex...end])
             whole.moveReaderIndex(to: end + 1)
         }
@@ -77,7 +76,7 @@ package struct RecordedTail {
         var block: Block?
         var hasHole = false
         while let event = reader.next() {
-            // Where a line cannot be read, the numbers behind it show whether it held trades.
+            // The numbers behind an unreadable line show whether it held trades.
             guard case .frame(let frame) = event, let numbers = frame.numbers else { continue }
             guard let (time, isOut) = frame.wall?.multipliedReportingOverflow(by: 1_000), !isOut,
                 time >= self.notBefore, let trades = self.trades(of: frame, numbers)
@@ -104,14 +103,14 @@ package struct RecordedTail {
         if self.count >= self.limit { self.isComplete = true }
     }
 
-    /// The trades of a frame that are on the tape; `nil` where the text does not hold what its numbers say.
+    /// Returns the frame's trades that are on the tape; `nil` where its numbers do not match its text.
     private mutating func trades(of frame: RecordedFrame, _ numbers: RecordedNumbers) -> [Trade]? {
         var trades: [Trade] = []
         _ = self.reader.read(frame.frame, of: frame.dialect, symbols: &self.symbols, into: &trades)
         return numbers.apply(to: &trades) ? trades : nil
     }
 
-    /// What was found, the oldest first; `nil` when there is nothing.
+    /// Returns the trades found, the oldest first; `nil` without any.
     package consuming func found() -> RecordedTrades? {
         guard let newest = self.blocks.first, let oldest = self.blocks.last else { return nil }
         var trades: [Trade] = []

@@ -1,15 +1,15 @@
 package import Market
 
-/// Trades of an earlier run, as its recording has them, under the numbers that they had on its tape.
+/// The recorded trades of an earlier run, under their numbers on its tape.
 package struct RecordedTrades: Sendable {
     /// The run of numbers.
     package var epoch: UInt64
     /// The number of `trades[0]`; the others follow without a hole.
     package var first: UInt64
     package var trades: [Trade]
-    /// For each trade, our wall clock at its arrival, ns since 1970.
+    /// For each trade, this machine's wall clock at its arrival, ns since 1970.
     package var received: [Int64]
-    /// Names for the symbols of `trades`.
+    /// The names for the symbols of `trades`.
     package var symbols: SymbolTable
 
     package init(epoch: UInt64, first: UInt64, trades: [Trade], received: [Int64], symbols: SymbolTable) {
@@ -24,11 +24,11 @@ package struct RecordedTrades: Sendable {
     /// The numbers of the trades.
     package var sequences: Range<UInt64> { self.first..<self.first + UInt64(self.trades.count) }
 
-    /// Puts trades before these: the same run's, up to the first of these.
+    /// Inserts earlier trades of the same run, which end where these begin.
     package mutating func prepend(_ before: RecordedTrades) {
         precondition(before.epoch == self.epoch && before.sequences.upperBound == self.first, "no run goes on here")
         var symbols = before.symbols
-        // The same names may have other numbers there.
+        // The other table may number the same names differently.
         var numbers: [SymbolID: SymbolID] = [:]
         var later = self.trades
         for place in later.indices {

@@ -1,14 +1,14 @@
 package import Market
 package import NIOCore
 
-/// A recording that is made in memory: its lines get their numbers here, and a wall clock that goes with the monotonic one.
+/// A recording built in memory. It numbers the lines and derives their wall clock from the monotonic time.
 package struct RecordingBuffer: Sendable {
     package private(set) var bytes = ByteBuffer()
     /// ns since 1970.
     private let start: Int64
     private var lines: RecordingLines
 
-    /// Writes the header; its first line has the number 1 where it names none.
+    /// Writes the header; the first line gets the number 1 where the header states none.
     package init(_ header: RecordingHeader) {
         var header = header
         let first = header.first ?? 1
@@ -20,7 +20,7 @@ package struct RecordingBuffer: Sendable {
 
     /// Writes a frame of the service.
     ///
-    /// - Parameter at: when it came, ns since the start.
+    /// - Parameter at: the time of its arrival, ns since the start.
     package mutating func frame(_ frame: ByteBuffer, at: Int64, numbers: RecordedNumbers? = nil) {
         self.lines.frame(
             frame,
@@ -44,7 +44,7 @@ package struct RecordingBuffer: Sendable {
         self.lines.note(RecordedNote(.end), wall: self.start.addingCapped(at), at: at, into: &self.bytes)
     }
 
-    /// Takes out what was written so far.
+    /// Takes out the bytes written so far.
     package mutating func takeBytes() -> ByteBuffer {
         defer { self.bytes = ByteBuffer() }
         return self.bytes

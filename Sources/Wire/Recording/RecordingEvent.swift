@@ -1,15 +1,15 @@
 package import Market
 public import NIOCore
 
-/// What the first line of a recording says about it; the plain form has none.
+/// The header in the first line of a recording; the plain form has none.
 public struct RecordingHeader: Sendable, Equatable {
     /// The version of a file whose frames are all Finnhub's.
     public static let currentVersion = 2
-    /// The version of a file in which frames may be of other dialects; programs that know none but Finnhub's refuse it.
+    /// The version of a file with frames of other dialects. Programs that know only Finnhub's refuse it.
     package static let dialectVersion = 3
-    /// The versions that are read.
+    /// The versions that this program reads.
     package static let readVersions = currentVersion...dialectVersion
-    /// What stands in the place of the header that the plain form lacks.
+    /// The substitute for the header that the plain form lacks.
     package static let plain = RecordingHeader(version: 0)
 
     /// The format's version, `tickertape` in the line.
@@ -17,20 +17,20 @@ public struct RecordingHeader: Sendable, Equatable {
     /// The version of the program that wrote it.
     public var program: String?
     public var symbols: [String]
-    /// The wall clock when the recording began, ns since 1970.
+    /// The wall clock at the recording's start, ns since 1970.
     public var start: Int64?
-    /// The run of numbers that the frames' ``RecordedFrame/numbers`` belong to.
+    /// The run of numbers to which the frames' ``RecordedFrame/numbers`` belong.
     public var epoch: UInt64?
     /// Where the frames came from: `live` for the market.
     public var source: String?
     /// The service's address, without a key.
     public var address: String?
-    /// The monotonic clock when this file began, ns; comparable within one epoch.
+    /// The monotonic clock at this file's start, ns; comparable within one epoch.
     public var monotonic: Int64?
-    /// Which file of the recording this is, from 1, and the name of the one before it.
+    /// The number of this file in the recording, from 1, and the name of the file before it.
     public var segment: Int?
     public var previous: String?
-    /// The number of the first line behind this one.
+    /// The number of the first line after the header.
     public var first: UInt64?
 
     public init(
@@ -50,18 +50,19 @@ public struct RecordingHeader: Sendable, Equatable {
     }
 }
 
-/// The numbers that the trades of a recorded frame have on the tape of the program that recorded it.
+/// The numbers of a recorded frame's trades on the tape of the program that recorded it.
 public struct RecordedNumbers: Sendable, Equatable {
-    /// The number of the first of them; the others follow without a hole.
+    /// The first trade's number; the others follow without a hole.
     public var first: UInt64
     /// How many of the frame's trades are on the tape.
     public var count: Int
-    /// The places, among the trades that the frame's text holds, of those that are not on the tape, as they had come
+    /// The indices, among all trades in the frame's text, of those that are not on the tape because they had come
     /// before an interruption already; ascending.
     public var leftOut: [Int]
-    /// The places, counted in the same way, of those that are on the tape and may have come before; ascending.
+    /// The indices, counted in the same way, of those on the tape that may have come before; ascending.
     public var possibleRepeats: [Int]
-    /// The places, counted in the same way, of those that are on the tape and were ahead of their arrival; ascending.
+    /// The indices, counted in the same way, of those on the tape whose exchange time was ahead of their arrival;
+    /// ascending.
     public var ahead: [Int]
 
     public init(
@@ -81,17 +82,17 @@ public struct RecordedNumbers: Sendable, Equatable {
 
 /// One frame of a recording.
 public struct RecordedFrame: Sendable, Equatable {
-    /// The line it stands in, from 1.
+    /// The line that contains it, from 1.
     public var line: Int
-    /// When it arrived, ns since the recording's start.
+    /// The time of its arrival, ns since the recording's start.
     public var at: Int64
-    /// The text frame's payload as the upstream sent it.
+    /// The text frame's payload, as the upstream sent it.
     public var frame: ByteBuffer
-    /// Whose words it is in.
+    /// The dialect of the payload.
     package var dialect = FrameDialect.finnhub
-    /// `nil` where no trade of it is on the tape, and in the plain form, which has no numbers.
+    /// `nil` where none of its trades is on the tape, and in the plain form, which has no numbers.
     public var numbers: RecordedNumbers?
-    /// When it arrived, wall clock, µs since 1970; `nil` in the plain form, which has only ``at``.
+    /// The wall clock at its arrival, µs since 1970; `nil` in the plain form, which has only ``at``.
     public var wall: Int64?
     /// The line's number in the recording; `nil` in the plain form.
     public var number: UInt64?
@@ -104,16 +105,16 @@ public struct RecordedFrame: Sendable, Equatable {
     }
 }
 
-/// A gap of the feed, where it stands among a recording's frames.
+/// A gap of the feed, at its position among a recording's frames.
 public struct RecordedGap: Sendable, Equatable {
-    /// The line it stands in, from 1.
+    /// The line that contains it, from 1.
     public var line: Int
-    /// When it ended, ns since the recording's start.
+    /// The time of its end, ns since the recording's start.
     public var at: Int64
     package var gap: Gap
-    /// So many frames that came are not in the recording; `nil` where the feed itself was interrupted.
+    /// How many frames arrived and were not recorded; `nil` where the feed itself was interrupted.
     public var dropped: UInt64?
-    /// When the line was written, wall clock, µs since 1970; `nil` where it was in no recording.
+    /// The wall clock at the writing of the line, µs since 1970; `nil` for a gap outside a recording.
     public var wall: Int64?
 
     package init(line: Int, at: Int64, gap: Gap, dropped: UInt64? = nil, wall: Int64? = nil) {
@@ -125,14 +126,14 @@ public struct RecordedGap: Sendable, Equatable {
     }
 }
 
-/// What a reader finds in a recording, in order.
+/// An entry that a reader finds in a recording.
 public enum RecordingEvent: Sendable, Equatable {
     case header(RecordingHeader)
     case frame(RecordedFrame)
     /// Trades may be missing between the frames before and after it.
     case gap(RecordedGap)
-    /// A line (its number, from 1) that is whole but cannot be read; the lines behind it are read on.
+    /// A complete line that cannot be read (its position, from 1). Reading continues with the next line.
     case damaged(line: Int, reason: String)
-    /// The file ends inside a line, as after a crash of its writer: `offset` is where that line begins, in bytes.
+    /// The file ends inside a line, as after a crash of its writer: `offset` is the beginning of that line, in bytes.
     case torn(line: Int, offset: Int64)
 }

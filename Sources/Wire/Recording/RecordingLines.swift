@@ -1,28 +1,28 @@
 package import Market
 package import NIOCore
 
-/// The lines of one recording's file as they are written: numbered, in order of time, with a mark now and then
+/// The lines of one file of a recording while they are written: numbered, in order of time, with a mark at intervals
 /// (docs/recording-format.md).
 package struct RecordingLines: Sendable {
     /// The number of the next line.
     package private(set) var number: UInt64
     /// The newest line's time, ns since the file's start; the lines' times never go back.
     package private(set) var lastAt: Int64 = 0
-    /// What `next-gap` goes to, and how long the file is when the next mark is due, bytes.
+    /// The stops so far, and the file's length at which the next mark is due, bytes.
     private var stops = GapMarkers()
     private var nextMark = GapMarkers.interval
     /// The wall clocks of the file's lines.
     private var wallClocks = WallClockMarks()
 
     /// - Parameters:
-    ///   - first: the number of the first line behind the header.
+    ///   - first: the number of the first line after the header.
     ///   - start: the header's wall clock, ns since 1970; `nil` where it has none.
     package init(first: UInt64, start: Int64?) {
         self.number = first
         if let start { self.wallClocks.take(RecordingSyntax.microseconds(start)) }
     }
 
-    /// Goes on in another file of the recording, which begins at a wall clock (ns since 1970), so much later than this one, ns.
+    /// Continues in the recording's next file, which begins at `wall` (ns since 1970), and `later` than this one, ns.
     package mutating func beginFile(wall: Int64, later: Int64) {
         self.stops.beganFile(later: later)
         self.nextMark = GapMarkers.interval
@@ -30,7 +30,7 @@ package struct RecordingLines: Sendable {
         self.lastAt = 0
     }
 
-    /// Takes back what has been written since a copy was made; the stops stay counted, for there may be one too many.
+    /// Takes back the lines written since a copy was made. The stops stay counted, since the count may be one too high.
     package mutating func goBack(to before: RecordingLines) {
         self.number = before.number
         self.wallClocks = before.wallClocks
@@ -38,7 +38,7 @@ package struct RecordingLines: Sendable {
 
     /// Writes a frame.
     ///
-    /// - Parameter hasTrades: whether it brought any, on the tape or repeated.
+    /// - Parameter hasTrades: whether it holds trades, on the tape or repeated.
     package mutating func frame(
         _ frame: ByteBuffer,
         of dialect: FrameDialect,
@@ -52,7 +52,7 @@ package struct RecordingLines: Sendable {
         if hasTrades { self.stops.traded(at: self.lastAt) }
     }
 
-    /// Writes a gap, or with `dropped` that so many frames are missing.
+    /// Writes a gap, or with `dropped` the number of missing frames.
     package mutating func gap(
         _ gap: Gap,
         dropped: UInt64? = nil,
@@ -64,14 +64,14 @@ package struct RecordingLines: Sendable {
         if gap.symbol == nil || dropped != nil { self.stops.gapped() }
     }
 
-    /// Writes anything else.
+    /// Writes a note.
     package mutating func note(_ note: RecordedNote, wall: Int64, at: Int64, into buffer: inout ByteBuffer) {
         RecordingSyntax.note(note, self.stamp(wall, at), into: &buffer)
     }
 
-    /// Writes how many stops there were so far, and how the wall clock went, where that is due.
+    /// Writes a mark with the stops and the wall clocks so far, if one is due.
     ///
-    /// - Parameter flushed: how much of the file is before the buffer, bytes.
+    /// - Parameter flushed: the length of the file before the buffer, bytes.
     package mutating func markIfDue(flushed: Int, wall: Int64, at: Int64, into buffer: inout ByteBuffer) {
         let offset = flushed + buffer.readableBytes
         guard offset >= self.nextMark else { return }

@@ -2,43 +2,45 @@ import Glibc
 import Market
 public import NIOCore
 
-/// The reader of a recording, in chunks of any size, and of its plain form, JSON Lines of `{"at":<ns>,"frame":"<text>"}`.
+/// The reader of a recording, in chunks of any size, and of its plain form, JSON Lines of
+/// `{"at":<ns>,"frame":"<text>"}`.
 ///
-/// Feed it bytes, take events until `next()` has none, and tell it when the file ends. Keys may come in any order and
-/// unknown ones are ignored. What is neither a frame nor a gap is left out by ``next()``, counted in ``ignoredLines``, and
-/// told by ``nextLine()``. A line longer than the limit is damage, and is skipped without being held; so is one whose
-/// checksum is wrong, and a header of another version of the format.
+/// Feed it bytes, take events until `next()` returns `nil`, and call ``finish()`` at the file's end. Keys may come in
+/// any order, and unknown ones are ignored. Lines that are neither frames nor gaps are left out by ``next()``, which
+/// counts them in ``ignoredLines``, and returned by ``nextLine()``. A line beyond the length limit is damage, and is
+/// skipped without being held in memory. A wrong checksum and a header of another version of the format are damage,
+/// too.
 ///
-/// Several files of one recording may be fed one behind the other: a header in the middle moves the times of what follows
-/// it, so that they all count from the first one's start.
+/// Several files of one recording may be fed one after the other. A header in the middle shifts the times of the lines
+/// after it, so that all times count from the first file's start.
 public struct RecordingReader: Sendable {
     /// The longest line, in bytes: twice the longest message that the feed accepts, which leaves room for its escapes.
     public static let maximumLineBytes = 2 << 20
 
-    /// Lines that were read by ``next()`` but are neither frame nor gap.
+    /// Lines that ``next()`` has left out.
     public private(set) var ignoredLines = 0
 
     private let lineLimit: Int
     private var pending = ByteBuffer()
-    /// How many of the pending bytes have been searched for the line's end in vain.
+    /// How many of the pending bytes have been searched for the line's end without success.
     private var searched = 0
-    /// Where the pending bytes begin in the file.
+    /// The offset of the pending bytes in the file.
     private var offset: Int64
     private var line = 0
     private var isSkippingLine = false
     private var isFinished = false
-    /// Whether each line must have a checksum, as behind a header; those of the plain form have none.
+    /// Whether each line must have a checksum, as after a header; lines of the plain form have none.
     private var isSealed = false
-    /// The version that the newest header of another version names.
+    /// The version in the newest header that was refused.
     package private(set) var refusedVersion: Int?
-    /// The first header, and how much later than it the newest began, ns.
+    /// The first header, and the time between its file's start and that of the newest file, ns.
     private var origin: RecordingHeader?
     private var shift: Int64 = 0
     /// The newest line's time.
     private var newest: Int64 = 0
-    /// The last frame's storage, used again when nobody else holds it.
+    /// The last frame's storage, reused if no other reference to it is left.
     private var scratch = ByteBuffer()
-    /// Whether frames are given without their text, and with ``RecordedLine/textChecksum`` instead, where that is quicker.
+    /// Whether frames come without their text, but with ``RecordedLine/textChecksum``, where that is faster.
     package var leavesTextOut = false
 
     public init(maximumLineBytes: Int = Self.maximumLineBytes) {
@@ -46,11 +48,11 @@ public struct RecordingReader: Sendable {
         self.offset = 0
     }
 
-    /// Makes a reader that begins inside a file, at the start of a line.
+    /// Creates a reader that begins inside a file, at the start of a line.
     ///
     /// - Parameters:
-    ///   - header: the file's; ``RecordingHeader/plain`` for the plain form.
-    ///   - offset: where it begins, in bytes. Lines are counted from there.
+    ///   - header: the file's header; ``RecordingHeader/plain`` for the plain form.
+    ///   - offset: the position of that line, in bytes. Lines are counted from there.
     ///   - shift: how much later than the recording the file began, ns.
     public init(
         header: RecordingHeader,
@@ -68,17 +70,17 @@ public struct RecordingReader: Sendable {
         self.origin = origin
     }
 
-    /// Takes in the next bytes of the file.
+    /// Adds the next bytes of the file.
     public mutating func feed(_ bytes: ByteBuffer) {
         precondition(!self.isFinished, "bytes behind the end of a recording")
         self.pending.discardReadBytes()
         self.pending.writeImmutableBuffer(bytes)
     }
 
-    /// Says that the file ends here.
+    /// Marks the end of the file.
     public mutating func finish() { self.isFinished = true }
 
-    /// The next event; `nil` when more bytes are needed, or when the recording is at its end after ``finish()``.
+    /// Returns the next event; `nil` when it needs more bytes, and at the end after ``finish()``.
     public mutating func next() -> RecordingEvent? {
         while let line = self.nextLine() {
             if let event = line.event { return event }
@@ -87,7 +89,7 @@ public struct RecordingReader: Sendable {
         return nil
     }
 
-    /// The next line, whatever it is; `nil` as with ``next()``.
+    /// Returns the next line of any kind; `nil` as ``next()`` does.
     package mutating func nextLine() -> RecordedLine? {
         while true {
             let available = self.pending.readableBytes
@@ -101,7 +103,7 @@ public struct RecordingReader: Sendable {
             guard let length = end else {
                 self.searched = available
                 if available > self.lineLimit || self.isSkippingLine {
-                    // What is known to be too long need not be held.
+                    // A line known to be too long is not kept.
                     self.isSkippingLine = true
                     self.consume(available)
                 }
@@ -130,7 +132,7 @@ public struct RecordingReader: Sendable {
         )
     }
 
-    /// What is left at the end of the file: a whole line without its end, or a torn one.
+    /// Returns the rest at the file's end: a complete line without a newline, or a torn one.
     private mutating func endOfFile() -> RecordedLine? {
         let length = self.pending.readableBytes
         if self.isSkippingLine {
@@ -152,7 +154,7 @@ public struct RecordingReader: Sendable {
         self.searched = 0
     }
 
-    /// Reads the line at the start of the pending bytes; `nil` when it is blank.
+    /// Reads the line at the start of the pending bytes; `nil` where it is blank.
     private mutating func readLine(length: Int) -> RecordedLine? {
         var scratch = self.scratch
         self.scratch = ByteBuffer()
@@ -186,14 +188,14 @@ public struct RecordingReader: Sendable {
         return line
     }
 
-    /// Takes a header: another file of the recording begins.
+    /// Takes the header of another file of the recording.
     private mutating func begin(_ header: RecordingHeader) {
         self.isSealed = true
         guard let origin else {
             self.origin = header
             return
         }
-        // Within one run the monotonic clock goes on; between runs only the wall clock does.
+        // Within one run the monotonic clock continues; between runs only the wall clock does.
         var between: Int64?
         if let before = origin.monotonic, let now = header.monotonic, origin.epoch == header.epoch {
             between = Self.difference(now, before)

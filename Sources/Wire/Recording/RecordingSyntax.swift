@@ -3,10 +3,10 @@ package import NIOCore
 
 /// The writer of a recording's lines (docs/recording-format.md).
 ///
-/// No number in it exceeds 2^53, so that every reader of JSON has it exactly: wall clocks are in µs, the monotonic clock
-/// counts from the file's own beginning, and what may be larger is a string of digits.
+/// No number exceeds 2^53, so that every JSON reader has it exactly: wall clocks are in µs, the monotonic clock counts
+/// from the file's beginning, and possibly larger values are strings of digits.
 package enum RecordingSyntax {
-    /// The number of an event and when it happened.
+    /// The number and the times of an event.
     package struct Stamp: Sendable, Equatable {
         package var number: UInt64
         /// Wall clock, ns since 1970.
@@ -21,7 +21,7 @@ package enum RecordingSyntax {
         }
     }
 
-    /// Writes the header's line, which may only be the first.
+    /// Writes the header, which must be a file's first line.
     package static func header(_ header: RecordingHeader, into buffer: inout ByteBuffer) {
         let start = buffer.writerIndex
         buffer.writeStaticString("{\"tickertape\":")
@@ -44,7 +44,7 @@ package enum RecordingSyntax {
         LineSeal.write(into: &buffer, from: start)
     }
 
-    /// Writes a frame of the service; one that is not Finnhub's says whose it is.
+    /// Writes a frame of the service, with its dialect unless that is Finnhub's.
     package static func frame(
         _ frame: ByteBuffer,
         of dialect: FrameDialect = .finnhub,
@@ -81,7 +81,7 @@ package enum RecordingSyntax {
 
     /// Writes a frame's line of the plain form, `{"at":<ns>,"frame":"<text>"}`.
     ///
-    /// - Parameter at: when it came, ns since the recording's start.
+    /// - Parameter at: the time of its arrival, ns since the recording's start.
     package static func plainFrame(_ frame: ByteBuffer, at: Int64, into buffer: inout ByteBuffer) {
         buffer.writeStaticString("{\"at\":")
         JSONText.write(at, into: &buffer)
@@ -89,7 +89,7 @@ package enum RecordingSyntax {
         buffer.writeStaticString("}\n")
     }
 
-    /// Writes a gap of the feed, or with `dropped` that so many frames are missing in the file.
+    /// Writes a gap of the feed, or with `dropped` the number of frames missing in the file.
     package static func gap(_ gap: Gap, dropped: UInt64? = nil, _ stamp: Stamp, into buffer: inout ByteBuffer) {
         let start = Self.begin(stamp, into: &buffer)
         if let dropped {
@@ -110,7 +110,7 @@ package enum RecordingSyntax {
         LineSeal.write(into: &buffer, from: start)
     }
 
-    /// Writes anything else.
+    /// Writes a note.
     package static func note(_ note: RecordedNote, _ stamp: Stamp, into buffer: inout ByteBuffer) {
         let start = Self.begin(stamp, into: &buffer)
         Self.text("dir", note.direction?.rawValue, into: &buffer)
@@ -132,7 +132,7 @@ package enum RecordingSyntax {
         LineSeal.write(into: &buffer, from: start)
     }
 
-    /// Rounded down, also before 1970.
+    /// Converts nanoseconds to microseconds, rounded down, also before 1970.
     package static func microseconds(_ nanoseconds: Int64) -> Int64 {
         nanoseconds / 1_000 - (nanoseconds % 1_000 < 0 ? 1 : 0)
     }
@@ -167,7 +167,7 @@ package enum RecordingSyntax {
         JSONText.write(value, into: &buffer)
     }
 
-    /// Writes places of trades in a frame's text; nothing where there are none.
+    /// Writes the indices of trades in a frame's text; nothing for an empty list.
     private static func places(_ key: StaticString, _ places: [Int], into buffer: inout ByteBuffer) {
         guard !places.isEmpty else { return }
         Self.key(key, into: &buffer)

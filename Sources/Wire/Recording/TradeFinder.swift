@@ -1,7 +1,7 @@
 import Market
 package import NIOCore
 
-/// The telling of messages with trades from others.
+/// The test whether a message holds trades.
 package struct TradeFinder {
     private var reader = FrameReader()
     private var symbols = SymbolTable()

@@ -1,11 +1,11 @@
-/// What a recording's marks say of the wall clocks of the lines before them: the latest, and how far it was set back at most.
+/// The wall clocks of a recording's lines up to a mark: the latest, and the largest step back from it.
 ///
-/// Both only grow from line to line, also where the clock is set back. So the places of a time are found by halving, though the
-/// times themselves are in no order (docs/recording-format.md).
+/// Both only grow from line to line, even where the clock is set back. So a binary search finds the places of a time,
+/// although the times themselves are not in order (docs/recording-format.md).
 package struct WallClockMarks: Sendable, Equatable {
     /// The latest, µs since 1970; `Int64.min` before the first line.
     package private(set) var latest: Int64
-    /// How far at most one lay behind one before it, µs.
+    /// The largest difference between the latest wall clock and a later line's, µs.
     package private(set) var back: Int64
 
     package init(latest: Int64 = .min, back: Int64 = 0) {
@@ -23,13 +23,14 @@ package struct WallClockMarks: Sendable, Equatable {
         }
     }
 
-    /// Before which no line comes that is behind these, where the clock is set back no farther than so (µs), in µs since 1970.
+    /// Returns the earliest wall clock that a later line can have, where no step back exceeds `back` (µs), in µs since
+    /// 1970.
     package func earliestBehind(back: Int64) -> Int64 {
         let (earliest, isOut) = self.latest.subtractingReportingOverflow(back)
         return isOut ? .min : earliest
     }
 
-    /// Whether these can stand behind others in a file.
+    /// Whether a file can have these after the others.
     package func mayFollow(_ before: WallClockMarks) -> Bool {
         self.latest >= before.latest && self.back >= before.back
     }
