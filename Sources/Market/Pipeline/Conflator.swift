@@ -1,24 +1,24 @@
-/// The choice of which values one reader of one symbol is shown: unchanged ones are left out, and of quick changes only
-/// the newest comes.
+/// The conflation of one symbol's values for one reader: unchanged values are left out, and of quick changes only the
+/// newest is shown.
 ///
-/// - The first value is shown at once: nothing older can be on the screen.
+/// - The first value is shown at once, since the screen has no older one.
 /// - A change is shown once the value has been the same for `quiet`, but never later than `atMost` after the first
 ///   change that has not been shown. (Without `atMost` this is the classic debounce, which shows nothing at all while
 ///   values keep changing faster than `quiet`.)
-/// - Never two equal values in a row. A value that changes and comes back within a window shows nothing; until it has
-///   been quiet again the window stays open, so that a value that flaps is shown at `atMost` as well.
+/// - Two equal values are never shown in a row. A value that changes and comes back within a window shows nothing. The
+///   window stays open until the value has been quiet again, so that a flapping value is also shown at `atMost`.
 /// - ``flush()`` shows the last value if it has not been shown.
-/// - Every emission says how many values were left out since the one before.
+/// - Every emission states how many values were left out since the previous one.
 ///
 /// Time is an argument: ns of a monotonic clock, never decreasing. The same inputs give the same outputs, whenever the
-/// owner's timer fires: a value whose time had come is shown before a later one is taken in.
+/// owner's timer fires: a value that was due is shown before a later one is taken.
 @frozen
 public struct Conflator<Value: Equatable & Sendable>: Sendable {
     /// A value to show.
     @frozen
     public struct Emission: Sendable {
         public var value: Value
-        /// How many values were left out since the emission before.
+        /// How many values were left out since the previous emission.
         public var skipped: UInt64
 
         @inlinable
@@ -28,19 +28,19 @@ public struct Conflator<Value: Equatable & Sendable>: Sendable {
         }
     }
 
-    /// For how long a value must not change before it is shown, in ns; 0 shows every change.
+    /// How long a value must stay the same before it is shown, in ns; 0 shows every change.
     public let quiet: Int64
-    /// How long after the first change that was not shown the newest value is shown at the latest, in ns.
+    /// The longest time from the first change not shown to the next emission, in ns.
     public let atMost: Int64?
 
     @usableFromInline var shown: Value?
     @usableFromInline var latest: Value?
     @usableFromInline var lastChange: Int64 = 0
-    /// When the open window began: the first change that has not been shown. `Int64.max` while no window is open.
+    /// The start of the open window: the first change that has not been shown. `Int64.max` while no window is open.
     @usableFromInline var windowStart = Int64.max
-    /// When the latest value must be shown; `Int64.max` while it is the one shown.
+    /// The time at which the latest value must be shown; `Int64.max` while it is the one shown.
     @usableFromInline var due = Int64.max
-    /// Values taken in since the last emission.
+    /// The number of values taken since the last emission.
     @usableFromInline var taken: UInt64 = 0
 
     /// - Precondition: neither time is negative.
@@ -51,13 +51,13 @@ public struct Conflator<Value: Equatable & Sendable>: Sendable {
         self.atMost = atMost
     }
 
-    /// When ``fire(now:)`` is to be called; `nil` while everything is shown.
+    /// The time at which to call ``fire(now:)``; `nil` while the latest value is shown.
     @inlinable
     public var deadline: Int64? { self.due == .max ? nil : self.due }
 
-    /// Takes in the newest value; returns what is to be shown at once.
+    /// Takes the newest value; returns the emission that is due now.
     ///
-    /// The one shown may be the value before this one, if its time had come.
+    /// The emission may hold the value before this one, if that was due.
     @inlinable
     public mutating func take(_ value: Value, now: Int64) -> Emission? {
         if now < self.due, value == self.latest {
@@ -67,13 +67,13 @@ public struct Conflator<Value: Equatable & Sendable>: Sendable {
         return self.takeChange(value, now: now)
     }
 
-    /// Counts a value that is not to be shown, as if it had never been the newest.
+    /// Counts a value that must not be shown, as if it had never been the newest.
     @inlinable
     public mutating func skip() { self.taken &+= 1 }
 
     @inlinable
     mutating func takeChange(_ value: Value, now: Int64) -> Emission? {
-        // What was due before this value came is shown first, as if the timer had been on time.
+        // A value due before this one is shown first, as if the timer had been on time.
         let overdue = self.fire(now: now)
         self.taken &+= 1
         guard let latest = self.latest else {
@@ -84,7 +84,7 @@ public struct Conflator<Value: Equatable & Sendable>: Sendable {
         guard value != latest else { return overdue }
 
         if self.windowStart == .max || (self.due == .max && now &- self.lastChange >= self.quiet) {
-            // None is open, or the value had come back to what is shown and stayed there: that window is over.
+            // No window is open; or the value had returned to the one shown and stayed there, which ended the window.
             self.windowStart = now
         }
         self.latest = value
@@ -99,7 +99,7 @@ public struct Conflator<Value: Equatable & Sendable>: Sendable {
         return overdue
     }
 
-    /// Shows the latest value if its time has come.
+    /// Shows the latest value if it is due.
     @inlinable
     public mutating func fire(now: Int64) -> Emission? {
         guard now >= self.due, self.due != .max, let latest = self.latest else { return nil }

@@ -1,6 +1,6 @@
-/// The limit on how often one kind of line is logged: so many a minute, and the rest are counted.
+/// The rate limit of one kind of log line: `most` lines an interval; the rest are counted.
 ///
-/// A machine: time is monotonic ns.
+/// A state machine; time is monotonic ns.
 package struct LogAllowance: Sendable {
     private let most: Int
     private let interval: Int64
@@ -13,10 +13,10 @@ package struct LogAllowance: Sendable {
         self.interval = interval
     }
 
-    /// When there is room again, once there is none; monotonic ns.
+    /// The end of the current interval, monotonic ns, from which lines are allowed again.
     package var reopens: Int64 { self.began + self.interval }
 
-    /// Whether a line may be logged now; `nil` when not, else how many were left out before it.
+    /// Returns how many lines were left out before this one; `nil` if this one must not be logged now.
     package mutating func wanted(now: Int64) -> Int? {
         if self.logged == 0 || now - self.began >= self.interval {
             self.began = now

@@ -1,8 +1,8 @@
-/// What a reader of the debounced prices gets.
+/// A debounced price, as a reader gets it.
 package struct PriceUpdate: Sendable, Equatable {
     /// The symbol's newest trade and session statistics at the moment of emission.
     package var summary: SymbolSummary
-    /// Trades of this symbol left out since the update before.
+    /// Trades of this symbol left out since the previous update.
     package var skipped: UInt64
 
     package init(summary: SymbolSummary, skipped: UInt64) {
@@ -11,12 +11,12 @@ package struct PriceUpdate: Sendable, Equatable {
     }
 }
 
-/// The prices of all symbols for one reader, without the unchanged ones and debounced: a ``Board`` and a ``Conflator``
-/// for each symbol.
+/// The debounced prices of all symbols for one reader, without the unchanged ones: a ``Board``, and a ``Conflator`` for
+/// each symbol.
 ///
-/// A pure machine: time is an argument, monotonic ns, never decreasing.
+/// A pure state machine: time is an argument, monotonic ns, never decreasing.
 package struct PricePipeline: Sendable {
-    /// How long prices are held back; in ns, see ``Conflator``.
+    /// How long prices are held back, in ns; see ``Conflator``.
     package struct Settings: Sendable, Equatable {
         package var quiet: Int64
         package var atMost: Int64?
@@ -29,21 +29,21 @@ package struct PricePipeline: Sendable {
 
     package let settings: Settings
     package private(set) var board = Board()
-    /// One for each row of the board.
+    /// One conflator for each row of the board.
     private var conflators: [Conflator<ExactDecimal>] = []
-    /// The rows that have something to show later, in no order.
+    /// The rows with a value to show later, in no order.
     private var pending: [Int] = []
     private var isPending: [Bool] = []
 
     package init(settings: Settings = Settings()) { self.settings = settings }
 
-    /// When ``fire(now:emit:)`` wants to be called, monotonic ns; `nil` while everything is shown.
+    /// The time at which to call ``fire(now:emit:)``, monotonic ns; `nil` while every latest value is shown.
     package private(set) var deadline: Int64?
 
-    /// Notes that the tape goes on at another time (see ``Board``: late trades).
+    /// Records that the tape continues at another time (see ``Board``: late trades).
     package mutating func clockMoved() { self.board.clockMoved() }
 
-    /// Takes in a batch that arrived at `now`; `emit` gets what is to be shown at once.
+    /// Takes a batch that arrived at `now`; calls `emit` with each update that is due at once.
     package mutating func take(
         trades: [Trade],
         firstSequence: UInt64,
@@ -52,7 +52,7 @@ package struct PricePipeline: Sendable {
         now: Int64,
         emit: (PriceUpdate) -> Void
     ) {
-        // What is due is shown with the state of before this batch.
+        // Updates already due show the state before this batch.
         if let deadline = self.deadline, now >= deadline { self.fire(now: now, emit: emit) }
         var sequence = firstSequence
         for trade in trades {
@@ -77,7 +77,7 @@ package struct PricePipeline: Sendable {
         self.settle()
     }
 
-    /// Shows what is due at `now`.
+    /// Shows the values due at `now`.
     package mutating func fire(now: Int64, emit: (PriceUpdate) -> Void) {
         for row in self.pending {
             if let emission = self.conflators[row].fire(now: now) {
@@ -87,7 +87,7 @@ package struct PricePipeline: Sendable {
         self.settle()
     }
 
-    /// Shows all that has not been shown: the last value always comes.
+    /// Shows every value that has not been shown, so that a reader always gets the last one.
     package mutating func flush(emit: (PriceUpdate) -> Void) {
         for row in self.pending {
             if let emission = self.conflators[row].flush() {
@@ -97,11 +97,11 @@ package struct PricePipeline: Sendable {
         self.settle()
     }
 
-    /// Forgets the rows that have nothing to show any more, and finds the earliest deadline of the others.
+    /// Drops the rows without a value to show, and finds the earliest deadline of the others.
     private mutating func settle() {
         var earliest = Int64.max
         var kept = 0
-        // By their places: to walk over an array that is being changed takes a copy of it.
+        // By index: iterating over an array while changing it would copy it.
         for place in self.pending.indices {
             let row = self.pending[place]
             guard let deadline = self.conflators[row].deadline else {
