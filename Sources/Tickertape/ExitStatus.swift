@@ -1,25 +1,25 @@
-/// The ways in which the program ends, as numbers of `sysexits.h` where it has one.
+/// The exit statuses of the program, from `sysexits.h` where it defines one.
 package enum ExitStatus: Int32, Sendable {
     case success = 0
-    /// Something failed for which no status of its own exists.
+    /// A failure without a more specific status.
     case failure = 1
-    /// `--once` came to its end without a fresh price of each symbol.
+    /// `--once` ended without a fresh price of every symbol.
     case noFreshPrice = 3
-    /// The command line was wrong (EX_USAGE).
+    /// The command line is invalid (EX_USAGE).
     case usage = 64
-    /// The relay's address is taken or cannot be bound (EX_UNAVAILABLE).
+    /// The relay's address is in use or cannot be bound (EX_UNAVAILABLE).
     case addressInUse = 69
-    /// The service does not accept the key (EX_NOPERM).
+    /// The service rejects the key (EX_NOPERM).
     case keyRejected = 77
-    /// A setting in the environment or in the config file is wrong (EX_CONFIG).
+    /// A setting in the environment or in the config file is invalid (EX_CONFIG).
     case configuration = 78
 }
 
-/// An error that only the person who started the program can mend.
+/// An error that only the user can correct.
 ///
-/// Printed as one line on standard error; the program then ends with the status.
+/// The program prints it as one line to standard error, and exits with its status.
 package struct OperatorError: Error, Equatable, CustomStringConvertible {
-    /// What is wrong, where, and what to change, in one line; never holds a key.
+    /// The fault, its place and the correction, in one line; never holds a key.
     package var message: String
     package var status: ExitStatus
 

@@ -4,18 +4,18 @@ import NIOCore
 import Relay
 import TLS
 
-/// Where the program begins.
+/// The program's entry point.
 @main
 enum Program {
-    /// Looks at what the program was started with, and then runs the command.
+    /// Prepares the process, and then runs the command.
     ///
-    /// Not `async`: Swift's tasks and the event loops open files of their own, and trap where they may not. So the limit is
-    /// looked at before there is a task.
+    /// The function is not `async`: Swift's tasks and the event loops open files of their own, and trap if they cannot.
+    /// The limit of open files must therefore be checked before the first task starts.
     static func main() {
         StandardDescriptors.fill()
         LocalTime.readZone()
         OpenSSLCleanup.disable()
-        // Each loop opens three files, and one for each processor is more than the errands need that they are for.
+        // Each loop of NIO's shared group opens three files, and the few jobs on that group need one loop only.
         NIOSingletons.groupLoopCountSuggestion = 1
         if let words = self.shortage(limit: DescriptorBudget.raise(to: DescriptorBudget.minimumOfAll)) {
             Console.complain(words)
@@ -28,7 +28,8 @@ enum Program {
         dispatchMain()
     }
 
-    /// What is wrong with a limit of open files, and what to do about it, in one line; `nil` where it is enough or not known.
+    /// Returns one line about a limit of open files that is too low, with a hint; `nil` if the limit suffices or is
+    /// unknown.
     static func shortage(limit: Int?) -> String? {
         guard let limit, limit < DescriptorBudget.minimumOfAll else { return nil }
         return

@@ -1,2 +1,2 @@
-/// The program's version, as `--version` prints it and the User-Agent carries it.
+/// The program's version, in `--version` and in the User-Agent header.
 package let tickertapeVersion = "0.1.0-dev"

@@ -5,21 +5,22 @@ import NIOConcurrencyHelpers
 import Platform
 import Recordings
 
-/// What alerts keep over a restart, as a file in the state directory.
+/// The state of alerts across restarts, as a file in the state directory.
 ///
-/// One program keeps it; another one beside it goes on without, and tries again with each change and at its end. It is never
-/// in the way: what cannot be read is replaced, what cannot be written is told once.
+/// One program at a time owns the file. Another one runs without it, and tries to take it over with each change and at
+/// its end. Errors never stop the program: an unreadable file is replaced, and a failed write is reported once.
 final class AlertFile: Sendable {
     private static let name = "alerts"
 
     private struct State {
-        /// The newest that is not written yet.
+        /// The newest state that is not written yet.
         var waiting: AlertState?
         var isWriting = false
         var hasWarned = false
-        /// The descriptor whose lock says that the file is this program's; -1 while another one has it.
+        /// The descriptor with the file's lock; -1 while another program has the lock.
         var lock: Int32 = -1
-        /// What another program had kept when this one took over: nothing of it is lost, though it was not watched here.
+        /// The state of the program that owned the file before this one. It is merged into every write, so that its
+        /// alerts survive although they were not evaluated here.
         var inherited = AlertState()
     }
 
@@ -28,8 +29,8 @@ final class AlertFile: Sendable {
     private let state = NIOLockedValueBox(State())
     private let disk = WorkQueue("alerts")
 
-    /// - Parameter warn: is told in one line what does not work; from any thread.
-    /// - Returns: `nil` when nothing can be kept there, after a warning.
+    /// - Parameter warn: receives one line for each problem, on any thread.
+    /// - Returns: `nil` when no file can be kept in the folder, after a warning.
     init?(directory path: String, warn: @escaping @Sendable (String) -> Void) {
         self.warn = warn
         do throws(PrivateFolder.Failure) {
@@ -49,12 +50,12 @@ final class AlertFile: Sendable {
 
     deinit { close(self.state.withLockedValue { $0.lock }) }
 
-    /// Whether the file is this program's, and not another's that runs beside it.
+    /// Whether this program owns the file.
     var isOurs: Bool { self.state.withLockedValue { $0.lock >= 0 } }
 
     private enum Lock {
         case taken(Int32)
-        /// Another program has it.
+        /// Another program has the lock.
         case others
         case failed(String)
     }
@@ -68,7 +69,7 @@ final class AlertFile: Sendable {
         return number == EWOULDBLOCK ? .others : .failed(String(cString: strerror(number)))
     }
 
-    /// Takes the file over where the program that had it is gone; what that one kept stays. May wait for the disk.
+    /// Takes the file over if its owner has ended, and inherits that program's state. Blocks on the disk.
     private func takeOver() -> Bool {
         if self.isOurs { return true }
         guard case .taken(let lock) = Self.take(self.folder.path) else { return false }
@@ -80,7 +81,7 @@ final class AlertFile: Sendable {
         return true
     }
 
-    /// What an earlier run left, if anything; also of a program that runs beside this one.
+    /// Returns the stored state, if any; a running program may own it.
     func load() -> AlertState? {
         let reason: String
         do throws(PrivateFolder.Failure) {
@@ -94,7 +95,7 @@ final class AlertFile: Sendable {
         return nil
     }
 
-    /// Keeps this from now on. From any thread; never waits, the disk is another thread's.
+    /// Stores a state. May be called on any thread; never blocks, since another thread writes.
     func keep(_ memory: AlertState) {
         self.state.withLockedValue { $0.waiting = memory }
         self.startWriting()
@@ -110,7 +111,7 @@ final class AlertFile: Sendable {
         self.disk.submit { self.writeAll() }
     }
 
-    /// Waits until what was kept is written, at most for `limit`.
+    /// Waits until the state is written, for at most `limit`.
     func settle(atMost limit: Duration) async {
         self.startWriting()
         let start = ContinuousClock.now
@@ -122,7 +123,7 @@ final class AlertFile: Sendable {
 
     private func writeAll() {
         guard self.takeOver() else {
-            // It waits for the next attempt.
+            // The state waits for the next attempt.
             self.state.withLockedValue { $0.isWriting = false }
             return
         }
@@ -132,7 +133,8 @@ final class AlertFile: Sendable {
                 if state.waiting == nil { state.isWriting = false }
                 guard let own = state.waiting else { return nil }
                 let both = own.with(state.inherited)
-                // What has once been of this program is its own to remove.
+                // An inherited rule that this program also had is no longer inherited, so that its removal here is
+                // final.
                 state.inherited.forget(own.rules)
                 return both
             }
@@ -151,7 +153,7 @@ final class AlertFile: Sendable {
 }
 
 extension AlertState {
-    /// This memory with what another has of other rules, as far as a memory reaches.
+    /// Returns this state, with the rules and the alert states of another one that this one does not have.
     fileprivate func with(_ other: AlertState) -> AlertState {
         var both = self
         both.rules += other.rules.filter { !self.rules.contains($0) }

@@ -1,18 +1,18 @@
 import Market
 
-/// Whether alerts that are set by key outlive the program, and if not, why not.
+/// The storage of alerts that are set by key, or the reason why they are lost at the end.
 struct AlertPersistence: Sendable {
     let file: AlertFile?
-    /// What an earlier run of this program left.
+    /// The state that an earlier run left.
     let memory: AlertState
-    /// Why nothing is kept; `nil` where there is a file.
+    /// The reason why nothing is stored; `nil` if there is a file.
     private let obstacle: String?
 
     /// - Parameters:
-    ///   - keeps: whether this program is one that keeps alerts: one that only looks at another's relay is not, nor
-    ///     one that ends with its first prices.
-    ///   - hasRules: whether the settings name rules. Who has set no alert does not want to hear that none can be kept.
-    ///   - warn: is told in one line what does not work; from any thread.
+    ///   - keeps: whether this program stores alerts. A `watch` does not, nor does a program that ends with its first
+    ///     prices.
+    ///   - hasRules: whether the settings have rules. Without rules, a missing state folder needs no warning.
+    ///   - warn: receives one line for each problem, on any thread.
     init(
         _ state: Settings.State,
         source: FeedStatus.Source,
@@ -23,7 +23,7 @@ struct AlertPersistence: Sendable {
     ) {
         let folder = state.directory.path(orAuto: environment.stateFolder)
         var obstacle: String?
-        // A replay leaves no trace, nor does the demo, and finds none: the same recording gives the same alerts.
+        // A replay and the demo neither read nor write alerts, so that the same recording always fires the same ones.
         switch source {
         case .live where !keeps: obstacle = "it ends with this watch; alerts.rules keep one"
         case .live: if folder == nil { obstacle = "it ends with this program, which keeps no state (state.directory)" }
@@ -61,7 +61,8 @@ struct AlertPersistence: Sendable {
         self.obstacle = obstacle
     }
 
-    /// Why an alert that is set now is lost at the end, in one line; `nil` where it is kept. From any thread.
+    /// The reason why an alert that is set now is lost at the end, in one line; `nil` if it is stored. May be called on
+    /// any thread.
     var loss: String? {
         if let obstacle { return obstacle }
         return self.file?.isOurs == true ? nil : "kept only if the other tickertape ends first; alerts.rules keep it"

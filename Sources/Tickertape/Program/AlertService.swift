@@ -7,28 +7,29 @@ import NIOPosix
 import ServiceLifecycle
 import TLS
 
-/// The alerts of a program: the list of them, the reader that watches, and what happens when one fires.
+/// The alerts of a program: their list, the reader that evaluates them, and their outputs.
 struct AlertService: Sendable {
-    /// For who sets and removes alerts while the program runs.
+    /// The interface that sets and removes alerts while the program runs.
     let board: AlertBoard
     let reader: AlertReader
     private let programs: [AlertPrograms]
     private let webhook: AlertWebhook?
     private let persistence: AlertPersistence
 
-    /// Why an alert that is set by key is lost at the end, in one line; `nil` where it is kept. From any thread.
+    /// The reason why an alert that is set by key is lost at the end, in one line; `nil` if it is stored. May be called
+    /// on any thread.
     var loss: @Sendable () -> String? {
         let persistence = self.persistence
         return { persistence.loss }
     }
 
-    /// How long what was set off has when the program is told to stop, and when a replay is over.
+    /// The time limits of running programs and webhook requests: after a stop, and after a replay.
     private static let stopLimit = Duration.milliseconds(500)
     private static let finishLimit = Duration.seconds(20)
 
     /// - Parameters:
-    ///   - keeps: whether what is set by key is kept over a restart, where the source and the settings allow it.
-    /// - Throws: ``OperatorError`` when the webhook cannot be what it is said to be.
+    ///   - keeps: whether alerts that are set by key survive a restart, if the source and the settings allow it.
+    /// - Throws: ``OperatorError`` when the webhook's settings cannot be used.
     init(
         _ settings: Settings,
         loop: any EventLoop,
@@ -107,7 +108,7 @@ struct AlertService: Sendable {
         Self.notify(of: alerts.rules, not: symbols, warn: warn)
     }
 
-    /// Says which alerts are on symbols that are not asked for: such a name is mostly a mistyped one.
+    /// Warns of rules for symbols that are not subscribed to, since these are usually mistyped.
     private static func notify(of rules: [AlertRule], not symbols: [String], warn: (String) -> Void) {
         guard !symbols.isEmpty else { return }
         for rule in rules {
@@ -151,7 +152,7 @@ struct AlertService: Sendable {
         return variables
     }
 
-    /// Waits for what was set off, when a replay is over.
+    /// Waits for running programs and webhook requests after a replay.
     func finish() async {
         await withTaskGroup(of: Void.self) { group in
             group.addTask { await self.settle(atMost: Self.finishLimit) }
@@ -166,7 +167,7 @@ struct AlertService: Sendable {
         await self.webhook?.finish(atMost: limit)
     }
 
-    /// Ends what was set off, and writes what is kept.
+    /// The service that stops running programs and webhook requests at the end, and writes the state.
     var part: NamedService {
         NamedService("alerts") {
             try? await gracefulShutdown()

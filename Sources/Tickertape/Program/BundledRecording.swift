@@ -1,13 +1,14 @@
 import Glibc
 
-/// The recording that comes with the program, for whoever has no key.
+/// The recording that comes with the program, which plays when no key is set.
 enum BundledRecording {
-    /// Its path: where an installation puts it (`PREFIX/bin` and `PREFIX/share`), or in the sources above the build.
+    /// The path of the recording: in an installation (`PREFIX/share`, beside `PREFIX/bin`), or in the sources above the
+    /// build.
     static var path: String? {
         guard let folder = Self.programFolder else { return nil }
         return [
             "\(folder)/../share/tickertape/demo.jsonl",
-            // .build/TRIPLE/CONFIGURATION/tickertape
+            // The program is .build/TRIPLE/CONFIGURATION/tickertape.
             "\(folder)/../../../Sources/Tickertape/Resources/demo.jsonl",
         ].first { access($0, R_OK) == 0 }
     }

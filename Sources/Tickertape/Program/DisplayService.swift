@@ -7,20 +7,21 @@ import NIOCore
 import ServiceLifecycle
 import Terminal
 
-/// The display of a program: the screen or lines, what feeds it, and the log that does not disturb it.
+/// The display of a program: the screen or lines, their inputs, and a logger that does not disturb the screen.
 struct DisplayService: Sendable {
     let display: PriceDisplay
     let isScreen: Bool
-    /// Goes to standard error, unless that is the terminal that the screen is drawn on.
+    /// Logs to standard error, unless that is the terminal with the screen.
     let logger: Logger
     private let output: any ThreadedOutput
 
-    /// Makes the display that the settings ask for, or none with `--quiet`.
+    /// Makes the display that the settings select; `nil` with `--quiet`.
     ///
     /// - Parameters:
-    ///   - prices: the debounced prices of the loop, which others there read as well; `nil` where there are no others.
-    ///   - seesAllTrades: whether it gets all that the feed brings, and not what a relay was asked for.
-    /// - Throws: ``OperatorError`` when what was asked for cannot be had together, or the terminal cannot be used.
+    ///   - prices: the debounced prices of the loop, shared with its other readers; `nil` if the display is the only
+    ///     reader.
+    ///   - seesAllTrades: whether the display gets all trades of the feed, and not only a relay's subscriptions.
+    /// - Throws: ``OperatorError`` when settings contradict each other, or the terminal cannot be used.
     init?(
         settings: Settings,
         loop: any EventLoop,
@@ -72,7 +73,7 @@ struct DisplayService: Sendable {
         )
     }
 
-    /// What the settings lead to here; `nil` for no output. A screen that was asked for is one only on a terminal.
+    /// Returns the format in force; `nil` for no output. A requested screen needs a terminal.
     static func format(
         _ settings: Settings,
         outputIsTerminal: Bool = isatty(STDOUT_FILENO) == 1,
@@ -81,15 +82,15 @@ struct DisplayService: Sendable {
         guard !settings.display.isQuiet else { return nil }
         return OutputFormat.inForce(
             asked: settings.display.format,
-            // Nobody looks at a screen that is gone at once.
+            // `--once` ends at once, so it gets no screen.
             outputIsTerminal: outputIsTerminal && !settings.display.isOnce,
             term: term
         )
     }
 
-    /// Runs until a person quits, the reader of the lines goes away, or the program stops.
+    /// Returns the service of the display, which ends when the user quits, when the pipe is closed, or at a stop.
     ///
-    /// - Parameter remote: carries out the keys of a screen.
+    /// - Parameter remote: executes the commands of the screen's keys.
     func part(_ remote: DisplayRemote) -> NamedService {
         let display = self.display
         let output = self.output
@@ -119,7 +120,7 @@ struct DisplayService: Sendable {
 }
 
 extension FreshPriceWait.Settings {
-    /// - Parameter symbols: none means all that the feed says it has.
+    /// - Parameter symbols: the symbols to print; empty means all that the feed reports.
     init(_ settings: Settings, symbols: [String]) {
         self.init(
             within: settings.display.onceWithin.nanoseconds,
@@ -130,10 +131,10 @@ extension FreshPriceWait.Settings {
 }
 
 extension Settings {
-    /// Whether the person asked for a log, rather than getting the default one.
+    /// Whether the user has set a log level.
     var isVerbose: Bool { self.display.isQuiet || self.origin(of: .logLevel) != .builtIn }
 
-    /// The same without a relay where the program is there for one price only.
+    /// These settings without the relay if the program only prints one price of each symbol.
     var withoutNeedlessRelay: Settings {
         guard self.display.isOnce else { return self }
         var settings = self

@@ -5,11 +5,11 @@ import ServiceLifecycle
 import Terminal
 import Wire
 
-/// Begins the charts of `watch` with the bars that the relay has, a symbol at a time.
+/// The loader of a `watch` screen's older bars, which come from the relay, one symbol at a time.
 final class EarlierCharts: Sendable {
     private let past: StreamPast?
     private let display: PriceDisplay
-    /// The symbols that were asked for, on the feed's loop.
+    /// The symbols that have been requested, on the feed's loop.
     private let known: NIOLoopBoundBox<Set<String>>
     private let loop: any EventLoop
     private let wanted: AsyncStream<String>
@@ -23,8 +23,8 @@ final class EarlierCharts: Sendable {
         (self.wanted, self.want) = AsyncStream.makeStream()
     }
 
-    /// Takes symbols whose charts are to begin earlier; each is asked for once, and again where the network failed. On the
-    /// feed's loop.
+    /// Requests the older bars of symbols. Each is requested once, and again after a network failure. Must be called on
+    /// the feed's loop.
     func want(_ symbols: [String]) {
         guard self.past != nil else { return }
         self.known.withValue { known in
@@ -34,9 +34,9 @@ final class EarlierCharts: Sendable {
         }
     }
 
-    /// Takes a message of the relay: it greets with the symbols that it has, and says which are not refused.
+    /// Takes a message of the relay: its greeting lists the symbols, and a symbol's status says whether it is refused.
     ///
-    /// - Parameter chosen: the only symbols that are watched; none means all.
+    /// - Parameter chosen: the only symbols that are watched; empty means all.
     func take(_ message: StreamMessage, chosen: [String]) {
         switch message {
         case .hello(_, _, let names, _, _): self.want(chosen.isEmpty ? names : chosen)
@@ -47,12 +47,13 @@ final class EarlierCharts: Sendable {
         }
     }
 
-    /// Notes that the chart of a symbol is gone, so that it is asked for anew with the next wish. From any thread.
+    /// Forgets a symbol whose chart is gone, so that the next subscription requests its bars again. May be called on
+    /// any thread.
     func forget(_ symbol: String) {
         self.loop.execute { [known] in known.withValue { _ = $0.remove(symbol) } }
     }
 
-    /// Takes a symbol that was added while the program runs. From any thread.
+    /// Takes a symbol that was added while the program runs. May be called on any thread.
     func added(_ symbol: String) {
         self.loop.execute { self.want([symbol]) }
     }
@@ -63,7 +64,7 @@ final class EarlierCharts: Sendable {
                 guard let past else { return }
                 for await symbol in wanted {
                     guard let bars = await past.bars(of: symbol) else {
-                        // The next greeting of the relay, or what it says of the symbol, asks again.
+                        // The relay's next greeting or symbol status requests it again.
                         loop.execute { known.withValue { _ = $0.remove(symbol) } }
                         continue
                     }
@@ -78,7 +79,7 @@ final class EarlierCharts: Sendable {
                     if !found.isEmpty { display.begin(with: found) }
                 }
             }
-            // A request under way ends with the loops; nobody waits for it.
+            // A request in progress ends with the loops, so this does not wait for it.
             try? await gracefulShutdown()
             asking.cancel()
         }

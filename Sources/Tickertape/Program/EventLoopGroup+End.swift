@@ -2,10 +2,10 @@ import NIOPosix
 import Platform
 
 extension MultiThreadedEventLoopGroup {
-    /// How long the end of the loops is waited for, after everything on them has been told to close.
+    /// The wait for the loops' end, after everything on them has been closed.
     private static let endLimit = Duration.milliseconds(200)
 
-    /// Ends the loops, without letting a peer that does not answer hold up the program's end.
+    /// Shuts the loops down. A peer that does not answer cannot delay the program's end beyond the limit.
     func end() async {
         let _: Void? = await withTimeLimit(Self.endLimit) {
             await withCheckedContinuation { (ended: CheckedContinuation<Void, Never>) in

@@ -1,7 +1,7 @@
 import Feeds
 import ServiceLifecycle
 
-/// The run of the feed; at its end a replay is over, and what it brought goes out before the program ends.
+/// The run of the feed. A replay ends here, after its readers have written their output.
 struct FeedJob: Sendable {
     let feed: FeedService
     let played: PlayedMaterial?
@@ -22,7 +22,7 @@ struct FeedJob: Sendable {
         defer { starter.cancel() }
         try await self.feed.run()
         guard !Task.isShuttingDownGracefully else { return }
-        // A replay is over: all readers get the rest, and a person may look at the end for as long as they like.
+        // After a replay, all readers get the remaining trades, and the screen stays until the user quits.
         let hasScreen = self.display?.isScreen == true
         if !hasScreen { Console.complain(self.tally.report) }
         await self.display?.display.finish()

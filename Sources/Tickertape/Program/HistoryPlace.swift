@@ -1,14 +1,14 @@
 import Market
 
-/// Where the history of a recording is kept.
+/// The place of a recording's history.
 enum HistoryPlace {
-    /// The database's name beside the recordings of the market.
+    /// The database's name, in the folder of the market's recordings.
     static let name = "tickertape-history.sqlite"
 
-    /// The database of a program that records to `recording`; `nil` where none is kept.
+    /// Returns the database's path for a program that records to `recording`; `nil` for no history.
     ///
-    /// The demo has one of its own: its prices are not the market's. A replay has none, for its trades are in a file already,
-    /// and `export` makes bars of it.
+    /// The demo has a separate database, since its prices are not the market's. A replay has none: its trades are
+    /// already in a file, and `export` makes bars of them.
     static func path(_ setting: String, recording: String?, source: FeedStatus.Source) -> String? {
         guard setting != "off", let recording else { return nil }
         switch source {

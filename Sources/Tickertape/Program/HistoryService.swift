@@ -8,12 +8,12 @@ import ServiceLifecycle
 import Terminal
 import Wire
 
-/// The history of a program that records: its keeper, and what the relay asks of it.
+/// The history of a program that records: its recorder, and the relay's queries.
 final class HistoryService: Sendable {
-    /// The newest bars of each symbol and width that a program begins with, and of how many symbols.
+    /// The number of bars per symbol and width that are loaded at the start, and the number of symbols.
     private static let seededBars = 120
     private static let seededSymbols = 64
-    /// Bars that begin later than this from now are of no time that was, ns.
+    /// The tolerance for bars in the future, ns. A bar that begins later has a wrong time.
     private static let ahead: Int64 = 3_600_000_000_000
 
     let historyRecorder: HistoryRecorder
@@ -22,8 +22,8 @@ final class HistoryService: Sendable {
     private let recorder: NIOLockedValueBox<Recorder?>
     private let warnings: Warnings
 
-    /// Opens the history where one is kept. What keeps it from that is told, and the program goes on without: prices matter
-    /// more.
+    /// Opens the history if the settings have one. On a failure it warns, and the program goes on without a history,
+    /// since prices matter more.
     init?(_ settings: Settings, source: FeedStatus.Source, warnings: Warnings) {
         guard let recording = settings.record.file,
             let path = HistoryPlace.path(settings.history.file, recording: recording, source: source)
@@ -46,7 +46,7 @@ final class HistoryService: Sendable {
         }
     }
 
-    /// Keeps in its index what is recorded from now on.
+    /// Adds the files of a running recorder to the index.
     func follow(_ recorder: Recorder) {
         self.recorder.withLockedValue { $0 = recorder }
         let historyRecorder = self.historyRecorder
@@ -55,7 +55,7 @@ final class HistoryService: Sendable {
         }
     }
 
-    /// What the relay's HTTP asks.
+    /// The queries that the relay's HTTP interface makes.
     var past: RelayPast {
         let historyRecorder = self.historyRecorder
         return RelayPast(
@@ -71,7 +71,8 @@ final class HistoryService: Sendable {
         )
     }
 
-    /// Gives the relay the newest bars of the runs before this one, and notes recordings that the index does not have.
+    /// Gives the relay the newest bars of earlier runs, and brings the index of recordings up to date: it drops files
+    /// that are gone and adds files that it lacks.
     func seed(_ relay: RelayServer) async {
         await relay.remember(await self.earlierBars())
         let (folder, source) = (self.folder, self.source)
@@ -81,7 +82,7 @@ final class HistoryService: Sendable {
         }
     }
 
-    /// Asks the history; where it cannot be read, that is told, and what builds on it begins with nothing.
+    /// Queries the history; `nil` after a warning if it cannot be read.
     @discardableResult
     private func asked<Answer: Sendable>(
         _ question: @escaping @Sendable (HistoryStore) throws -> Answer
@@ -94,7 +95,7 @@ final class HistoryService: Sendable {
         }
     }
 
-    /// The newest bars of the runs before this one.
+    /// Returns the newest bars of earlier runs.
     func earlierBars() async -> [EarlierBars] {
         let bars = await self.asked { store in
             let now = WallClock.now()
@@ -114,7 +115,7 @@ final class HistoryService: Sendable {
         return (bars ?? []).filter { !$0.bars.isEmpty }
     }
 
-    /// What the charts of a screen begin with: bars of the newest hours, by the second as far as one hour back.
+    /// Returns the older bars of a screen's charts: minutes of the newest hours, and seconds of the newest 65 minutes.
     ///
     /// - Parameter now: ns since 1970.
     func charts(of symbols: [String], now: Int64) async -> [EarlierBars] {

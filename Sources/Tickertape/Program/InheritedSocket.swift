@@ -1,38 +1,38 @@
 import Relay
 import Glibc
 
-/// A listening socket that the program was started with, as systemd passes one for a socket unit (sd_listen_fds(3)).
+/// A listening socket that the program inherited, as from a systemd socket unit (sd_listen_fds(3)).
 ///
-/// It stays open in the service manager while one program ends and the next begins: who connects meanwhile waits in its
-/// backlog, and is not refused.
+/// The socket stays open in the service manager between two runs of the program. Clients that connect in between wait
+/// in its backlog and are not refused.
 struct InheritedSocket: Sendable, Equatable {
     enum Place: Sendable, Equatable {
         case internet(Endpoint)
-        /// The path of its file; empty for one without a file.
+        /// The path of a Unix socket; empty for one without a file.
         case file(String)
     }
 
-    /// What the environment says of passed descriptors.
+    /// The inherited descriptors, as the environment describes them.
     struct Offer: Sendable, Equatable {
         var descriptors: Range<Int32>
-        /// The units' names for them, as many as there are descriptors, or none.
+        /// The names of the descriptors, one for each, or empty.
         var names: [String]
     }
 
-    /// The first descriptor that is passed (`SD_LISTEN_FDS_START`).
+    /// The first inherited descriptor (`SD_LISTEN_FDS_START`).
     private static let firstDescriptor: Int32 = 3
-    /// The name that tells the relay's socket among several (`FileDescriptorName=`).
+    /// The name of the relay's socket among several (`FileDescriptorName=`).
     static let name = "relay"
     private static let variables = ["LISTEN_PID", "LISTEN_FDS", "LISTEN_FDNAMES"]
 
     let descriptor: Int32
     let place: Place
 
-    /// Takes the relay's socket out of what the program was started with; `nil` where nothing was meant for it.
+    /// Takes the relay's socket from the environment; `nil` if no socket was passed.
     ///
-    /// The variables are removed, so that no program that this one might start takes the socket for its own.
+    /// The variables are removed, so that no child process takes the socket for its own.
     ///
-    /// - Throws: ``OperatorError`` when something was passed that no relay can listen on.
+    /// - Throws: ``OperatorError`` when the relay cannot listen on what was passed.
     static func take(_ environment: ProcessEnvironment = .current) throws(OperatorError) -> InheritedSocket? {
         let offer = try Self.offer(environment)
         for name in Self.variables { unsetenv(name) }
@@ -42,7 +42,7 @@ struct InheritedSocket: Sendable, Equatable {
         return InheritedSocket(descriptor: descriptor, place: try Self.check(descriptor))
     }
 
-    /// Reads the variables; `nil` where they are not there, or are meant for another process.
+    /// Parses the variables; `nil` if they are absent or meant for another process.
     static func offer(_ environment: ProcessEnvironment) throws(OperatorError) -> Offer? {
         guard let process = environment.variable("LISTEN_PID"), process == "\(environment.processID)",
             let count = environment.variable("LISTEN_FDS")
@@ -63,7 +63,7 @@ struct InheritedSocket: Sendable, Equatable {
         )
     }
 
-    /// The descriptor named for the relay, or the only one.
+    /// Returns the descriptor with the relay's name, or the only one.
     static func choose(_ offer: Offer) throws(OperatorError) -> Int32 {
         let named = offer.names.indices.filter { offer.names[$0] == Self.name }
         if named.count == 1 { return offer.descriptors.lowerBound + Int32(named[0]) }
@@ -75,9 +75,9 @@ struct InheritedSocket: Sendable, Equatable {
         )
     }
 
-    /// Where a descriptor listens.
+    /// Returns the local address of a descriptor.
     ///
-    /// - Throws: ``OperatorError`` when it is no listening stream socket.
+    /// - Throws: ``OperatorError`` when it is not a listening stream socket.
     private static func check(_ descriptor: Int32) throws(OperatorError) -> Place {
         func refused(_ what: String) -> OperatorError {
             OperatorError(
@@ -138,9 +138,9 @@ struct InheritedSocket: Sendable, Equatable {
 }
 
 extension InheritedSocket {
-    /// Where the relay is, given what the settings say; what is not as they say is told.
+    /// Returns the relay's address, and reports a setting that the socket overrides.
     ///
-    /// - Parameter isChosen: whether somebody has written the setting.
+    /// - Parameter isChosen: whether the user has set `relay.listen`.
     func endpoint(listen: Endpoint, isChosen: Bool, notify: (String) -> Void) -> Endpoint {
         guard case .internet(let endpoint) = self.place else { return listen }
         let isSame =

@@ -1,12 +1,13 @@
 import Feeds
 import Platform
 
-/// The lock and the memory of a live feed's key, where the settings and the system have a place for them.
+/// The lock and the stored attempts of a live feed's key, if the settings and the system have folders for them.
 struct KeyStorage {
     let lock: KeyLock?
     let attemptStore: AttemptFile?
     private let warnings: Warnings
-    /// What waits for the disk of the lock, which is mostly memory, and for that of the attempts, which is not.
+    /// The queues for blocking file operations: the lock is mostly on a file system in memory, the attempts are on a
+    /// disk.
     let lockDisk = WorkQueue("key-lock")
     private let attemptsDisk = WorkQueue("attempts")
 
@@ -30,7 +31,7 @@ struct KeyStorage {
             case .auto: environment.runtimeFolders
             }
         self.lock = folders.isEmpty ? nil : KeyLock(folders: folders, identity: identity, warn: warnings.log)
-        // A damaged file is reported while there is no picture yet.
+        // Reads the attempts before the screen starts, so that a damaged file is reported on standard error.
         _ = self.attemptStore?.load()
     }
 
@@ -44,7 +45,7 @@ struct KeyStorage {
         )
     }
 
-    /// Says in the lock's file that there is no relay.
+    /// Writes into the lock's file that this program has no relay.
     func announceNoRelay() {
         let lock = self.lock
         self.lockDisk.submit { lock?.announce(.off) }

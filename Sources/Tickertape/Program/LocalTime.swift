@@ -1,15 +1,17 @@
 import Glibc
 
-/// The local clock, for quiet hours.
+/// The local time, for quiet hours.
 enum LocalTime {
-    /// Has the C library read the time zone once and for all: without `TZ` it looks at `/etc/localtime` for each line of the
-    /// log, on the thread that writes it, which may be an event loop's (tzset(3)). Before there are other threads.
+    /// Reads the time zone once. Must be called before there are other threads.
+    ///
+    /// Without `TZ`, the C library checks `/etc/localtime` for each log line, on the logging thread, which may be an
+    /// event loop (tzset(3)).
     static func readZone() {
         setenv("TZ", ":/etc/localtime", 0)
         tzset()
     }
 
-    /// How far local time is ahead of UTC at `time` (ns since 1970), ns.
+    /// Returns the offset of local time from UTC at `time` (ns since 1970), ns.
     @Sendable static func offset(at time: Int64) -> Int64 {
         var seconds = time_t(time / 1_000_000_000)
         var parts = tm()

@@ -1,16 +1,17 @@
 import Logging
 import Market
 
-/// A log line: time, level, message, facts: `2026-11-21T05:31:02.123Z warning the feed's state cause=lost reason="…"`.
+/// The formatter of log lines: time, level, message and metadata, as in `2026-11-21T05:31:02.123Z warning the feed's
+/// state cause=lost reason="…"`.
 ///
-/// The message is always one of ours; facts may be foreign, and go through ``PrintableText`` here, whichever module logs them.
-/// One with blanks or quotation marks stands between quotation marks, so that no fact looks like another.
+/// The message is a constant of the program. Metadata may be untrusted and goes through ``PrintableText`` here for
+/// every module. A value with blanks or quotation marks is quoted, so that it cannot imitate another one.
 struct LogLineHandler: LogHandler {
     var logLevel = Logger.Level.info
     var metadata: Logger.Metadata = [:]
     /// The wall clock, ns since 1970.
     let clock: @Sendable () -> Int64
-    /// Takes a line with its end.
+    /// Writes a line, which includes its line end.
     let write: @Sendable (String) -> Void
 
     subscript(metadataKey key: String) -> Logger.Metadata.Value? {

@@ -3,7 +3,7 @@ import Relay
 import ServiceLifecycle
 import UnixSignals
 
-/// One part of a running program, as a service with a name.
+/// A named service, one part of a running program.
 struct NamedService: Service {
     let name: String
     private let body: @Sendable () async throws -> Void
@@ -15,11 +15,11 @@ struct NamedService: Service {
 
     func run() async throws { try await self.body() }
 
-    /// Runs the parts until one of them ends or a signal comes, and stops them from the last to the first.
+    /// Runs the services until one of them ends or a signal arrives, and stops them from the last to the first.
     ///
     /// - Parameters:
-    ///   - hasScreen: whether the screen is drawn, which a hangup ends.
-    ///   - certificate: what SIGHUP loads again where it is not the end.
+    ///   - hasScreen: whether the program draws a screen, in which case SIGHUP ends it.
+    ///   - certificate: the certificate that SIGHUP reloads, if SIGHUP does not end the program.
     static func run(_ parts: [NamedService], hasScreen: Bool = false, certificate: RelayTLS? = nil) async throws {
         var parts = parts
         var signals: [UnixSignal] = [.sigterm, .sigint]
@@ -34,11 +34,12 @@ struct NamedService: Service {
         do {
             try await services.run()
         } catch let error as ServiceGroupError where error.errorCode == .serviceFinishedUnexpectedly {
-            // Two ends at once, such as Ctrl-C for this program and for the reader of its pipe: all parts have stopped.
+            // Two services ended at once, such as after a Ctrl-C that reached this program and the reader of its pipe.
+            // All have stopped.
         }
     }
 
-    /// The life of the parts: a part that ends ends the program, and so do the signals.
+    /// Returns the group's configuration: the end of any service ends the program, and so do the signals.
     static func configuration(
         for parts: [NamedService],
         signals: [UnixSignal] = [.sigterm, .sigint, .sighup],
@@ -56,8 +57,8 @@ struct NamedService: Service {
             gracefulShutdownSignals: signals,
             logger: logger
         )
-        // Each part keeps limits of its own, of which those for a disk that hangs are the longest (`WorkQueue.patience`, for the
-        // recorder and for the history); this is for the part that does not.
+        // Each service has its own time limit; the longest are those for a disk that hangs (`WorkQueue.patience`, in
+        // the recorder and in the history). This limit covers a service whose own one fails.
         configuration.maximumGracefulShutdownDuration = .seconds(25)
         return configuration
     }

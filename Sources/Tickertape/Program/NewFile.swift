@@ -1,11 +1,13 @@
 import Glibc
 import Recordings
 
-/// Files that are made new.
+/// Functions that write new files.
 enum NewFile {
-    /// Writes a text file under its name all at once: nobody sees a part of it, or a key with more rights than `mode`.
+    /// Writes a text file atomically. Other processes never see a partial file, or one with more permissions than
+    /// `mode`.
     ///
-    /// - Parameter replaces: whether a file that is there makes way; if not it stays, also one that came a moment ago.
+    /// - Parameter replaces: whether to replace an existing file. If not, a file that another process creates meanwhile
+    ///   stays as well.
     static func place(_ text: String, at path: String, mode: mode_t, replaces: Bool) throws(OperatorError) {
         do throws(DurableFile.Failure) {
             try DurableFile.write(text, to: path, mode: mode, replaces: replaces)
@@ -14,7 +16,7 @@ enum NewFile {
         }
     }
 
-    /// Writes a text file that anybody may read, in place of one that is there.
+    /// Writes a text file that everybody may read, and replaces an existing one.
     static func write(_ text: String, to path: String) throws(OperatorError) {
         guard let file = fopen(path, "we") else {
             throw OperatorError("cannot write \(path): \(String(cString: strerror(errno)))", status: .failure)

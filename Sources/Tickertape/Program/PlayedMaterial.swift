@@ -1,17 +1,17 @@
 import MockUpstream
 
-/// What a program plays instead of following the market.
+/// The material that a program plays instead of following the market.
 struct PlayedMaterial {
     let mockServer: MockServer
-    /// Commands the player.
+    /// The interface to the player's commands.
     let remote: ReplayRemote?
-    /// Whether it begins with the relay's first subscribed client.
+    /// Whether the replay starts with the relay's first subscribed client.
     let waitsForClient: Bool
-    /// The symbols to offer at a screen.
+    /// The symbols that the screen offers.
     let symbols: [String]
-    /// All symbols, where it is certain that there are no others.
+    /// The complete set of symbols; `nil` if there may be others.
     let allSymbols: Set<String>?
-    /// What it is called in messages.
+    /// The material's name in messages.
     let name: String
 
     init(_ material: ReplayMaterial, mockServer: MockServer, waitsForClient: Bool = false) {

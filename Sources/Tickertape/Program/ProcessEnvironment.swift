@@ -1,13 +1,13 @@
 import Glibc
 
-/// What the environment variables and the process say of where the program runs.
+/// The process's environment: variables, user and terminal.
 struct ProcessEnvironment: Sendable {
-    /// The value of an environment variable by its name.
+    /// Returns the value of an environment variable.
     var variable: @Sendable (String) -> String?
     var userID: UInt32
     var processID: Int32
     var parentID: Int32
-    /// Whether a person could see what it prints or type to it.
+    /// Whether standard output, error or input is a terminal.
     var hasTerminal: Bool
 
     static var current: ProcessEnvironment {
@@ -20,10 +20,10 @@ struct ProcessEnvironment: Sendable {
         )
     }
 
-    /// Whether systemd started it as a service that nobody looks at.
+    /// Whether systemd started the program as a service without a terminal.
     ///
-    /// `INVOCATION_ID` alone is inherited by everything that a unit starts, a desktop's shells among them;
-    /// `SYSTEMD_EXEC_PID` (since systemd 248) names the process that the manager itself started.
+    /// Every descendant of a unit inherits `INVOCATION_ID`, including a desktop's shells. `SYSTEMD_EXEC_PID` (since
+    /// systemd 248) names the process that the manager itself started.
     var isService: Bool {
         guard !self.hasTerminal else { return false }
         if let process = self.variable("SYSTEMD_EXEC_PID") { return process == "\(self.processID)" }
@@ -31,24 +31,23 @@ struct ProcessEnvironment: Sendable {
             && (self.variable("INVOCATION_ID") != nil || self.variable("NOTIFY_SOCKET") != nil)
     }
 
-    /// The folder for what counts over a restart; `nil` when the system names none.
+    /// The folder for state that survives a restart; `nil` if the system defines none.
     var stateFolder: String? {
         self.folder(of: "STATE_DIRECTORY")
             ?? self.path(of: "XDG_STATE_HOME").map { "\($0)/tickertape" }
             ?? self.path(of: "HOME").map { "\($0)/.local/state/tickertape" }
     }
 
-    /// The folder for what can be had again; `nil` when the system names none.
+    /// The folder for data that can be fetched again; `nil` if the system defines none.
     var cacheFolder: String? {
         self.folder(of: "CACHE_DIRECTORY")
             ?? self.path(of: "XDG_CACHE_HOME").map { "\($0)/tickertape" }
             ?? self.path(of: "HOME").map { "\($0)/.cache/tickertape" }
     }
 
-    /// The folders for what counts while the program runs, the best first.
+    /// The folders for state that is valid while the program runs, the preferred one first.
     ///
-    /// A program that was started without the session's variables, by cron for one, must find the same folder as the one
-    /// that has them.
+    /// A program without the session's variables, such as a cron job, must find the same folder as one that has them.
     var runtimeFolders: [String] {
         if let folder = self.folder(of: "RUNTIME_DIRECTORY") { return [folder] }
         var folders: [String] = []
@@ -58,12 +57,12 @@ struct ProcessEnvironment: Sendable {
         return folders
     }
 
-    /// A path in a variable; a relative one counts as none (XDG Base Directory Specification 0.8).
+    /// Returns the path in a variable. A relative path is ignored (XDG Base Directory Specification 0.8).
     private func path(of name: String) -> String? {
         self.variable(name).flatMap { $0.hasPrefix("/") ? $0 : nil }
     }
 
-    /// The first of systemd's folders (systemd.exec(5)): they are separated by colons.
+    /// Returns the first of systemd's folders, which colons separate (systemd.exec(5)).
     private func folder(of name: String) -> String? {
         self.path(of: name).flatMap { $0.split(separator: ":").first.map(String.init) }
     }

@@ -2,11 +2,11 @@ import Feeds
 import Recordings
 import ServiceLifecycle
 
-/// The recorder of a program, and what it reports at the end.
+/// The recorder of a program, with its final report.
 struct RecordingService {
     let recorder: Recorder
 
-    /// Makes the file; `nil` where nothing is recorded.
+    /// Creates the file; `nil` if the settings have no recording.
     init?(_ settings: Settings, feed: FinnhubSettings, epoch: UInt64, warnings: Warnings) throws(OperatorError) {
         guard let path = settings.record.file else { return nil }
         do {
@@ -27,7 +27,7 @@ struct RecordingService {
         }
     }
 
-    /// Records until the program stops, and reports then.
+    /// The service that records until the program stops, and then reports.
     var part: NamedService {
         NamedService("recorder") {
             try? await gracefulShutdown()

@@ -4,9 +4,9 @@ import Relay
 import TLS
 
 extension Settings {
-    /// The relay's certificate, loaded; nil where the relay is off or speaks no TLS.
+    /// Loads the relay's certificate; `nil` if the relay is off or has no TLS.
     ///
-    /// - Throws: ``OperatorError`` when it cannot be used.
+    /// - Throws: ``OperatorError`` when the certificate cannot be used.
     func relayTLS(instruments: Instruments, logger: Logger) throws(OperatorError) -> RelayTLS? {
         guard self.relay.listen != nil, let certificate = self.relayFiles.certificate, let key = self.relayFiles.key
         else {

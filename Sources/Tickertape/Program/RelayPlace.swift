@@ -1,23 +1,22 @@
 import Relay
 
-/// Where the relay listens: at the address and the socket file of the settings, or at a socket that the program was started
-/// with.
+/// The place where the relay listens: the address and the Unix socket of the settings, or an inherited socket.
 struct RelayPlace {
-    /// The relay's settings for this place; without an address it listens at the socket file alone.
+    /// The relay's settings for this place. Without an address, the relay listens on the Unix socket only.
     let settings: RelaySettings
-    /// The socket file, beside the address or instead.
+    /// The Unix socket, beside the address or instead of it.
     let socket: String?
-    /// Whether it speaks TLS at the address.
+    /// Whether the address uses TLS.
     let isEncrypted: Bool
 
-    /// Finds the place, and says where it is another one than the settings'; `nil` where the relay is off.
+    /// Determines the place, and reports where it differs from the settings; `nil` if the relay is off.
     init?(_ settings: Settings, inherited: InheritedSocket?, isEncrypted: Bool) {
         var relay = settings.relay
         var socket = relay.unixSocket
         if let wanted = relay.listen, let inherited {
             let isChosen = settings.origin(of: .relayListen) != .builtIn
             let listen = inherited.endpoint(listen: wanted, isChosen: isChosen) { Console.complain($0) }
-            // The address in the settings has had its warning.
+            // `checkRelay` has already warned of an address in the settings that is not loopback.
             if wanted.isLoopback, let warning = Settings.warning(of: listen) {
                 Console.complain("warning: \(warning)")
             }
@@ -38,9 +37,9 @@ struct RelayPlace {
         self.isEncrypted = isEncrypted
     }
 
-    /// Where clients find the relay, as a person writes it.
+    /// Returns the relay's URL for clients.
     ///
-    /// - Parameter endpoint: where it listens; `nil` before it does, or where it listens at the socket file alone.
+    /// - Parameter endpoint: the bound address; `nil` before the relay listens, or if it has a Unix socket only.
     func url(at endpoint: Endpoint?) -> String {
         guard let endpoint = endpoint ?? self.settings.listen else { return "ws+unix:\(self.socket ?? "")" }
         return "\(self.isEncrypted ? "wss" : "ws")://\(endpoint)"

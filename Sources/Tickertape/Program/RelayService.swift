@@ -4,38 +4,38 @@ import Platform
 import Relay
 import ServiceLifecycle
 
-/// The relay of a program, which listens as soon as its address is free for it.
+/// The relay of a program, which listens as soon as its address is free.
 ///
-/// The program that holds the key listens at once. Another on the same address leaves that to it, and takes the address
-/// over together with the key, so that clients find a relay where it always was.
+/// The program that holds the key listens at once. Another program with the same address waits until it takes over the
+/// key, and then takes over the address as well. Clients therefore always find a relay at the same address.
 final class RelayService: Sendable {
-    /// How often to look whether the relay may listen by now; a takeover may take 2 s in all.
+    /// The interval of checks whether the relay may listen. A takeover may last 2 s in all.
     private static let interval = Duration.milliseconds(250)
 
-    /// After so many failures it is not a relay that is about to close.
+    /// The number of failures after which the address probably belongs to another program than a closing relay.
     private static let mostFailures = 8
 
-    /// How long the lock's disk is waited for; without its answer it is not known who holds the key.
+    /// The wait for the lock's disk. Without its answer, the key's owner is unknown.
     private static let lockLimit = Duration.seconds(2)
 
     let server: RelayServer
     private let place: RelayPlace
     private let state: RelayState
     private let lock: KeyLock?
-    /// Does what waits for the lock's disk.
+    /// Executes the lock's file operations.
     private let lockDisk: (any DiskWorker)?
-    /// Shows the state; without a picture lines tell it.
+    /// Shows the state; without a screen, lines on standard error report it.
     private let display: DisplayService?
     private let opened = NIOLockedValueBox<Opened?>(nil)
 
-    /// Where it listens, if not at the socket file alone.
+    /// The state of a listening relay; `endpoint` is `nil` if it listens on a Unix socket only.
     private struct Opened {
         var endpoint: Endpoint?
     }
 
     /// - Parameters:
-    ///   - server: the relay, which is not started.
-    ///   - key: the lock of the key, where there is one.
+    ///   - server: the relay, not started yet.
+    ///   - key: the storage with the key's lock, if there is one.
     init(
         _ server: RelayServer,
         at place: RelayPlace,
@@ -55,7 +55,7 @@ final class RelayService: Sendable {
         if self.state.become(phase) { self.display?.display.relayChanged() }
     }
 
-    /// Prints a line, where there is no picture which it would tear.
+    /// Prints a line, unless a screen is drawn, which the line would disturb.
     private func report(_ line: String) {
         if self.display?.isScreen != true { Console.complain(line) }
     }
@@ -74,7 +74,7 @@ final class RelayService: Sendable {
         }
     }
 
-    /// Prints where it listens, if it does.
+    /// Prints the relay's addresses if it listens.
     func announce() {
         guard let opened = self.opened.withLockedValue({ $0 }) else { return }
         var places: [String] = []
@@ -83,7 +83,7 @@ final class RelayService: Sendable {
         self.report("the relay is on \(places.joined(separator: " and ")) (Finnhub's protocol) and /v1/stream")
     }
 
-    /// Listens when it may, until the program stops.
+    /// The service that listens when it may, and stops the relay at the end.
     var part: NamedService {
         NamedService("relay") {
             let opening = Task { await self.openLater() }
@@ -93,19 +93,19 @@ final class RelayService: Sendable {
         }
     }
 
-    /// Ends the relay with the replay behind it: clients have time to read what is queued for them.
+    /// Ends the relay after a replay, and gives clients time to read their queues.
     func finish() async {
         self.become(.closed)
         await self.server.finish()
     }
 
-    /// The owner of the key; `nil` where there is no lock, or its disk does not answer.
+    /// Returns the owner of the key; `nil` without a lock, or if its disk does not answer.
     private func claim() async -> KeyClaim? {
         guard let lock, let lockDisk else { return nil }
         return await lockDisk.answer(within: Self.lockLimit) { lock.claim() }
     }
 
-    /// Listens as soon as it may, and returns then; for a task that is cancelled at the program's end.
+    /// Waits until the relay may listen, and starts it. The program's end cancels the task.
     private func openLater() async {
         guard self.lock != nil, self.opened.withLockedValue({ $0 == nil }) else { return }
         var reported: String?
@@ -126,7 +126,7 @@ final class RelayService: Sendable {
                     self.announce()
                     return
                 } catch {
-                    // The other program's relay, which is about to close, or a third program.
+                    // Either the other program's relay has not closed yet, or a third program uses the address.
                     failures += 1
                     self.become(.waiting("\(error)"))
                     if failures == Self.mostFailures { self.report("warning: \(error)") }
@@ -136,7 +136,7 @@ final class RelayService: Sendable {
         }
     }
 
-    /// Whether the address is another one than that of the program that holds the key.
+    /// Whether this relay's address differs from the one of the program that holds the key.
     private func mayListen(beside owner: KeyOwner?) -> Bool {
         switch owner?.relay {
         case .unknown?, nil: false
@@ -160,7 +160,7 @@ final class RelayService: Sendable {
         lockDisk.submit { lock.announce(owner) }
     }
 
-    /// Where other programs of this user find the relay.
+    /// Returns the address under which other programs of this user find the relay.
     private func ownerPlace(_ endpoint: Endpoint?) -> KeyOwner.Relay {
         guard let endpoint else {
             return self.place.socket.map { .at(UpstreamAddress(socketPath: FilePath.absolute($0))) } ?? .off
@@ -171,7 +171,7 @@ final class RelayService: Sendable {
 }
 
 extension RelayError {
-    /// Whether another address would do.
+    /// Whether another address would avoid the error.
     fileprivate var isAddressTaken: Bool {
         switch self {
         case .addressInUse, .cannotListen, .socketInUse: true

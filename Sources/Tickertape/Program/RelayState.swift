@@ -2,21 +2,21 @@ import NIOConcurrencyHelpers
 import Relay
 import Terminal
 
-/// What has become of the relay, as a screen shows it. From any thread.
+/// The state of the relay, for the screen. May be used on any thread.
 final class RelayState: Sendable {
     enum Phase: Equatable {
-        /// It does not listen yet; with the reason, if one is known.
+        /// It does not listen yet, for the given reason if one is known.
         case waiting(String?)
-        /// The address is that of another program's relay.
+        /// Another program, with this process ID, has the relay's address.
         case others(Int32?)
-        /// It listens at this address, or at the socket file alone.
+        /// It listens on this address; `nil` if it has a Unix socket only.
         case open(Endpoint?)
         case closed
     }
 
     private struct State {
         var phase = Phase.waiting(nil)
-        /// Where it listens, or is to.
+        /// The present or future URL of the relay.
         var url: String
     }
 
@@ -39,10 +39,10 @@ final class RelayState: Sendable {
         }
     }
 
-    /// Changes the phase; returns whether it is another one.
+    /// Changes the phase; returns whether it differs from the old one.
     func become(_ phase: Phase) -> Bool {
         self.state.withLockedValue { state in
-            // A closed relay stays closed.
+            // Closed is final.
             guard state.phase != phase, state.phase != .closed else { return false }
             state.phase = phase
             if case .open(let endpoint) = phase { state.url = self.place.url(at: endpoint) }

@@ -6,14 +6,14 @@ import NIOCore
 import NIOPosix
 import TLS
 
-/// The whole program on a replay: a stand-in Finnhub on loopback, and everything behind it as if it were live.
+/// The whole program on a replay: a mock server on loopback, and the same components as for a live feed.
 struct ReplayProgram {
     let settings: Settings
     let material: ReplayMaterial
-    /// How the material is played.
+    /// The settings of the mock server.
     let mockServer: MockServerSettings
     let source: FeedStatus.Source
-    /// Whether it begins with the relay's first subscribed client.
+    /// Whether the replay starts with the relay's first subscribed client.
     var waitsForClient = false
 
     /// Plays the material to its end, or until the program is stopped.
@@ -22,10 +22,10 @@ struct ReplayProgram {
         let marks = FrameMarks()
         var mockServerSettings = self.mockServer
         mockServerSettings.credentials = try authority.issue(for: "127.0.0.1")
-        // One clock, which the display's keys and the relay's clients command.
+        // The display's keys and the relay's clients control one clock.
         mockServerSettings.sharesClock = true
         mockServerSettings.marks = marks
-        // Nothing is played before the relay and the display are there to see it.
+        // The player waits until the relay and the display are ready.
         mockServerSettings.waitsForGo = true
         let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
         let mockServer = try await MockServer.start(
@@ -36,7 +36,7 @@ struct ReplayProgram {
             wallClock: WallClock.now
         )
         let file: RecordingFile? = if case .recording(let file) = self.material { file } else { nil }
-        // At the end, when all is known, and there is no picture which a line would tear.
+        // After the replay all damage is known, and no screen is left for the lines to disturb.
         defer { if let file { RecordedDamage.complain(of: file) } }
         let settings = self.settings.following(self.material)
         let program = TickerProgram(
@@ -54,7 +54,7 @@ struct ReplayProgram {
         if let failure = file?.damage.failure { throw OperatorError(failure, status: .failure) }
     }
 
-    /// The feed, which connects to the stand-in.
+    /// Returns the settings of the feed, which connects to the mock server.
     private func feed(
         _ settings: Settings,
         port: Int,
@@ -67,17 +67,18 @@ struct ReplayProgram {
         feed.dial.tls.trust = .certificates(pem: authority.certificatePEM)
         feed.source = self.source
         feed.marks = marks
-        // A replay that is held back answers no ping in time, and may be silent for as long as it likes.
+        // A paused replay answers no ping in time, and may stay silent without limit.
         feed.webSocket.pingInterval = nil
         feed.session.silentAfter = nil
-        // Nothing is played before everything is asked for, and the stand-in does not mind the haste.
+        // The replay starts after all subscriptions. The mock server has no limit on their rate.
         feed.watch.subscribeInterval = 0
         return feed
     }
 }
 
 extension Settings {
-    /// The same with the symbols of what is played, unless a person has chosen others: as many as may be asked for.
+    /// Returns these settings with the symbols of the material, up to the limit of one connection. A user's choice of
+    /// symbols in a recording stays.
     fileprivate func following(_ material: ReplayMaterial) -> Settings {
         let symbols: [String]
         switch material {
@@ -99,8 +100,8 @@ extension Settings {
 }
 
 extension CertificateAuthority {
-    /// A certificate for a stand-in that listens on `host`: for that host, this machine's names, and Finnhub's own name, for
-    /// tests that lead it here.
+    /// Issues a certificate for a mock server on `host`: for that host, this machine's names, and Finnhub's own name,
+    /// since tests redirect that name here.
     func issue(for host: String) throws(TLSError) -> TLSCredentials {
         let isAddress = UpstreamAddress(isEncrypted: true, host: host, port: 443).isIPAddress
         var names = ["localhost", "ws.finnhub.io"]

@@ -4,15 +4,15 @@ import Ingest
 import Market
 import Terminal
 
-/// What the keys at a screen can have done in the rest of a program, a part at a time.
+/// The connections from the screen's keys to the rest of a program, one for each component.
 extension DisplayRemote {
-    /// Has symbols added and removed.
+    /// Connects the keys that add and remove symbols.
     mutating func connect(to symbols: ScreenSymbols) {
         self.subscribe = .can { await symbols.add($0) }
         self.unsubscribe = .can { await symbols.remove($0) }
     }
 
-    /// Has symbols and headlines looked up, or says why that cannot be done.
+    /// Connects the lookup of symbols and headlines, or the reason why there is none.
     mutating func connect(to lookup: Result<ServiceLookup, OperatorError>) {
         switch lookup {
         case .success(let lookup):
@@ -27,7 +27,7 @@ extension DisplayRemote {
         }
     }
 
-    /// Has alerts set and removed.
+    /// Connects the keys that set and remove alerts.
     mutating func connect(to alerts: AlertService) {
         let board = alerts.board
         self.alertsAreLost = alerts.loss
@@ -43,7 +43,7 @@ extension DisplayRemote {
         self.removeAlert = .can { _, text in board.remove(text) ? nil : "this alert is gone already" }
     }
 
-    /// Has the replay commanded.
+    /// Connects the keys that control a replay.
     mutating func connect(to replay: any ReplayControlling) {
         self.replay = .can { request in
             await withCheckedContinuation { continuation in
@@ -57,7 +57,7 @@ extension DisplayRemote {
         }
     }
 
-    /// Has the feed connect anew, where it is the market's.
+    /// Connects the key that reconnects a live feed.
     mutating func connect(to feed: FeedService, of source: FeedStatus.Source) {
         switch source {
         case .live: self.reconnect = .can { await feed.reconnect().refusal() }
@@ -83,7 +83,7 @@ extension Subscriptions: ScreenSymbolSource {
 }
 
 extension ConnectionRenewal {
-    /// Why there is no new connection, in one line; `nil` where there will be one.
+    /// Returns the reason why no new connection is made, in one line; `nil` if one is.
     func refusal(now: Int64 = WallClock.now()) -> String? {
         switch self {
         case .begun: nil

@@ -1,20 +1,20 @@
 import Terminal
 
-/// Where the symbols of a screen come from.
+/// A source of a screen's symbols.
 protocol ScreenSymbolSource: Sendable {
-    /// Asks for a symbol; returns why it cannot be had, in one line, or `nil`.
+    /// Subscribes to a symbol. Returns `nil`, or the reason for a refusal in one line.
     func add(_ symbol: String) async -> String?
-    /// Gives a symbol up.
+    /// Unsubscribes from a symbol.
     func remove(_ symbol: String) async
 }
 
-/// The watchlist of a screen: what a person adds and removes, one after the other.
+/// The watchlist of a screen, which applies additions and removals in order.
 actor ScreenSymbols {
     private var symbols: [String]
     private let source: any ScreenSymbolSource
     private let display: PriceDisplay
     private let watchlist: WatchlistFile?
-    /// The symbols that there are, where that is known: those of a recording.
+    /// The symbols that exist, if they are known: those of a recording.
     private let recorded: Set<String>?
     private let material: String
 
@@ -34,7 +34,7 @@ actor ScreenSymbols {
         self.material = material
     }
 
-    /// Adds a symbol; returns why not, in one line, or `nil`.
+    /// Adds a symbol. Returns `nil`, or the reason for a refusal in one line.
     func add(_ text: String) async -> String? {
         let symbol: String
         do throws(ParseError) {
@@ -43,7 +43,7 @@ actor ScreenSymbols {
             return error.echoes ? "\(text) \(error.reason)" : "this \(error.reason)"
         }
         if let recorded, !recorded.contains(symbol) { return self.missing(symbol, from: recorded) }
-        // What is known of it may come before the answer.
+        // The symbol's state may arrive before the answer.
         self.display.symbolAwaited(symbol)
         if let problem = await self.source.add(symbol) {
             self.display.symbolDenied(symbol)
@@ -55,7 +55,7 @@ actor ScreenSymbols {
         return nil
     }
 
-    /// Removes a symbol; returns why not, in one line, or `nil`.
+    /// Removes a symbol. Returns `nil`, or the reason for a refusal in one line.
     func remove(_ symbol: String) async -> String? {
         self.symbols.removeAll { $0 == symbol }
         self.display.symbolRemoved(symbol)
@@ -65,7 +65,7 @@ actor ScreenSymbols {
     }
 
     private func keep() {
-        // A list of nothing would be none: the settings' counts again then.
+        // An empty list is not stored; the next start then uses the settings.
         guard let watchlist, !self.symbols.isEmpty else { return }
         watchlist.keep(self.symbols) { [display] in display.notice("warning: \($0)") }
     }

@@ -4,33 +4,34 @@ import NIOCore
 import ServiceLifecycle
 import Wire
 
-/// The service manager, which is told how the program goes (sd_notify(3)); where there is none, nobody is told.
+/// The reporter of the program's state to the service manager (sd_notify(3)). Without a manager it does nothing.
 ///
-/// Also a reader of the tape, for the feed's state is the line that `systemctl status` shows.
+/// It also reads the tape, since `systemctl status` shows the feed's state.
 final class ServiceManager: TapeReader {
-    /// The address of the manager's socket; a leading NUL stands for one without a file.
+    /// The address of the manager's socket. A leading NUL marks the abstract namespace.
     private let address: [UInt8]?
-    /// How often the manager wants to hear that the program works; `nil` where it does not.
+    /// The interval of watchdog messages; `nil` without a watchdog.
     let watchdogInterval: Duration?
 
     init(_ environment: ProcessEnvironment = .current) {
         self.address = environment.variable("NOTIFY_SOCKET").flatMap { text in
             var bytes = Array(text.utf8)
-            // A path of a file or the name of a socket without one; other kinds (vsock) need more than a datagram.
+            // A file's path or an abstract name; other address families (vsock) need more than a datagram.
             guard let first = bytes.first, bytes.count < 107 else { return nil }
             if first == UInt8(ascii: "@") { bytes[0] = 0 } else if first != UInt8(ascii: "/") { return nil }
             return bytes
         }
         let isMeant = environment.variable("WATCHDOG_PID").map { $0 == "\(environment.processID)" } ?? true
         let microseconds = environment.variable("WATCHDOG_USEC").flatMap(Int64.init) ?? 0
-        // Twice as often as is wanted, so that one late message is no death (sd_watchdog_enabled(3)).
+        // Half the requested interval, so that one late message does not end the program (sd_watchdog_enabled(3)).
         self.watchdogInterval = isMeant && microseconds > 0 ? .microseconds(max(microseconds / 2, 1_000)) : nil
     }
 
-    /// Whether anybody hears what is told.
+    /// Whether there is a service manager.
     var isThere: Bool { self.address != nil }
 
-    /// Tells the manager assignments such as `READY=1`. Never waits: where the manager does not take it, it is lost.
+    /// Sends assignments such as `READY=1` to the manager. Never blocks; a message that the manager cannot take is
+    /// lost.
     func notify(_ assignments: String...) {
         guard let address = self.address else { return }
         let descriptor = socket(AF_UNIX, Int32(SOCK_DGRAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
@@ -39,7 +40,7 @@ final class ServiceManager: TapeReader {
         var name = sockaddr_un()
         name.sun_family = sa_family_t(AF_UNIX)
         withUnsafeMutableBytes(of: &name.sun_path) { $0.copyBytes(from: address) }
-        // The length tells where a name without a file ends.
+        // The length delimits an abstract name.
         let length = socklen_t(MemoryLayout<sa_family_t>.size + address.count + (address[0] == 0 ? 0 : 1))
         let text = Array(assignments.joined(separator: "\n").utf8)
         _ = withUnsafePointer(to: &name) {
@@ -55,16 +56,16 @@ final class ServiceManager: TapeReader {
 
     func statusChanged(_ status: FeedStatus) { self.notify("STATUS=\(Self.words(for: status))") }
 
-    /// The state and its reason, in one line.
+    /// Returns the state and its reason, in one line.
     static func words(for status: FeedStatus) -> String {
         let text = status.reason.map { "\(status.word): \($0)" } ?? status.word
-        // A line end in it would begin another assignment.
+        // A line end would start another assignment.
         return PrintableText.line(text, limit: 256)
     }
 
-    /// Tells that the program runs, and at once when its end begins.
+    /// Returns the service that reports readiness, and the stop as soon as it begins.
     ///
-    /// - Parameter closing: what also comes first at the end.
+    /// - Parameter closing: the other action that must come first in a stop.
     func life(closing: @escaping @Sendable () async -> Void) -> NamedService {
         NamedService("readiness") {
             self.notify("READY=1")
@@ -74,7 +75,7 @@ final class ServiceManager: TapeReader {
         }
     }
 
-    /// Tells again and again that the program works, as long as every one of these loops does.
+    /// Returns the service that sends watchdog messages while all of these loops work.
     func watch(_ loops: [any EventLoop]) -> NamedService {
         NamedService("watchdog") {
             guard self.isThere, let interval = self.watchdogInterval else {
@@ -83,7 +84,7 @@ final class ServiceManager: TapeReader {
             }
             try? await cancelWhenGracefulShutdown {
                 while true {
-                    // A loop that hangs never answers this, and the manager hears nothing more.
+                    // A loop that hangs never completes this, so the messages stop.
                     for loop in loops { try await loop.submit {}.get() }
                     self.notify("WATCHDOG=1")
                     try await Task.sleep(for: interval)

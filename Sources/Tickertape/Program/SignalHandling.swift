@@ -2,23 +2,23 @@ import Glibc
 import Recordings
 import Synchronization
 
-/// The answers to signals where no service takes them: before the program's services run, and in commands that make a file.
+/// The handlers of signals outside the services: before the services run, and in commands that create a file.
 enum SignalHandling {
-    /// Whether SIGHUP came before a service could answer it; set in a signal handler.
+    /// Whether SIGHUP arrived before a service could handle it; set in a signal handler.
     static let hangUpCameEarly = Atomic<Bool>(false)
 
-    /// Whether SIGHUP ends the program: where a person's terminal is gone, the program must not live on with the key.
+    /// Whether SIGHUP ends the program. After the user's terminal has closed, the program must not run on with the key.
     ///
-    /// To a service it is the request to load its files again (systemd's `ExecReload`), and it must not die of it.
+    /// For a service, SIGHUP requests a reload of its files (systemd's `ExecReload`) and must not end it.
     static func hangUpEndsProgram(hasScreen: Bool) -> Bool {
         hasScreen || ProcessEnvironment.current.hasTerminal
     }
 
-    /// Lets SIGTERM and SIGINT, and with a terminal SIGHUP, end the program with status 0 until the services take them:
-    /// there is nothing to close yet.
+    /// Lets SIGTERM and SIGINT, and with a terminal SIGHUP, end the program with status 0 until the services handle
+    /// them. Nothing needs closing before that.
     static func endAtOnce() {
         let reloads = !Self.hangUpEndsProgram(hasScreen: false)
-        // Touched here: a handler must not be the first.
+        // Initialises the lazy global here, since a signal handler must not do it.
         Self.hangUpCameEarly.store(false, ordering: .sequentiallyConsistent)
         for number in [SIGTERM, SIGINT] { Self.answer(number) { _ in _exit(0) } }
         if reloads {
@@ -30,22 +30,22 @@ enum SignalHandling {
         }
     }
 
-    /// Removes the unfinished file of a command when SIGINT, SIGTERM or SIGHUP ends it; it ends by the signal, as scripts and
-    /// shells expect.
+    /// Removes the unfinished file of a command when SIGINT, SIGTERM or SIGHUP ends it. The program ends by the signal,
+    /// as scripts and shells expect.
     static func removeUnfinishedFile() {
-        // Touched here: a handler must not be the first.
+        // Initialises the lazy globals here, since a signal handler must not do it.
         UnfinishedFile.remove()
         for number in [SIGINT, SIGTERM, SIGHUP] {
             Self.answer(number) { number in
                 UnfinishedFile.remove()
                 signal(number, SIG_DFL)
-                // It is held back until the handler has returned.
+                // The signal is blocked until the handler returns.
                 raise(number)
             }
         }
     }
 
-    /// Installs a handler; a signal that was ignored when the program started (`nohup`) stays ignored.
+    /// Installs a handler. A signal that was ignored at the start (`nohup`) stays ignored.
     private static func answer(_ number: Int32, _ handler: @escaping @convention(c) (Int32) -> Void) {
         let before = signal(number, handler)
         if unsafeBitCast(before, to: Int.self) == 1 { signal(number, SIG_IGN) }

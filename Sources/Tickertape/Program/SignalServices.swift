@@ -5,16 +5,17 @@ import ServiceLifecycle
 import Terminal
 import UnixSignals
 
-/// The services of a program that answer signals beside those that stop it.
+/// The services that handle signals, beside the ones that stop the program.
 enum SignalServices {
-    /// How long the rest of a stop may take after a second signal.
+    /// The time limit for the rest of a stop after a second signal.
     private static let stopLimit = Duration.milliseconds(500)
-    /// How long the certificate's disk is waited for; a stop may wait for this.
+    /// The wait for the certificate's disk, which may delay a stop.
     private static let reloadLimit = Duration.seconds(2)
 
-    /// Ends the program soon after a second SIGTERM or SIGINT; the service group takes only the first.
+    /// Returns the service that ends the program soon after a second SIGTERM or SIGINT. The service group handles only
+    /// the first.
     ///
-    /// - Parameter cut: ends what the stop waits for.
+    /// - Parameter cut: ends everything that the stop waits for.
     static func secondStop(cut: @escaping @Sendable () -> Void) -> NamedService {
         NamedService("second-stop") {
             let signals = await UnixSignalsSequence(trapping: .sigterm, .sigint)
@@ -24,7 +25,7 @@ enum SignalServices {
                     count += 1
                     guard count == 2 else { continue }
                     cut()
-                    // Not a part of the stop: it must go on when that is over.
+                    // A detached task survives the end of this service.
                     Task.detached {
                         try await Task.sleep(for: Self.stopLimit)
                         TerminalDisplay.giveBackTerminal()
@@ -35,7 +36,7 @@ enum SignalServices {
         }
     }
 
-    /// Loads the relay's certificate again at each SIGHUP until the program stops.
+    /// Returns the service that reloads the relay's certificate at each SIGHUP.
     static func reload(_ certificate: RelayTLS?) -> NamedService {
         NamedService("reload") {
             let disk = WorkQueue("certificate")

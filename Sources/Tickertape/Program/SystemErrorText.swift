@@ -4,19 +4,19 @@ import MockUpstream
 import NIOCore
 import Recordings
 
-/// An error of the system in the system's words, without the calls and numbers around them.
+/// The text of a system error, without call names and numbers.
 enum SystemErrorText {
     static func of(_ error: any Error) -> String {
         if let error = error as? IOError { return String(cString: strerror(error.errnoCode)) }
         return "\(error)"
     }
 
-    /// A number with its word, of one or of several; without the latter with an s.
+    /// Returns a number with its noun. Without `several`, the plural is `one` with an s.
     static func count(_ number: some BinaryInteger, _ one: String, _ several: String? = nil) -> String {
         "\(number) \(number == 1 ? one : several ?? one + "s")"
     }
 
-    /// The files in which a recording goes on: the names of a few, or of two and how many more.
+    /// Returns the names of a recording's continuation files, or two of them and the number of the others.
     static func continuation(of file: String, in followers: [String]) -> String {
         let names = followers.map(FilePath.last)
         let list =
@@ -26,7 +26,7 @@ enum SystemErrorText {
         return "\(file) goes on in \(list)"
     }
 
-    /// Says why files of a recording are left out, if any are.
+    /// Warns of files of a recording that are left out, if there is a reason.
     static func reportLeftOut(_ reason: String?) {
         guard let reason else { return }
         Console.complain("warning: \(reason); it and the files of the recording behind it are left out")
@@ -34,10 +34,10 @@ enum SystemErrorText {
 }
 
 extension OperatorError {
-    /// A recording that cannot be read or written.
+    /// Makes an error from a recording's failure.
     init(_ failure: RecordingFailure) { self.init(failure.description, status: .failure) }
 
-    /// Opens a recording, or says in a line for the person why it cannot be used.
+    /// Opens a recording, or throws one line about why it cannot be used.
     static func opening(recording path: String) throws(OperatorError) -> RecordingFile {
         do throws(RecordingFailure) {
             let file = try RecordingFile(path: path)

@@ -11,17 +11,17 @@ import ServiceLifecycle
 import Terminal
 import Wire
 
-/// A whole running ticker: one feed, and the relay, the display, the alerts and the recorder that read its tape.
+/// A complete ticker: one feed, and the relay, the display, the alerts and the recorder that read its tape.
 struct TickerProgram {
-    /// The most clients of a relay that lives on the feed's loop: writing to so many takes about 4 ms, for which a read of
-    /// the feed may then have to wait.
+    /// The largest number of clients for a relay on the feed's loop. Writing to so many takes about 4 ms, which may
+    /// delay a read of the feed.
     private static let maximumClientsBesideFeed = 1_000
 
     let settings: Settings
     let feed: FinnhubSettings
-    /// Where the symbols that are added and removed at the screen are kept.
+    /// The file of the symbols that are added and removed at the screen.
     let watchlist: WatchlistFile?
-    /// What is played, where it is not the market.
+    /// The material of a replay; `nil` for the market.
     let played: PlayedMaterial?
 
     init(
@@ -38,22 +38,22 @@ struct TickerProgram {
         self.played = played
     }
 
-    /// Whether the relay lives on the feed's loop, which saves every read two wake-ups and a change of threads.
+    /// Whether the relay runs on the feed's loop, which saves two wake-ups and a thread switch for every batch.
     ///
-    /// Not where a feed can wait for its readers, for then both sides have work all the time; nor with TLS, for there each
-    /// new client costs a signature.
+    /// It does not in a replay that a person controls, where the feed waits for its readers and both sides are always
+    /// busy. It does not with TLS, where each new client costs a signature.
     var relaySharesLoop: Bool {
         self.played?.remote == nil && self.settings.relay.maximumClients <= Self.maximumClientsBesideFeed
             && self.settings.relayFiles.certificate == nil
     }
 
-    /// Runs until it is stopped, a person quits, a replay is over, or only a person can mend what is wrong.
+    /// Runs until a stop, the user's quit, the end of a replay, or an error that only the user can correct.
     func run() async throws {
-        // What wrong settings can spoil comes before anything is opened.
+        // The checks of settings come before the program opens anything.
         try self.feed.checkTrust()
         if let warning = try self.settings.checkRelay() { Console.complain("warning: \(warning)") }
         let warnings = Warnings()
-        // A replay needs no key and leaves no trace.
+        // A replay needs no key and stores no state.
         let key = self.played == nil ? KeyStorage(self.settings.state, feed: self.feed, warnings: warnings) : nil
         let manager = ServiceManager()
         let inherited = try InheritedSocket.take()
@@ -84,7 +84,7 @@ struct TickerProgram {
             loop: loop
         )
 
-        // Those who read the tape.
+        // The readers of the tape.
         let prices = SettledPrices(settings: self.settings.relay.pipeline, loop: loop)
         let history = HistoryService(self.settings, source: self.feed.source, warnings: warnings)
         let server = place.map { place in
@@ -124,7 +124,7 @@ struct TickerProgram {
             )
             if let server, let place, let relayState {
                 relay = RelayService(server, at: place, state: relayState, key: key, display: display)
-                // Before it listens: clients that come back ask for what was before.
+                // Before the relay listens, since clients that reconnect ask for earlier trades.
                 await self.recall(server)
                 await history?.seed(server)
             } else {
@@ -139,11 +139,12 @@ struct TickerProgram {
                 symbols: self.feed.symbols,
                 registry: instruments.registry,
                 display: display,
-                // One look ends before an alert is set; what was set by key is watched by the program that stays.
+                // `--once` ends before a key can set an alert, and stored alerts belong to the programs that keep
+                // running.
                 keeps: !self.settings.display.isOnce,
                 warnings: warnings
             )
-            // The last: a program that cannot run leaves no empty recording behind.
+            // Last, so that a program that cannot run leaves no empty recording behind.
             recording = try RecordingService(self.settings, feed: self.feed, epoch: epoch, warnings: warnings)
         } catch {
             feed.stop()
@@ -166,19 +167,19 @@ struct TickerProgram {
         let readers: [(any TapeReader)?] = [
             subscriptions, tally, meter, alerts.reader, display?.display, recording?.recorder, history?.historyRecorder,
             manager.isThere ? manager : nil,
-            // The last: on the same loop it has written to all clients when it returns.
+            // Last: on the same loop, the server has written to all clients when it returns.
             server,
         ]
         try await loop.submit { tape.value.add(readers.compactMap { $0 }) }.get()
         subscriptions.connect(feed)
         if let display, let replay = self.played?.remote {
             replay.watch { _ in display.display.replayMoved() }
-            // It may begin with a pause.
+            // The replay may start paused.
             display.display.replayMoved()
         }
         relay?.announce()
 
-        // Stopped from the last to the first: no more trades, then those who show and pass them on, then the file.
+        // Services stop from the last to the first: the feed, then its readers, then the file.
         let job = FeedJob(
             feed: feed,
             played: self.played,
@@ -192,7 +193,7 @@ struct TickerProgram {
             recording?.part, relay?.part,
             display.map { $0.part(self.controls(of: $0, feed: feed, subscriptions: subscriptions, alerts: alerts)) },
             alerts.part, job.part,
-            // The first to hear of the end.
+            // The first to stop.
             manager.life { await server?.stopAccepting() },
         ]
         defer { if !self.settings.display.isQuiet, !self.settings.display.isOnce { instruments.latency.complain() } }
@@ -205,7 +206,7 @@ struct TickerProgram {
         } catch let failure as UpstreamFailure where failure.disposition == .keyRejected {
             throw OperatorError(failure.description, status: .keyRejected)
         }
-        // As long as it plays it reports to these loops where it stands.
+        // Before the loops end, since the mock server reports its position to them while it plays.
         if await self.played?.mockServer.stop() == false {
             Console.complain("warning: the disk of the recording does not answer; the replay was cut short")
         }
@@ -213,7 +214,7 @@ struct TickerProgram {
         await loops.end()
     }
 
-    /// Makes the feed, which has not begun: the one place that names the services that trades come from.
+    /// Makes the feed, not started yet. Only this function names the services that trades come from.
     private func makeFeed(
         into tape: NIOLoopBound<TapeWriter>,
         on loop: any EventLoop,
@@ -239,14 +240,14 @@ struct TickerProgram {
         )
     }
 
-    /// Gives the relay the newest trades of the runs before this one, as far as they are recorded where this one records.
+    /// Gives the relay the newest trades of earlier runs, as far as this program's recording folder has them.
     private func recall(_ server: RelayServer) async {
         guard self.feed.source == .live, let path = self.settings.record.file else { return }
         let recordings = EarlierRecordings(folder: FilePath.folder(of: path))
         await server.remember(recordings.trades(now: WallClock.now()))
     }
 
-    /// What the keys of the screen can have done.
+    /// Returns the actions that the screen's keys can start.
     private func controls(
         of display: DisplayService,
         feed: FeedService,
@@ -283,7 +284,7 @@ struct TickerProgram {
 }
 
 extension LatencyBook {
-    /// Prints the last line of a program: how long everything took.
+    /// Prints the last line of a program: its latencies.
     func complain() {
         if let line = self.report.line { Console.complain(line) }
     }

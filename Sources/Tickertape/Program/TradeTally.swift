@@ -3,7 +3,7 @@ import NIOConcurrencyHelpers
 import NIOCore
 import Wire
 
-/// The count of a replay's trades and of the time they took, for the last line of it.
+/// The count of a replay's trades and its duration, for the last line.
 final class TradeTally: TapeReader {
     private struct State {
         var trades: UInt64 = 0

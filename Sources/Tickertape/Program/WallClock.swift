@@ -1,6 +1,6 @@
 import Platform
 
-/// The wall clock that the program gives to its modules, which read no clock themselves.
+/// The wall clock of the program. Its modules take a clock as a parameter.
 enum WallClock {
     /// Nanoseconds since 1970 UTC.
     @Sendable static func now() -> Int64 { SystemClock.now().wall }

@@ -1,17 +1,17 @@
 import NIOConcurrencyHelpers
 
-/// The way of warnings to the person: standard error, or the picture once there is one, which a line would tear.
+/// The output of warnings: standard error, or the screen once it is drawn, since a line would disturb it.
 ///
-/// From any thread; returns at once.
+/// May be used on any thread; never blocks.
 final class Warnings: Sendable {
     private let screen = NIOLockedValueBox<DisplayService?>(nil)
 
-    /// Puts all later warnings into the picture, where `display` has one.
+    /// Sends all later warnings to `display` if it has a screen.
     func show(on display: DisplayService) {
         if display.isScreen { self.screen.withLockedValue { $0 = display } }
     }
 
-    /// Warns in one line.
+    /// Prints a warning of one line.
     func warn(_ text: String) {
         if let screen = self.screen.withLockedValue({ $0 }) {
             screen.display.notice("warning: \(text)")
@@ -20,7 +20,7 @@ final class Warnings: Sendable {
         }
     }
 
-    /// Warns in one line of what goes to the log, and not into the picture.
+    /// Prints a warning of one line, or logs it once a screen is drawn.
     func log(_ text: String) {
         if let screen = self.screen.withLockedValue({ $0 }) {
             screen.logger.warning("A warning", metadata: ["text": "\(text)"])

@@ -3,24 +3,24 @@ import Market
 import Platform
 import Recordings
 
-/// The symbols that a person added and removed at the screen, kept for the next start as a file in the state directory.
+/// The watchlist of the screen, stored for the next start in the state directory.
 ///
-/// What the settings name wins: the file says from which list it was made, and where the settings name another one by now,
-/// it counts no more. With `--symbol` there is none, for whoever names symbols at the start means these and for this time.
+/// The file also holds the settings' list from which it was made. If the settings have another list now, the file is
+/// ignored. With `--symbol` there is no file, since those symbols are meant for one run.
 struct WatchlistFile: Sendable {
     static let fileName = "watchlist"
-    /// More than the most symbols need, in bytes.
+    /// More than the largest watchlist needs, in bytes.
     static let largestFile = 256 << 10
-    /// As many as ``Setting/symbols`` may have.
+    /// The limit of ``Setting/symbols``.
     static let maximumSymbols = 1_000
 
-    /// What stands in the file.
+    /// The contents of the file.
     struct Contents: Equatable {
         private static let heading = "tickertape watchlist 1"
 
-        /// What the settings named.
+        /// The symbols of the settings.
         var base: [String]
-        /// What was on the screen last.
+        /// The last symbols of the screen.
         var symbols: [String]
 
         init(base: [String], symbols: [String]) {
@@ -28,13 +28,13 @@ struct WatchlistFile: Sendable {
             self.symbols = symbols
         }
 
-        /// One symbol a line: names have blanks, and no line ends.
+        /// The file's text, with one symbol per line. Names may have blanks, but no line ends.
         var text: String {
             let lines = [Self.heading] + self.base.map { "base \($0)" } + self.symbols.map { "symbol \($0)" }
             return lines.joined(separator: "\n") + "\n"
         }
 
-        /// Reads a file; `nil` where any of it is not as it was written.
+        /// Parses a file; `nil` if any part of it is invalid.
         init?(text: String) {
             var lines = text.split(separator: "\n", omittingEmptySubsequences: false)
             guard lines.popLast() == "", lines.first == Self.heading[...] else { return nil }
@@ -58,13 +58,13 @@ struct WatchlistFile: Sendable {
     }
 
     private let folder: PrivateFolder
-    /// What the settings name.
+    /// The symbols of the settings.
     private let base: [String]
     private let warn: @Sendable (String) -> Void
     private let disk = WorkQueue("watchlist")
 
-    /// - Parameter warn: is told in one line what does not work.
-    /// - Returns: `nil` where nothing is to be kept, or nothing can be.
+    /// - Parameter warn: receives one line about a problem.
+    /// - Returns: `nil` when the watchlist is not stored, or cannot be.
     init?(
         _ settings: Settings,
         environment: ProcessEnvironment = .current,
@@ -72,7 +72,7 @@ struct WatchlistFile: Sendable {
     ) {
         guard settings.display.keepsWatchlist else { return nil }
         if case .flag = settings.origin(of: .symbols) { return nil }
-        // Where the system names no folder, the file of the attempts warns of it.
+        // If the system defines no folder, ``KeyStorage`` warns of it.
         guard let path = settings.state.directory.path(orAuto: environment.stateFolder) else { return nil }
         do throws(PrivateFolder.Failure) {
             self.folder = try PrivateFolder(path)
@@ -84,7 +84,7 @@ struct WatchlistFile: Sendable {
         self.warn = warn
     }
 
-    /// The symbols to begin with: those of the file where it was made from what the settings name, else the latter.
+    /// Returns the symbols to start with: the file's if it was made from the settings' list, else the settings'.
     func load() -> [String] {
         let reason: String
         do throws(PrivateFolder.Failure) {
@@ -100,17 +100,17 @@ struct WatchlistFile: Sendable {
         return self.base
     }
 
-    /// Keeps what is on the screen, behind what was kept before; never waits.
+    /// Stores the symbols of the screen after earlier calls have finished; never blocks.
     ///
-    /// - Parameter failed: is told in one line why not, from another thread.
+    /// - Parameter failed: receives one line about a failure, on another thread.
     func keep(_ symbols: [String], failed: @escaping @Sendable (String) -> Void) {
         self.disk.submit { if let problem = self.save(symbols) { failed(problem) } }
     }
 
-    /// Waits until all that was kept is in the file, for as long as a stop waits for a small file.
+    /// Waits until everything is written, for at most 500 ms.
     func settle() async { _ = await self.disk.answer(within: .milliseconds(500)) {} }
 
-    /// Keeps what is on the screen; returns why not, in one line, or `nil`. Waits for the disk.
+    /// Writes the symbols of the screen. Returns `nil`, or the reason for a failure in one line. Blocks on the disk.
     func save(_ symbols: [String]) -> String? {
         do throws(PrivateFolder.Failure) {
             try self.folder.replace(Self.fileName, with: Contents(base: self.base, symbols: symbols).text)
