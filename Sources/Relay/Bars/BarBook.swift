@@ -1,37 +1,37 @@
 import Market
 import Wire
 
-/// The bars of all symbols of a feed, of every width: the newest of each, in bounded memory.
+/// The bars of all symbols of a feed, in every width. Memory is bounded: each series keeps its newest bars only.
 struct BarBook {
-    /// Where the exchange's clock and the arrivals' are further apart, the trades are not of now (a replay), ns.
+    /// If the exchange's clock and the arrivals differ by more than this, the trades are old ones (a replay); ns.
     private static let foreignAfter: UInt64 = 3_600_000_000_000
 
     private var rows: [SymbolBars] = []
     private var names: [String: Int] = [:]
-    /// The row of each symbol of the epoch; -1 where it has none yet.
+    /// The row of each symbol of the epoch; -1 before the symbol's first trade.
     private var places: [Int] = []
-    /// The newest time of all trades by the exchange's clock, ns since 1970, and when that trade arrived, monotonic ns.
+    /// The newest exchange time of all trades (ns since 1970), and the arrival of that trade (monotonic ns).
     private(set) var newest: (time: Int64, arrived: Int64)?
 
-    /// How many bars of each width a symbol keeps where there are so many symbols: 40 MB in all at most with up to 64 symbols,
-    /// 90 MB with the 4,096 that there can be.
+    /// Returns how many bars of each width are kept per symbol. All symbols together take at most 40 MB with up to 64
+    /// symbols, and 90 MB with the maximum of 4,096.
     static func capacity(symbols: Int) -> Int { symbols <= 64 ? 600 : symbols <= 512 ? 120 : 24 }
 
-    /// A symbol of which another second began, and the seconds that were touched until then: their starts, ns since 1970.
+    /// A symbol whose trades began another second.
     struct Advance {
         var symbol: String
         var seconds: [Int64]
     }
 
-    /// Of how many trades no series can lose a bar before somebody has looked.
+    /// The most trades that can be taken before a series may drop a bar that has not been read.
     var tradesPerLook: Int { Self.capacity(symbols: self.rows.count + 1) / 2 }
 
-    /// Notes that symbols' numbers mean others from now on.
+    /// Forgets which symbol each number means; the next epoch assigns the numbers anew.
     mutating func epochBegan() { self.places = [] }
 
-    /// Takes trades of a read; returns the symbols of which another second began, in that order.
+    /// Takes trades of a batch; returns the symbols whose trades began another second, in the order of the trades.
     ///
-    /// - Parameter places: which of the read's trades; all without it.
+    /// - Parameter places: the positions of the trades in the batch; `nil` takes all.
     mutating func take(_ batch: TapeBatch, _ places: Range<Int>? = nil) -> [Advance] {
         while self.places.count < batch.symbols.count { self.places.append(-1) }
         var advances: [Advance] = []
@@ -73,7 +73,8 @@ struct BarBook {
         return self.rows.count - 1
     }
 
-    /// Forgets the bars of all other symbols, whose numbers an epoch has used up; the names of the next need their places.
+    /// Removes the bars of the symbols that are not kept. An epoch may have used up all rows, and the next one's
+    /// symbols need them.
     mutating func keep(_ isKept: (String) -> Bool) {
         let kept = self.names.filter { isKept($0.key) }.sorted { $0.value < $1.value }
         guard kept.count < self.rows.count else { return }
@@ -101,15 +102,17 @@ struct BarBook {
         }
     }
 
-    /// The bars of a symbol, those of the newest trades among them; `nil` where it has none.
+    /// Returns the bars of a symbol, including those of the newest trades; `nil` if it has none.
     mutating func series(of symbol: String, _ width: BarWidth) -> BarSeries? {
         guard let row = self.names[symbol] else { return nil }
         self.rows[row].settle()
         return self.rows[row][width]
     }
 
-    /// Whether a bar is over: a trade of any symbol came from behind its end, or the exchange's clock, which goes on from its
-    /// newest trade, is well behind it.
+    /// Returns whether a bar is over.
+    ///
+    /// A bar is over once a trade of any symbol is later than its end, or once the exchange's clock is well past its
+    /// end. That clock is extrapolated from the newest trade.
     func isClosed(_ bar: Bar, now: Int64) -> Bool {
         guard let newest else { return true }
         if newest.time >= bar.end { return true }

@@ -2,7 +2,7 @@ import Market
 import NIOCore
 import Wire
 
-/// Bars of one symbol and one width, as clients ask for them.
+/// The bars of one symbol in one width, as clients subscribe to them.
 struct BarTopic: Hashable, Comparable {
     var symbol: String
     var width: BarWidth
@@ -12,20 +12,20 @@ struct BarTopic: Hashable, Comparable {
     }
 }
 
-/// The clients that are told the bars of one topic, and what they have been told.
+/// The subscribers of one topic, and the bars that were published to them.
 struct BarReaders {
     var members: [ObjectIdentifier: any RelayProtocol] = [:]
-    /// The newest bars that were told, by their starts.
+    /// The newest published bars, by their starts.
     var reported: [Int64: PublishedBar] = [:]
-    /// The start of the newest bar that was over and told, or was over before anybody asked.
+    /// The start of the newest bar that was over when it was published, or before the first client subscribed.
     var overUpTo = Int64.min
 }
 
-/// Bars on the relay's loop: counted from all trades, told to who asked for them.
+/// Bars on the relay's loop: counted from all trades, published to the clients that subscribed to them.
 extension RelayHub {
-    /// How often a bar that is not over is told at most.
+    /// The shortest interval between two updates of a bar that is not over.
     static let barInterval: TimeAmount = .seconds(1)
-    /// So many of the newest bars are compared with what was told of them: a gap may mark them.
+    /// How many of the newest bars are compared with their published versions, since a gap may mark them.
     private static let barsCompared = 4
 
     func countBars(_ batch: TapeBatch) {
@@ -33,7 +33,7 @@ extension RelayHub {
             _ = self.bars.take(batch)
             return
         }
-        // A read may span more bars than are kept; no more trades at a time than leave each bar there to be told.
+        // A batch may span more bars than are kept. It is taken in pieces that cannot push out an unpublished bar.
         var next = 0
         repeat {
             let end = min(batch.trades.count, next + self.bars.tradesPerLook)
@@ -47,16 +47,16 @@ extension RelayHub {
         } while next < batch.trades.count
     }
 
-    /// Tells what is new: every bar that is over, and at a tick the one that is not.
+    /// Publishes the changed bars: every bar that is over, and at a tick the one that is not.
     ///
-    /// - Parameter touched: seconds in which trades came, which may be long past; ns since 1970.
+    /// - Parameter touched: the seconds in which trades came, ns since 1970. They may be long past.
     private func sendBars(_ topic: BarTopic, touched: [Int64], isTick: Bool) {
         guard var readers = self.barTopics[topic], let series = self.bars.series(of: topic.symbol, topic.width) else {
             return
         }
         let bars = series.bars
         let compared = max(0, bars.count - Self.barsCompared)
-        // Those that were never told as over, those that are compared, and those that late trades have changed.
+        // The bars not yet published as over, the compared bars, and the bars that late trades have changed.
         var first = min(compared, bars.count)
         while first > 0, bars[first - 1].start > readers.overUpTo { first -= 1 }
         var looked: [Bar] = []
@@ -74,7 +74,7 @@ extension RelayHub {
             let isClosed = self.bars.isClosed(bar, now: self.monotonic)
             let reported = PublishedBar(symbol: topic.symbol, width: topic.width, bar: bar, isClosed: isClosed)
             guard isClosed || isTick, readers.reported[bar.start] != reported else { continue }
-            // What was there before anybody asked, and has not changed since, is for whoever reads /v1/bars.
+            // A bar that is older than the first subscription and has not changed since is available at /v1/bars only.
             let isKnown = readers.reported[bar.start] != nil || bar.start > readers.overUpTo
             guard isKnown || index < late || self.isTouched(bar, touched) else { continue }
             if bar.start >= oldest { readers.reported[bar.start] = reported }
@@ -91,14 +91,13 @@ extension RelayHub {
         }
     }
 
-    /// Tells all that is new, the bars that are not over among it.
+    /// Publishes all changed bars, including those that are not over.
     func sendBarsAsTheyAre() {
-        // In an order of their own, for a dictionary has another one in every run.
+        // Sorted, because the order of a dictionary differs from run to run.
         for topic in self.barTopics.keys.sorted() { self.sendBars(topic, touched: [], isTick: true) }
     }
 
-    /// Marks the bars that a gap touches; returns the starts of those that were not marked before, of the topics that
-    /// somebody is told.
+    /// Marks the bars that a gap touches. Returns the starts of the newly marked bars of topics that have subscribers.
     func markBars(_ gap: Gap) -> [BarTopic: [Int64]] {
         var whole: [BarTopic: [Int64]] = [:]
         for topic in self.barTopics.keys where gap.symbol == nil || gap.symbol == topic.symbol {
@@ -115,7 +114,8 @@ extension RelayHub {
         return marked
     }
 
-    /// Tells again the bars that were over when a gap marked them. Now, for by the next trades they may be far behind.
+    /// Publishes again the bars that were over when a gap marked them. This cannot wait, since the next trades may push
+    /// them out of the compared range.
     func sendBars(marked: [BarTopic: [Int64]]) {
         for (topic, starts) in marked.sorted(by: { $0.key < $1.key }) {
             self.sendBars(topic, touched: starts, isTick: false)
@@ -136,9 +136,9 @@ extension RelayHub {
         }
     }
 
-    /// Tells a client the bars of a topic from now on, beginning with the newest there is.
+    /// Subscribes a client to the bars of a topic.
     ///
-    /// - Returns: that bar.
+    /// - Returns: the newest bar; `nil` if there is none yet.
     func join(_ session: any RelayProtocol, _ topic: BarTopic) -> PublishedBar? {
         var newest: PublishedBar?
         if let series = self.bars.series(of: topic.symbol, topic.width), let bar = series.bars.last {
@@ -165,7 +165,7 @@ extension RelayHub {
         self.barTimer = nil
     }
 
-    /// The bars of a symbol that are in memory; `nil` where it has none here.
+    /// Returns the bars of a symbol that are in memory; `nil` if there are none.
     package func bars(of symbol: String, _ query: BarQuery) -> BarExcerpt? {
         guard let series = self.bars.series(of: symbol, query.width), let oldest = series.bars.first?.start else {
             return nil

@@ -2,10 +2,10 @@ package import Market
 import NIOCore
 package import Wire
 
-/// What is kept of earlier runs and of this one, asked by HTTP requests off the relay's loop.
+/// The stored bars and trades of earlier runs and of this one, queried by HTTP requests off the relay's loop.
 package struct RelayPast: Sendable {
-    /// The bars of a symbol that begin in a span of time (ns since 1970), the oldest first: with a beginning the first of
-    /// them, as many as the limit, without one the last.
+    /// The bars of a symbol that begin in a span of time (ns since 1970), the oldest first. If the span has a
+    /// beginning, these are the first bars in it, up to the limit; otherwise the last ones.
     package var bars: @Sendable (String, BarWidth, _ from: Int64?, _ to: Int64?, _ limit: Int) async throws -> [Bar]
     /// The recorded trades of a symbol.
     package var trades: @Sendable (String, PastTradesQuery) async throws -> PastTrades

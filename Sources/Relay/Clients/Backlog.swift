@@ -1,32 +1,35 @@
 import NIOCore
 
-/// What becomes of a client that does not keep up with every trade; time and what waits are arguments.
+/// The policy for a client that does not keep up with every trade. Time and the amount that waits are arguments.
 ///
-/// Live, it may have so many bytes and messages waiting; beyond that, or when it reads nothing for `patience`, it is
-/// behind: nothing more is queued for it, and what it misses is counted. As soon as it has read what was queued it is
-/// closed with that count, or, if it has chosen so, goes on. In a replay the feed is asked to wait for it instead, and
-/// only one that reads nothing for `patience` is given up.
+/// In a live feed a limited number of bytes and messages may wait for the client. It is *behind* when more would wait,
+/// or, with the policy to go on, when it reads nothing for `patience`. Nothing more is queued for a client that is
+/// behind, and the trades it misses are counted. Once it has read its queue, it is closed with that count or, if it has
+/// chosen so, goes on. A client that is to be closed is closed after `patience` in any case.
+///
+/// In a replay the feed is asked to wait for the client instead. The client is closed only when it reads nothing for
+/// `patience`.
 struct Backlog: Equatable {
-    /// What to do with the bytes just offered.
+    /// The answer to an offer of bytes.
     enum Offer: Equatable {
         case write
         case leaveOut
     }
 
-    /// What is to be done with the client.
+    /// The action that an event calls for.
     enum Verdict: Equatable {
         case keep
-        /// It is to be closed, having missed so many trades.
+        /// The client is to be closed; `missed` trades were left out.
         case close(missed: UInt64)
-        /// It has caught up, having missed so many trades, and gets what comes now.
+        /// The client has caught up and gets new trades again; `missed` trades were left out.
         case goOn(missed: UInt64)
     }
 
     private enum State: Equatable {
         case keepingUp
-        /// More waits than should; `drained` bytes had left when that was last seen to change.
+        /// More waits than should. `drained` is the total of bytes that had left when it last changed.
         case slow(drained: Int, since: NIODeadline)
-        /// Nothing more is queued for it.
+        /// Nothing more is queued for the client.
         case behind(missed: UInt64, since: NIODeadline)
         case closing
     }
@@ -36,14 +39,14 @@ struct Backlog: Equatable {
     private let patience: TimeAmount
     /// Whether the feed can be asked to wait for the client.
     var feedWaits: Bool
-    /// Whether a client that was behind is closed; else it goes on.
+    /// Whether a client that was behind is closed; otherwise it goes on.
     var closes: Bool
     private var state: State = .keepingUp
 
     /// - Parameters:
-    ///   - limit: most bytes that wait for the client.
-    ///   - messageLimit: most messages that wait for the client.
-    ///   - feedWaits: whether the feed can be asked to wait for it.
+    ///   - limit: the most bytes that may wait for the client.
+    ///   - messageLimit: the most messages that may wait for the client.
+    ///   - feedWaits: whether the feed can be asked to wait for the client.
     init(
         limit: Int,
         messageLimit: Int = .max,
@@ -58,7 +61,7 @@ struct Backlog: Equatable {
         self.closes = closes
     }
 
-    /// Notes that the feed can be asked to wait from now on, or not any more, and what may wait for the client then.
+    /// Changes whether the feed can be asked to wait, and the limits of what may wait for the client.
     mutating func change(feedWaits: Bool, limit: Int, messageLimit: Int, closes: Bool) {
         self.feedWaits = feedWaits
         self.limit = limit
@@ -66,12 +69,12 @@ struct Backlog: Equatable {
         self.closes = closes
     }
 
-    /// Whether the feed is to wait for it.
+    /// Whether the feed is to wait for the client.
     var holdsUpFeed: Bool {
         if case .slow = self.state { self.feedWaits } else { false }
     }
 
-    /// Whether nothing more is queued for it.
+    /// Whether nothing more is queued for the client.
     var isBehind: Bool {
         switch self.state {
         case .behind, .closing: true
@@ -79,12 +82,12 @@ struct Backlog: Equatable {
         }
     }
 
-    /// The trades that it has missed and not been told of.
+    /// The trades that the client has missed and that were not reported to it.
     var missed: UInt64 {
         if case .behind(let missed, _) = self.state { missed } else { 0 }
     }
 
-    /// Whether `timePassed` wants to be called now and then.
+    /// Whether `timePassed` must be called from time to time.
     var isWatched: Bool {
         switch self.state {
         case .slow, .behind: true
@@ -92,12 +95,14 @@ struct Backlog: Equatable {
         }
     }
 
-    /// Trades are there for the client.
+    /// Decides whether new trades are written to the client.
     ///
     /// - Parameters:
-    ///   - waiting: the bytes that wait for it, or 0 as long as it is not watched and they are below the channel's high mark.
-    ///   - waitingMessages: the messages that wait for it; asked for only where bytes do.
-    ///   - now: read only when something changes; a clock for each delivery would be felt.
+    ///   - waiting: the bytes that wait for the client; 0 while the client is not watched and they are below the
+    ///     channel's high mark.
+    ///   - waitingMessages: the messages that wait for the client; evaluated only if bytes wait.
+    ///   - now: evaluated only on a change of state, because reading the clock for every delivery costs measurable
+    ///     time.
     mutating func offered(
         trades: UInt64,
         bytes: Int,
@@ -110,7 +115,7 @@ struct Backlog: Equatable {
         case .keepingUp, .slow:
             // A single message larger than the limit still goes to a client that has nothing waiting.
             guard waiting > 0 else { return .write }
-            // A replay's feed stops when asked to; what is under way then may be many small messages.
+            // A replay's feed stops when asked to. The trades already under way may still be many small messages.
             let isFull =
                 waiting + bytes > self.limit
                 || (!self.feedWaits && waitingMessages() + messages > self.messageLimit)
@@ -125,17 +130,18 @@ struct Backlog: Equatable {
         }
     }
 
-    /// Some of what was written could not leave at once, which alone is no fault: but it has to leave in time.
+    /// Notes that some written bytes could not leave at once. That is allowed, but they have to leave in time.
     ///
-    /// - Parameter drained: all bytes that have left so far.
+    /// - Parameter drained: the total of bytes that have left so far.
     mutating func leftWaiting(drained: Int, now: NIODeadline) {
-        // A replay waits for whoever lets much wait; the patience with the others is the keepalive's.
+        // If the feed can wait, only the channel's high mark makes a client slow. Otherwise the keepalive has its own
+        // limit.
         if !self.feedWaits { self.becameUnwritable(drained: drained, now: now) }
     }
 
-    /// What waits has passed the channel's high mark.
+    /// Notes that the waiting bytes have passed the channel's high mark.
     ///
-    /// - Parameter drained: all bytes that have left so far.
+    /// - Parameter drained: the total of bytes that have left so far.
     mutating func becameUnwritable(drained: Int, now: NIODeadline) {
         switch self.state {
         case .keepingUp: self.state = .slow(drained: drained, since: now)
@@ -143,7 +149,7 @@ struct Backlog: Equatable {
         }
     }
 
-    /// What waits has sunk below the channel's low mark.
+    /// Notes that the waiting bytes have sunk below the channel's low mark.
     mutating func becameWritable() -> Verdict {
         switch self.state {
         case .keepingUp, .closing:
@@ -157,16 +163,16 @@ struct Backlog: Equatable {
         }
     }
 
-    /// What was missed so far has been told; the client stays behind.
+    /// Notes that the missed trades were reported to the client, which stays behind.
     mutating func reported() {
         if case .behind(_, let since) = self.state { self.state = .behind(missed: 0, since: since) }
     }
 
-    /// Time has passed.
+    /// Checks whether the client has read anything since the last call.
     ///
     /// - Parameters:
-    ///   - drained: all bytes that have left so far.
-    ///   - waiting: the bytes that wait for it.
+    ///   - drained: the total of bytes that have left so far.
+    ///   - waiting: the bytes that wait for the client.
     mutating func timePassed(drained: Int, waiting: Int, now: NIODeadline) -> Verdict {
         switch self.state {
         case .keepingUp, .closing:
@@ -188,6 +194,6 @@ struct Backlog: Equatable {
         }
     }
 
-    /// It is being closed for another reason, or has left.
+    /// Notes that the client has gone, or is being closed for another reason.
     mutating func ended() { self.state = .closing }
 }

@@ -2,49 +2,49 @@ import NIOCore
 import TLS
 import WebSocket
 
-/// The way to one WebSocket client of the relay, at the end of its channel's pipeline; lives on the relay's loop.
+/// The output to one WebSocket client of the relay, at the end of its channel's pipeline. It lives on the relay's loop.
 ///
-/// It writes what the client's session says, in whatever protocol that is, with one flush however much was written, and tells
-/// the session what becomes of the channel.
+/// It writes the messages of the client's session, whatever the protocol, with one flush for all writes of a turn. It
+/// reports the state of the channel to the session.
 package final class ClientOutput: ChannelDuplexHandler {
     typealias InboundIn = WebSocketMessage
     typealias OutboundIn = WebSocketOutput
     typealias OutboundOut = WebSocketOutput
 
-    /// How much may wait in the channel before it counts as unwritable, and how little makes it writable again, in bytes.
+    /// The water marks of the channel, in bytes: above `high` it counts as unwritable, below `low` as writable again.
     struct Marks {
         var low: Int
         var high: Int
     }
 
     let relay: RelayHub
-    /// What the client speaks; the relay owns it while the client is in a pipeline.
+    /// The client's session. The relay owns it while the client is in a pipeline.
     weak var session: (any RelayProtocol)?
     private(set) var webSocketSettings: WebSocketSettings
     private let marks: Marks
-    /// How messages to this client are compressed, if it has asked for that; set before the client joins a pipeline.
+    /// How messages to this client are compressed; `nil` for plain messages. Set before the client joins a pipeline.
     var agreement: DeflateAgreement?
-    /// The subprotocol that was agreed on; set before the client joins a pipeline.
+    /// The negotiated subprotocol; set before the client joins a pipeline.
     var subprotocol: String?
     private var context: ChannelHandlerContext?
-    /// The WebSocket below; there while the client is in a pipeline.
+    /// The WebSocket handler of the pipeline; set while the client is in a pipeline.
     private var webSocket: WebSocketHandler?
-    /// What encrypts for this client, and holds back what the socket does not take.
+    /// The client's TLS handler, which buffers the ciphertext that the socket does not take.
     private var tls: TLSHandler?
     /// Whether messages may be written: from the upgrade until either side begins to close.
     private(set) var isOpen = false
     private var mustFlush = false
     private var queue: OutboundQueue
     private var requests = RequestQueue()
-    /// All bytes that were written before the last flush; without those that went by the lane.
+    /// The total of bytes written before the last flush, without those sent directly by the slot.
     private var flushedBytes = 0
-    /// Whether ``drained()`` is to be called.
+    /// Whether a call of ``drained()`` is pending.
     private var awaitsDrain = false
-    /// When the client was watched for the last time.
+    /// The last time at which the client was watched.
     private var lastWatched: NIODeadline?
-    /// The client's place in the fan-out, while it is in a pipeline.
+    /// The client's slot in the fan-out, while it is in a pipeline.
     private(set) var slot = DirectSlots.none
-    /// The socket behind it, where bytes may go straight to one.
+    /// The client's socket, if bytes may be sent to it directly.
     private var transport: SlotTransport?
 
     init(relay: RelayHub, webSocketSettings: WebSocketSettings, marks: Marks) {
@@ -61,21 +61,21 @@ package final class ClientOutput: ChannelDuplexHandler {
 
     // MARK: The way out
 
-    /// Whether less waits than the high mark.
+    /// Whether fewer bytes wait than the high mark.
     var isWritable: Bool { self.context?.channel.isWritable ?? false }
 
     /// The bytes that wait in this program.
     var waitingBytes: Int { (self.webSocket?.waitingBytes ?? 0) + (self.tls?.pendingBytes ?? 0) }
 
-    /// Returns what stands for plain frames on the way to this client: themselves, unless compression was agreed on.
+    /// Returns the frames as this client gets them: unchanged, or compressed if that was negotiated.
     func compressed(_ plain: ByteBuffer) -> ByteBuffer {
         self.agreement.map { self.relay.compression.copy(of: plain, for: $0) } ?? plain
     }
 
-    /// Writes bytes that are whole frames, compressed if that was agreed on; they leave with the hub's next flush.
+    /// Writes whole plain frames, compressed if that was negotiated; they leave with the hub's next flush.
     func send(framed plain: ByteBuffer) { self.send(asIs: self.compressed(plain)) }
 
-    /// Writes bytes that are whole frames as this client gets them; they leave with the hub's next flush.
+    /// Writes whole frames that are already in this client's form; they leave with the hub's next flush.
     func send(asIs bytes: ByteBuffer) {
         guard self.isOpen else { return }
         self.write(bytes)
@@ -85,19 +85,18 @@ package final class ClientOutput: ChannelDuplexHandler {
         }
     }
 
-    /// Writes bytes as `send(asIs:)` does, with everything written before, and sends them at once: for whoever knows that no
-    /// more will come in this turn.
+    /// Writes bytes as `send(asIs:)` does and flushes at once, for callers that write nothing more in this turn.
     func sendNow(asIs bytes: ByteBuffer) {
         guard self.isOpen else { return }
         self.write(bytes)
-        // With the hub's next flush, nothing is left to do for one that was to be flushed.
+        // A client that is already marked for the hub's next flush has nothing left to do there.
         self.push()
     }
 
     private func write(_ bytes: ByteBuffer) {
         self.queue.wrote(bytes: bytes.readableBytes)
         if let webSocket = self.webSocket { return webSocket.writeFramed(bytes) }
-        // Another handler plays the WebSocket.
+        // Another handler takes the place of the WebSocket handler, as in tests.
         self.context?.write(Self.wrapOutboundOut(.framed(bytes)), promise: nil)
     }
 
@@ -107,13 +106,14 @@ package final class ClientOutput: ChannelDuplexHandler {
         if webSocket.flushFramed() { self.leftWaiting() }
     }
 
-    /// Opens the lane, where nothing waits for the client and it gets what all get: then the fan-out passes by it.
+    /// Opens the slot if nothing waits for the client and its messages are not compressed. The fan-out then sends to
+    /// the socket directly.
     func openSlot() {
         guard self.isOpen, self.agreement == nil, let transport, self.webSocket?.allowBypass() == true else { return }
         transport.open()
     }
 
-    /// Takes over bytes of which the lane has taken the first.
+    /// Queues the rest of bytes of which the direct send has taken the first `sent`.
     func finish(_ bytes: ByteBuffer, behind sent: Int) {
         self.queue.wrote(bytes: bytes.readableBytes)
         self.flushedBytes = self.writtenBytes
@@ -125,9 +125,9 @@ package final class ClientOutput: ChannelDuplexHandler {
         self.push()
     }
 
-    /// Starts the closing handshake, behind all that was written.
+    /// Starts the closing handshake, after all bytes written so far.
     ///
-    /// - Parameter time: how long the client may take to read what was written; `nil` for the usual.
+    /// - Parameter time: how long the client may take to read what was written; `nil` for the default.
     func close(_ code: WebSocketCloseCode, reason: String, within time: TimeAmount? = nil) {
         guard self.isOpen, let context = self.context else { return }
         if let time, let handler = try? context.pipeline.syncOperations.handler(type: WebSocketHandler.self) {
@@ -141,13 +141,13 @@ package final class ClientOutput: ChannelDuplexHandler {
 
     private var drainedBytes: Int { self.writtenBytes - self.waitingBytes }
 
-    /// All bytes that were written to the channel.
+    /// The total of bytes written to the channel.
     var writtenBytes: Int { self.queue.writtenBytes }
 
-    /// The most bytes that can ever wait.
+    /// The largest number of bytes that can ever wait.
     var maximumWaiting: Int { self.queue.maximumWaiting }
 
-    /// Whether something waits for the client in this program, and a limit is kept of how long it may take none of that.
+    /// Whether bytes wait for the client in this program while a limit applies to how long it may read none of them.
     var isWatched: Bool { self.queue.backlog.isWatched }
 
     /// Whether nothing more is queued for the client.
@@ -159,16 +159,16 @@ package final class ClientOutput: ChannelDuplexHandler {
     /// The trades that the client has missed and that were not reported to it.
     var missed: UInt64 { self.queue.backlog.missed }
 
-    /// How many messages wait when so many bytes do.
+    /// Returns how many messages the given number of waiting bytes makes up.
     func waitingMessages(_ waiting: Int) -> Int { self.queue.waitingMessages(waiting) }
 
     /// Notes how many messages were in the bytes written last.
     func wrote(messages: Int) { self.queue.wrote(messages: messages) }
 
-    /// Returns whether trades may be written; those that may not are counted as missed.
+    /// Returns whether trades may be written; trades that may not are counted as missed.
     func offered(trades: UInt64, bytes: Int, messages: Int) -> Backlog.Offer {
         let before = self.queue.pace
-        // Few bytes can be many messages, so of a client that is watched both are counted.
+        // A few bytes can be many messages, so both are counted for a client that is watched.
         let waiting = self.isWritable && !before.isWatched ? 0 : self.waitingBytes
         let offer = self.queue.offered(
             trades: trades,
@@ -182,41 +182,42 @@ package final class ClientOutput: ChannelDuplexHandler {
         return offer
     }
 
-    /// Changes what may wait for the client, and what becomes of it then.
+    /// Changes the limits of what may wait for the client, and the action beyond them.
     func setPolicy(feedWaits: Bool, limit: Int, messageLimit: Int, closes: Bool) {
         self.change { $0.change(feedWaits: feedWaits, limit: limit, messageLimit: messageLimit, closes: closes) }
     }
 
-    /// Notes whether the session catches up.
+    /// Notes whether the session is catching up.
     func setCatchingUp(_ isCatchingUp: Bool) {
         let before = self.queue.pace
         self.queue.isCatchingUp = isCatchingUp
         self.paceChanged(from: before)
     }
 
-    /// Notes that what was missed so far is reported to the client.
+    /// Notes that the trades missed so far were reported to the client.
     func reportedMissed() { self.change { $0.reported() } }
 
-    /// Has the session act as if nothing waited any more, for the relay ends.
+    /// Makes the session act as if nothing waited any more, since the relay ends.
     func endWaiting() { self.session?.obey(self.change { $0.becameWritable() }) }
 
-    /// Time has passed for a client that the relay keeps an eye on.
+    /// Checks the progress of a client that the relay watches.
     func timePassed() {
         let (drained, waiting, now) = (self.drainedBytes, self.waitingBytes, self.relay.now)
         let wasBehind = self.isBehind
         self.session?.obey(self.change { $0.timePassed(drained: drained, waiting: waiting, now: now) })
-        // Where little waited the channel stayed writable, and does not report that it was read.
+        // If little waited, the channel stayed writable and reports no change when the client has read it.
         if wasBehind, !self.isBehind { self.session?.becameWritable() }
         self.goOnSoon()
     }
 
-    /// Has a client that is behind go on as soon as it has taken what was written. Where little waits for it the channel stays
-    /// writable and does not report that; until the next look at all slow clients it would miss trades for nothing.
+    /// Lets a client that is behind go on as soon as it has read its queue. While little waits for it, the channel
+    /// stays writable and reports no change. Without this, the client would miss trades until the next check of all
+    /// watched clients.
     private func goOnSoon() {
         if self.isWatched, self.isBehind, self.isWritable { self.awaitDrain() }
     }
 
-    /// Has ``drained()`` called when all that was written so far has left this program.
+    /// Schedules a call of ``drained()`` for when all bytes written so far have left this program.
     private func awaitDrain() {
         guard !self.awaitsDrain, let webSocket, let context else { return }
         self.awaitsDrain = true
@@ -224,7 +225,7 @@ package final class ClientOutput: ChannelDuplexHandler {
         let loop = context.eventLoop.assumeIsolated()
         left.futureResult.assumeIsolated().whenComplete { result in
             self.awaitsDrain = false
-            // Later, for this may be amid a write.
+            // In a later turn, because this may run in the middle of a write.
             if case .success = result { loop.execute { self.drained() } }
         }
         webSocket.writeFramed(ByteBuffer(), promise: left)
@@ -238,15 +239,16 @@ package final class ClientOutput: ChannelDuplexHandler {
         self.relay.flush()
     }
 
-    /// Some of what was written could not leave at once.
+    /// Notes that some written bytes could not leave at once.
     private func leftWaiting() {
         guard !self.isWatched else { return }
         let (drained, now) = (self.drainedBytes, self.relay.now)
         self.change { $0.leftWaiting(drained: drained, now: now) }
     }
 
-    /// Whether a limit is kept of how long the client may take nothing, or was until so recently that what waited here may now
-    /// wait in the kernel: then a client that has just begun to read again cannot have come to the newest ping.
+    /// Whether the client's reading is timed, or was so until recently. In the second case its backlog may have moved
+    /// from this program into the kernel's buffer, and a client that has just begun to read again cannot have reached
+    /// the newest ping.
     private var isGivenTime: Bool {
         if self.isWatched { return true }
         return self.lastWatched.map { self.relay.now - $0 < self.relay.settings.stallTimeout } ?? false
@@ -281,7 +283,7 @@ package final class ClientOutput: ChannelDuplexHandler {
     func handlerAdded(context: ChannelHandlerContext) {
         self.context = context
         self.tls = try? context.pipeline.syncOperations.handler(type: TLSHandler.self)
-        // Only a channel that is gone refuses this, and that one is reported as such.
+        // Only a closed channel refuses this, and its closing is reported anyway.
         try? context.channel.syncOptions?.setOption(
             .writeBufferWaterMark,
             value: ChannelOptions.Types.WriteBufferWaterMark(low: self.marks.low, high: self.marks.high)
@@ -322,7 +324,7 @@ package final class ClientOutput: ChannelDuplexHandler {
     }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
-        guard self.isOpen else { return }  // late: it is being closed
+        guard self.isOpen else { return }  // late input of a client that is being closed
         switch Self.unwrapInboundIn(data) {
         case .text(let text):
             self.requests.append(text)
@@ -338,7 +340,7 @@ package final class ClientOutput: ChannelDuplexHandler {
         if self.requests.isEmpty { context.read() } else { self.requests.isReadHeld = true }
     }
 
-    /// Answers the requests that have come, as long as not too much of the answers waits.
+    /// Answers the queued requests until too many bytes of answers wait.
     private func takeRequests() {
         while self.isOpen, !self.requests.isEmpty, self.mayAnswer, let request = self.requests.popFirst() {
             let before = self.writtenBytes
@@ -350,7 +352,7 @@ package final class ClientOutput: ChannelDuplexHandler {
 
     private var mayAnswer: Bool {
         if self.owedBytes < RequestQueue.maximumOwedBytes { return true }
-        // They may leave at once.
+        // A flush may let them leave at once.
         self.push()
         return self.owedBytes < RequestQueue.maximumOwedBytes
     }
@@ -389,7 +391,7 @@ package final class ClientOutput: ChannelDuplexHandler {
         guard self.isOpen else { return }
         self.isOpen = false
         self.requests.removeAll()
-        // The client's close frame may stand behind requests.
+        // The client's close frame may follow requests that were held back.
         self.goOnReading()
         self.relay.slots.close(self.slot)
         self.change { $0.ended() }
@@ -397,7 +399,7 @@ package final class ClientOutput: ChannelDuplexHandler {
     }
 }
 
-// What a session says to its client.
+// The output's members that sessions use.
 extension RelayProtocol {
     var isOpen: Bool { self.output.isOpen }
 

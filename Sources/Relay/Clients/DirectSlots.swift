@@ -1,27 +1,28 @@
 import Glibc
 import NIOCore
 
-/// The sockets of all clients to which bytes may go straight, in one compact table: the short way of the fan-out.
+/// A compact table of the client sockets to which bytes may be sent directly: the fast path of the fan-out.
 ///
-/// A client's own machines lie in a dozen places of memory. To ask them with every message whether anything waits costs
-/// more than the rest of our work on it, so they say beforehand: a client **opens** its lane when nothing waits for it, and
-/// whoever puts something in front of what comes next **closes** it. What goes by an open lane leaves no trace with the
-/// client, for it is gone; what a lane does not take is told, and the client takes it from there. Owned by the relay's loop.
+/// A client's own state machines lie in a dozen places of memory. Asking them for every message whether anything waits
+/// costs more than the rest of the work on it, so each client keeps its slot up to date instead. It **opens** the slot
+/// when nothing waits for it. Any write that must precede later trades **closes** the slot. Bytes sent through an open
+/// slot are not recorded by the client. If a slot is closed or takes only a part, the caller learns so and the client
+/// queues the rest. Owned by the relay's loop.
 final class DirectSlots {
-    /// A client's place in the table, until it is given back.
+    /// A client's index in the table, until it is given back.
     typealias Slot = Int32
 
-    /// A lane that is never open, for whoever has none.
+    /// The slot of clients without one; it is never open.
     static let none: Slot = 0
 
     private static let closed: CInt = -1
-    /// A peer that has gone is an error of the call, never a signal; and nobody is waited for.
+    /// A closed peer is an error of the call, never a signal, and the call does not block.
     private static let flags = Int32(MSG_NOSIGNAL | MSG_DONTWAIT)
 
-    /// By lane the socket, while the lane is open.
+    /// The socket of each open slot; ``closed`` for the others.
     private var descriptors: UnsafeMutablePointer<CInt>
     private var capacity = 64
-    /// The lanes that have been given out are below it.
+    /// All slots in use are below this.
     private var end: Slot = 1
     private var free: [Slot] = []
 
@@ -32,7 +33,7 @@ final class DirectSlots {
 
     deinit { self.descriptors.deallocate() }
 
-    /// Gives out a lane, which is closed.
+    /// Returns a new slot, which is closed.
     func make() -> Slot {
         if let slot = self.free.popLast() { return slot }
         if Int(self.end) == self.capacity {
@@ -47,20 +48,20 @@ final class DirectSlots {
         return self.end - 1
     }
 
-    /// Takes a lane back.
+    /// Closes a slot and makes it available again.
     func giveBack(_ slot: Slot) {
         guard slot != Self.none else { return }
         self.close(slot)
         self.free.append(slot)
     }
 
-    /// Lets bytes go to a client by its lane from now on: nothing waits for it.
+    /// Allows direct sends to a client for whom nothing waits.
     func open(_ slot: Slot, to descriptor: CInt) {
         precondition(slot > 0 && slot < self.end, "lane \(slot) of \(self.end)")
         self.descriptors[Int(slot)] = descriptor
     }
 
-    /// Lets no more bytes go by a lane: something stands in front, or the client is gone.
+    /// Ends direct sends to a client: bytes wait for it, or it is gone.
     func close(_ slot: Slot) {
         precondition(slot >= 0 && slot < self.end, "lane \(slot) of \(self.end)")
         self.descriptors[Int(slot)] = Self.closed
@@ -68,11 +69,12 @@ final class DirectSlots {
 
     func isOpen(_ slot: Slot) -> Bool { self.descriptors[Int(slot)] != Self.closed }
 
-    /// Sends the same bytes to many clients, one call of the system each.
+    /// Sends the same bytes to many clients, with one system call each.
     ///
     /// - Parameters:
-    ///   - lanes: the clients' lanes, each given out here.
-    ///   - left: gets the index of each lane that did not take all of the bytes and is closed now, and how many it took.
+    ///   - slots: the clients' slots, each from ``make()``.
+    ///   - left: called with the index of each slot that did not take all bytes, and how many bytes it took. That slot
+    ///     is closed now.
     func send(_ bytes: ByteBuffer, over slots: [Slot], left: (_ index: Int, _ sent: Int) -> Void) {
         bytes.withUnsafeReadableBytes { bytes in
             for index in slots.indices {

@@ -1,13 +1,13 @@
 import Market
 import NIOCore
 
-/// A price on its way to the sessions that follow its symbol: what several get alike is encoded once.
+/// A price for the sessions that follow its symbol; what several sessions share is encoded once.
 struct EncodedPrice {
     let update: PriceUpdate
-    /// Which of the symbol's trades it shows, counted from 1.
+    /// The number of the shown trade among the symbol's trades, counted from 1.
     let ordinal: UInt64
-    /// As whole frames: for sessions that had no price before, and for those that have missed as many trades as
-    /// ``PriceUpdate/skipped`` says.
+    /// Whole frames: `snapshotFrame` for sessions that had no price before, `priceFrame` for sessions that have missed
+    /// exactly ``PriceUpdate/skipped`` trades.
     var snapshotFrame: ByteBuffer?
     var priceFrame: ByteBuffer?
 

@@ -1,15 +1,17 @@
 import NIOConcurrencyHelpers
 import Wire
 
-/// The decision when a feed that can wait is asked to, and when it may go on: it waits as long as the outbox is high or
-/// any lossless client is slow. A replay at a pace of its own waits for nobody, and begins to when it is sped up to `max`.
+/// The decision when a feed that can wait is paused and resumed.
+///
+/// It is paused while the outbox is above its high mark or any lossless client is slow. A replay at a fixed speed never
+/// waits; it does once its speed is set to `max`.
 package final class FlowGate: Sendable {
     private struct State {
         var waits = true
         var isOutboxHigh = false
         var slowClients = 0
         var isPaused = false
-        /// Who waits until the feed may go on.
+        /// The tasks that wait until the feed may go on.
         var waiters: [CheckedContinuation<Void, Never>] = []
     }
 
@@ -18,11 +20,11 @@ package final class FlowGate: Sendable {
 
     init(_ control: any FlowControl) { self.control = control }
 
-    /// Notes that the feed is to wait for its readers from now on, or not any more.
+    /// Changes whether the feed waits for its readers.
     func feedWaits(_ waits: Bool) { self.change { $0.waits = waits } }
 
-    /// Takes in that something was put into the outbox or taken out of it. The level is read under the lock: a writer that
-    /// has seen it high must not report so after the reader has emptied it, for then nobody would ever let the feed go on.
+    /// Notes that the outbox was filled or emptied. The level is read under the lock. Otherwise a writer could report a
+    /// high level after the reader has emptied the outbox, and nothing would resume the feed.
     func outboxChanged(_ outbox: RelayOutbox) { self.change { $0.isOutboxHigh = outbox.isHigh } }
 
     func clientBecameSlow() { self.change { $0.slowClients += 1 } }
@@ -34,7 +36,7 @@ package final class FlowGate: Sendable {
         }
     }
 
-    /// Waits until nobody holds up the feed.
+    /// Waits until nothing holds up the feed.
     func opens() async {
         await withCheckedContinuation { waiter in
             let isOpen = self.state.withLockedValue { state in
@@ -45,7 +47,8 @@ package final class FlowGate: Sendable {
         }
     }
 
-    /// The control is called under the lock, so that the two loops' calls come in the order of their decisions.
+    /// Applies a change, then pauses or resumes the feed. The control is called under the lock, so that the calls of
+    /// the two loops arrive in the order of their decisions.
     private func change(_ change: (inout State) -> Void) {
         self.state.withLockedValue { state in
             change(&state)

@@ -1,23 +1,25 @@
 import NIOCore
 
-/// What was written to one client and waits for it in this program: bytes, messages, and what becomes of a client that does
+/// The count of the bytes and messages that wait for one client in this program, and the policy for a client that does
 /// not keep up (``Backlog``).
 struct OutboundQueue {
-    /// What others must know when it changes.
+    /// The part of the state whose changes others must know.
     struct Pace: Equatable {
         /// Whether the feed is to wait for the client.
         var holdsUpFeed: Bool
-        /// Whether the client is looked at now and then, and given up when it takes nothing.
+        /// Whether the client's progress is checked from time to time, and the client closed if it reads nothing.
         var isWatched: Bool
     }
 
     private(set) var backlog: Backlog
     private var messages = PendingMessages()
-    /// The most bytes that can ever wait: what waits stays below its limit but for a message that nothing was in front of.
+    /// The largest number of bytes that can ever wait. They stay below their limit, except for a single message with an
+    /// empty queue before it.
     let maximumWaiting: Int
-    /// All bytes that were written to the channel, compressed ones as such; without those that went by the lane.
+    /// The total of bytes written to the channel, counted in their compressed form, without those sent directly by the
+    /// slot.
     private(set) var writtenBytes = 0
-    /// Whether the session catches up without missing anything, so that a feed that can wait must not outrun it.
+    /// Whether the session is catching up without loss, so that a feed that can wait must not outrun it.
     var isCatchingUp = false
 
     init(_ backlog: Backlog, maximumWaiting: Int) {
@@ -39,7 +41,7 @@ struct OutboundQueue {
         self.messages.wrote(messages: messages, bytes: self.writtenBytes, atMost: self.maximumWaiting)
     }
 
-    /// How many messages wait when so many bytes do.
+    /// Returns how many messages the given number of waiting bytes makes up.
     mutating func waitingMessages(_ waiting: Int) -> Int { self.messages.count(waiting: waiting) }
 
     /// Returns whether trades may be written; see ``Backlog/offered(trades:bytes:messages:waiting:waitingMessages:now:)``.
@@ -61,6 +63,6 @@ struct OutboundQueue {
         )
     }
 
-    /// Lets something happen to the backlog.
+    /// Applies an event to the backlog.
     mutating func change<Answer>(_ event: (inout Backlog) -> Answer) -> Answer { event(&self.backlog) }
 }

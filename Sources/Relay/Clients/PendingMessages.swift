@@ -1,30 +1,30 @@
-/// How many of the messages written to a client still wait in this program, found from the bytes that do.
+/// The count of messages that still wait for a client in this program, derived from the number of waiting bytes.
 ///
-/// Bytes leave in the order in which they were written, so the count follows from marks of what had been written when. A
-/// mark stands every few KiB; a message that has only partly left, and the others of its mark, count as waiting.
+/// Bytes leave in the order in which they were written, so the count follows from marks of the written totals. There is
+/// one mark every few KiB. A message that has left partly, and the other messages of its mark, count as waiting.
 struct PendingMessages: Equatable {
-    /// Bytes between two marks. The price of a mark is two words and a few instructions.
+    /// Bytes between two marks. A mark costs two words and a few instructions.
     private static let grain = 4 << 10
 
     private struct Mark: Equatable {
-        /// All bytes and messages written up to here.
+        /// The totals of bytes and messages written up to here.
         var bytes: Int
         var messages: Int
     }
 
     private(set) var bytes = 0
     private var messages = 0
-    /// The older ones first; those before `first` are of no use any more.
+    /// The oldest first; those before `first` are no longer needed.
     private var marks: [Mark] = []
     private var first = 0
 
     init() {}
 
-    /// Something was written.
+    /// Counts messages that were written.
     ///
     /// - Parameters:
-    ///   - bytes: what all writes together have come to.
-    ///   - atMost: the most of them that can ever wait.
+    ///   - bytes: the total of bytes of all writes.
+    ///   - atMost: the largest number of bytes that can ever wait.
     mutating func wrote(messages: Int, bytes: Int, atMost: Int) {
         self.messages += messages
         self.bytes = bytes
@@ -33,7 +33,7 @@ struct PendingMessages: Equatable {
         self.forget(upTo: bytes - atMost)
     }
 
-    /// How many messages wait when so many bytes do.
+    /// Returns how many messages the given number of waiting bytes makes up.
     mutating func count(waiting: Int) -> Int {
         guard waiting > 0 else { return 0 }
         let left = self.bytes - waiting
@@ -42,7 +42,7 @@ struct PendingMessages: Equatable {
         return self.messages - self.marks[self.first].messages
     }
 
-    /// Drops the marks before the last one that is at or before that place.
+    /// Drops the marks before the last one that is at or before a place.
     private mutating func forget(upTo place: Int) {
         while self.first + 1 < self.marks.count, self.marks[self.first + 1].bytes <= place { self.first += 1 }
         guard self.first > 32, self.first * 2 > self.marks.count else { return }

@@ -2,10 +2,10 @@ import Market
 import NIOCore
 import Wire
 
-/// The beat at which all clients with the same interval are told prices: one timer for all of them.
+/// The timer of all clients that get prices at the same interval.
 final class PriceInterval {
     var members: [ObjectIdentifier: any RelayProtocol] = [:]
-    /// How many trades of each row had come at the last beat.
+    /// The number of trades of each row at the last tick of the timer.
     var taken: [UInt64]
     var timer: Scheduled<Void>?
 
@@ -42,7 +42,7 @@ extension RelayHub {
         }
     }
 
-    /// Tells the newest price of each symbol that has traded since the last beat.
+    /// Sends the newest price of each symbol that has traded since the last tick.
     func strike(_ priceInterval: PriceInterval, every milliseconds: Int) {
         for row in 0..<self.prices.rowCount {
             if row == priceInterval.taken.count { priceInterval.taken.append(0) }
@@ -50,7 +50,7 @@ extension RelayHub {
             let before = priceInterval.taken[row]
             guard taken != before else { continue }
             priceInterval.taken[row] = taken
-            // A row that has become another symbol's has traded less than before.
+            // A row that was given to another symbol has fewer trades than before.
             guard taken > before, let newest = self.prices.newest(row: row) else { continue }
             let update = PriceUpdate(summary: newest.summary, skipped: taken - before - 1)
             var price = EncodedPrice(update, ordinal: newest.ordinal)

@@ -2,49 +2,50 @@ import Ingest
 import Market
 import Wire
 
-/// The rows of the relay's symbols: the prices of ``SettledPrices``, each with its place in the symbol's own count of trades.
+/// The rows of the relay's symbols: the prices of ``SettledPrices``, each with its number in the symbol's own count of
+/// trades.
 ///
-/// The count makes `skipped` exact for a reader who is not in step with the pipeline: one who has just come and was given
-/// a newer price than the last one shown, or one who was too slow for some.
+/// The count makes `skipped` exact for a client that is not in step with the pipeline. Such a client has just connected
+/// and got a newer price than the last one shown, or it was too slow for some prices.
 struct PriceTable {
     /// A price to show.
     struct Showing: Equatable {
         /// The symbol's row.
         var row: Int
         var update: PriceUpdate
-        /// Which of the symbol's trades it shows, counted from 1.
+        /// The number of the shown trade among the symbol's trades, counted from 1.
         var ordinal: UInt64
     }
 
-    /// The newest of one symbol.
+    /// The newest price of one symbol.
     struct Newest: Equatable {
         var summary: SymbolSummary
-        /// Which of the symbol's trades is the newest, counted from 1.
+        /// The number of the newest trade among the symbol's trades, counted from 1.
         var ordinal: UInt64
     }
 
     private struct Row {
         var symbol: String
-        /// Trades taken in.
+        /// The number of trades so far.
         var taken: UInt64 = 0
-        /// Trades up to and with the one shown last.
+        /// The number of the trade shown last.
         var shown: UInt64 = 0
-        /// Trades up to and with the newest that a client has been told of in any way.
+        /// The number of the newest trade that was reported to clients in any way.
         var reported: UInt64 = 0
         /// The row of the board, once the symbol has traded in this epoch.
         var boardRow: Int?
-        /// Whether it is nobody's, to be used again.
+        /// Whether the row is free and can be given to another symbol.
         var isFree = false
     }
 
     private let settled: SettledPrices
     private var rows: [Row] = []
     private var rowOfName: [String: Int] = [:]
-    /// The row by the feed's number of the symbol.
+    /// The row of each symbol, by the feed's number of it.
     private var rowOfSymbol: [Int?] = []
     private var freeRows: [Int] = []
     private var hasEpochBegun = false
-    /// Rows that are new since they were last asked for.
+    /// The rows that are new since the last call of ``takeAppeared()``.
     private var appeared: [Int] = []
 
     init(_ settled: SettledPrices) { self.settled = settled }
@@ -52,15 +53,15 @@ struct PriceTable {
     /// The symbols that have traded, in order of first appearance.
     var summaries: [SymbolSummary] { self.settled.board.rows }
 
-    /// How many rows there are, those that are nobody's among them.
+    /// The number of rows, including the free ones.
     var rowCount: Int { self.rows.count }
 
-    /// The rows that are somebody's.
+    /// The rows that belong to a symbol.
     var liveRows: [Int] { self.rows.indices.filter { !self.rows[$0].isFree } }
 
     var liveRowCount: Int { self.rows.count - self.freeRows.count }
 
-    /// How many trades of the row's symbol there have been.
+    /// Returns how many trades the row's symbol has had.
     func taken(row: Int) -> UInt64 { self.rows[row].taken }
 
     /// Returns the rows that have appeared since the last call.
@@ -70,8 +71,8 @@ struct PriceTable {
         return self.appeared
     }
 
-    /// Gives a row back, to be another symbol's; returns whether it could: a symbol that has traded keeps its row for as long
-    /// as its epoch lasts.
+    /// Frees a row for another symbol; returns whether that was possible. A symbol that has traded keeps its row until
+    /// its epoch ends.
     mutating func free(_ row: Int) -> Bool {
         guard self.rows[row].boardRow == nil, !self.rows[row].isFree else { return false }
         self.rowOfName[self.rows[row].symbol] = nil
@@ -101,21 +102,21 @@ struct PriceTable {
         return row
     }
 
-    /// Returns the newest of a row, if it has traded.
+    /// Returns the newest price of a row; `nil` if its symbol has not traded in this epoch.
     func newest(row: Int) -> Newest? {
         guard let boardRow = self.rows[row].boardRow else { return nil }
         return Newest(summary: self.settled.summary(ofRow: boardRow), ordinal: self.rows[row].taken)
     }
 
-    /// Takes in a batch, and returns what is to be shown at once.
+    /// Takes in a batch; returns the prices that are to be shown at once.
     mutating func take(_ batch: TapeBatch) -> [Showing] {
         let updates = self.settled.updates(of: batch)
         for trade in batch.trades { self.rows[self.row(of: trade.symbol, in: batch)].taken += 1 }
         return self.showings(updates)
     }
 
-    /// Counts trades that will not come, so that the next price of their symbol tells of them; those of a symbol that nobody has
-    /// asked for and that has not traded are forgotten.
+    /// Counts trades that were left out, so that the next price of their symbol reports them. Lost trades of a symbol
+    /// without a row are not counted.
     mutating func lost(_ loss: RelayLoss) {
         for (symbol, count) in loss.counts {
             guard let row = self.rowOfName[symbol] else { continue }
@@ -125,8 +126,8 @@ struct PriceTable {
         }
     }
 
-    /// Notes that symbols' numbers mean others from now on, and returns what was held back. The rows and
-    /// the counts of their trades stay until the hub gives back those that nobody asks for (``takeEpochBegan()``).
+    /// Forgets which symbol each number means, and returns the prices that were held back. The rows and their counts
+    /// stay until the hub frees the rows without subscribers (``takeEpochBegan()``).
     mutating func epochBegan(_ epoch: UInt64) -> [Showing] {
         let updates = self.settled.epochBegan(epoch)
         guard self.rows.contains(where: { $0.boardRow != nil }) else { return [] }
@@ -140,13 +141,13 @@ struct PriceTable {
         return showings
     }
 
-    /// Whether another epoch has begun since the last call.
+    /// Returns whether another epoch has begun since the last call.
     mutating func takeEpochBegan() -> Bool {
         defer { self.hasEpochBegun = false }
         return self.hasEpochBegun
     }
 
-    /// Returns what has traded without a price being shown since the last call or price, by row.
+    /// Returns the rows whose symbols have traded since the last price shown or the last call, without a new price.
     mutating func takeActivity() -> [(row: Int, summary: SymbolSummary)] {
         var activity: [(row: Int, summary: SymbolSummary)] = []
         for row in self.rows.indices where self.rows[row].taken > self.rows[row].reported {
@@ -166,7 +167,7 @@ struct PriceTable {
         return row
     }
 
-    /// Returns the rows and the counts of prices that are shown.
+    /// Returns prices that are shown, each with its row and its count of trades.
     mutating func showings(_ updates: [PriceUpdate]) -> [Showing] {
         updates.map { update in
             let row = self.row(of: update.summary.symbol)

@@ -1,16 +1,16 @@
-/// The reason why a relay could not start, in one line that says what to change.
+/// The reason why a relay could not start. Its description is one line that says what to change.
 package enum RelayError: Error, Sendable, Equatable, CustomStringConvertible {
-    /// The address can be reached from other machines, and there is no token.
+    /// The address is reachable from other machines, and there is no token.
     case needsToken(host: String)
-    /// Somebody listens there already.
+    /// Another program listens at the address.
     case addressInUse(host: String, port: Int)
     /// Listening failed for another reason.
     case cannotListen(host: String, port: Int, reason: String)
-    /// The socket file is another program's.
+    /// Another program listens at the socket file.
     case socketInUse(path: String)
-    /// The socket file cannot be made.
+    /// The socket file cannot be created.
     case cannotMakeSocket(path: String, reason: String)
-    /// It was started or stopped before.
+    /// The relay was started or stopped before.
     case alreadyStarted
 
     package var description: String {

@@ -1,30 +1,30 @@
 package import Market
 package import Wire
 
-/// What crosses from the ingest loop to the relay's own loop.
+/// An event that is handed over from the ingest loop to the relay's loop.
 package enum RelayEvent: Sendable {
-    /// Another run of numbers begins with the next batch.
+    /// Another epoch begins with the next batch.
     case epochBegan(UInt64)
     case batch(TapeBatch)
     case status(FeedStatus)
     case gap(Gap)
     case symbol(SymbolStatus)
-    /// Nobody asks for the symbol any more.
+    /// The upstream subscription to the symbol has ended.
     case unsubscribed(String)
-    /// The relay's loop was so late that trades had to be left out.
+    /// Trades were left out because the relay's loop was late.
     case lost(RelayLoss)
 }
 
-/// Trades that the relay itself left out because its loop was too late to take them.
+/// The trades that the relay left out because its loop was too late to take them.
 package struct RelayLoss: Sendable {
-    /// How many of each symbol; all are of one epoch.
+    /// The number of trades of each symbol; all are of one epoch.
     private var trades: [SymbolID: UInt64] = [:]
-    /// The arrival of the first and of the last of them, wall clock, ns since 1970.
+    /// The arrivals of the first and the last of them by the wall clock, ns since 1970.
     private(set) var from: Int64
     private(set) var to: Int64
-    /// The number of the first of them.
+    /// The sequence number of the first of them.
     private(set) var firstSequence: UInt64
-    /// The number of the first trade after them.
+    /// The sequence number of the first trade after them.
     private(set) var nextSequence: UInt64
     private(set) var symbols: SymbolTable
 
@@ -44,12 +44,12 @@ package struct RelayLoss: Sendable {
         self.symbols = batch.symbols
     }
 
-    /// How many of each symbol.
+    /// The number of trades of each symbol.
     var counts: [String: UInt64] {
         self.trades.reduce(into: [:]) { $0[self.symbols.name(of: $1.key), default: 0] += $1.value }
     }
 
-    /// How many of them a reader wanted.
+    /// Returns how many of them are of wanted symbols.
     func count(where isWanted: (String) -> Bool) -> UInt64 {
         self.counts.reduce(0) { isWanted($1.key) ? $0 + $1.value : $0 }
     }

@@ -1,6 +1,6 @@
 import Synchronization
 
-/// What other threads may see of a relay: how many clients it has, and how often one has subscribed.
+/// The figures of a relay that other threads may read: the number of clients, and whether one has subscribed.
 package final class RelayGauges: Sendable {
     private let clientCount = Atomic<Int>(0)
     private let subscriptions = Atomic<Int>(0)
@@ -21,19 +21,20 @@ package final class RelayGauges: Sendable {
         self.continuation.finish()
     }
 
-    /// Nobody will subscribe any more.
+    /// Notes that there will be no further subscription.
     func stopped() { self.continuation.finish() }
 
-    /// Waits for the first subscription; `false` when there will be none, or the task is cancelled. For one waiter.
+    /// Waits for the first subscription. Returns `false` if there will be none or the task is cancelled. For one
+    /// waiter.
     func firstSubscribe() async -> Bool {
         if self.hasSubscription { return true }
         for await _ in self.firstSubscription { return true }
         return self.hasSubscription
     }
 
-    /// Waits until nobody has subscribed for so long.
+    /// Waits until no client has subscribed for the length of a pause.
     ///
-    /// - Parameter rounds: after so many times that long it waits no more, though somebody always does.
+    /// - Parameter rounds: the most pauses to wait for, even if clients keep subscribing.
     func subscriptionsSettle(_ pause: Duration, rounds: Int) async {
         for _ in 0..<rounds {
             let before = self.subscriptions.load(ordering: .acquiring)

@@ -3,13 +3,13 @@ import Market
 import NIOCore
 package import Wire
 
-/// What the feed brings, on its way to the clients.
+/// The events of the feed, and their delivery to the clients.
 extension RelayHub {
-    /// Batches that came together leave together, in pieces of about this many bytes, so that no client's queue grows
-    /// with what it could take at once.
+    /// Batches that arrive together are sent together, in pieces of about this many bytes. A larger piece would fill
+    /// the queue of a client that could take it in parts.
     private static let pieceBytes = 64 << 10
 
-    /// Takes in what came from another loop, in order.
+    /// Takes in events from another loop, in order.
     func take(_ events: [RelayEvent]) {
         var piece: [TapeBatch] = []
         var bytes = 0
@@ -32,9 +32,10 @@ extension RelayHub {
         self.deliver(piece)
     }
 
-    /// Takes in one read of the feed, on the loop where it happened.
+    /// Takes in one batch of the feed, on the loop where it was read.
     ///
-    /// As ``deliver(_:)`` does for several; but a batch is many words and references, and each copy of one is felt.
+    /// It does the same as ``deliver(_:)`` does for several. A batch is many words and references, and each copy of one
+    /// costs measurable time.
     package func take(_ batch: TapeBatch) {
         guard !self.isStopped else { return }
         if self.restartGap != nil, !batch.trades.isEmpty { self.endRestartGap(at: batch.received) }
@@ -46,7 +47,7 @@ extension RelayHub {
     }
 
     private func deliver(_ batches: [TapeBatch]) {
-        // Late, when everyone has been told that this is the end.
+        // Late: the end has been reported to all clients.
         guard !batches.isEmpty, !self.isStopped else { return }
         let first = batches.first { !$0.trades.isEmpty }
         if self.restartGap != nil, let first { self.endRestartGap(at: first.received) }
@@ -58,14 +59,14 @@ extension RelayHub {
         self.freeRowsOfEarlierEpochs()
     }
 
-    /// Sends every trade to those who want that; returns whether there were any.
+    /// Sends every trade to the sessions that subscribed to it; returns whether there were any.
     private func send(_ batches: ArraySlice<TapeBatch>) -> Bool {
         var isDelivered = false
         for fanout in self.fanouts where fanout.send(batches) { isDelivered = true }
         return isDelivered
     }
 
-    /// Keeps a read for whoever asks later.
+    /// Keeps a batch for later requests.
     private func keep(_ batch: TapeBatch) {
         guard !batch.trades.isEmpty else { return }
         if !self.resuming.isEmpty { self.makeRoom(for: batch) }
@@ -74,10 +75,10 @@ extension RelayHub {
         self.countBars(batch)
     }
 
-    /// Shows what is to be shown of the reads, and sends all that was written.
+    /// Shows the prices of the batches, and flushes what was written.
     ///
-    /// - Parameter delivered: the arrival of the oldest of them that brought trades for somebody, monotonic ns: one figure a
-    ///   flush, when the last of its clients has it.
+    /// - Parameter delivered: the arrival of the oldest batch with trades for a session, monotonic ns. One latency is
+    ///   recorded per flush, once its last client is served.
     private func finish(_ showings: [PriceTable.Showing], delivered: Int64?) {
         for row in self.prices.takeAppeared() { self.appeared(row) }
         self.show(showings)
@@ -88,7 +89,7 @@ extension RelayHub {
         self.armActivityTimer()
     }
 
-    /// Lets those who are still on their way know which trades are about to leave the ring.
+    /// Reports to the resuming sessions which trades are about to leave the ring.
     private func makeRoom(for batch: TapeBatch) {
         let lower = max(
             self.ring.lowerBound(after: batch),
@@ -97,7 +98,7 @@ extension RelayHub {
         for session in self.resuming.values { session.tradesEvicted(below: lower, by: batch) }
     }
 
-    /// Forgets the trades that are too old by now, which those who are still on their way to them are told.
+    /// Drops the trades that are too old by now, and reports this to the resuming sessions.
     func expireRing() {
         if !self.resuming.isEmpty {
             let lower = self.ring.lowerBound(at: self.monotonic)
@@ -106,7 +107,7 @@ extension RelayHub {
         self.ring.expire(now: self.monotonic)
     }
 
-    /// Takes in one event, on the loop where it happened or behind those before it.
+    /// Takes in one event, after those before it.
     package func take(_ event: RelayEvent) {
         guard !self.isStopped else { return }
         switch event {
@@ -129,22 +130,23 @@ extension RelayHub {
         self.flush()
     }
 
-    /// Shows what was held back, and forgets what symbols' numbers meant.
+    /// Shows the prices that were held back, and forgets which symbol each number means.
     private func epochBegan(_ epoch: UInt64) {
         for fanout in self.fanouts { fanout.epochBegan() }
         self.bars.epochBegan()
         self.show(self.prices.epochBegan(epoch))
     }
 
-    /// A refused symbol keeps its clients: each is told once, and a later recovery reaches them.
+    /// Reports a symbol's status. A refused symbol keeps its subscribers: each gets the refusal once, and a later
+    /// acceptance as well.
     private func symbolChanged(_ status: SymbolStatus) {
-        // As many as the feed asks for.
+        // No more than the feed subscribes to.
         self.symbolStates[status.symbol] = status
         let isRecalled = self.releasedSince.removeValue(forKey: status.symbol) != nil
-        // Who follows all is told of a symbol that never trades, too.
+        // A session that follows all symbols also learns of one that never trades.
         _ = self.row(of: status.symbol)
-        // Before the state, as ever: a price of then must make no symbol live that was just asked for. And before the state has
-        // its number, for numbers grow.
+        // Before the status, because an earlier price must not make a symbol live that was just subscribed. Also before
+        // the status takes its message number, since numbers grow.
         if isRecalled { for session in self.index.allFollowers { session.symbolRecalled(status.symbol) } }
         let message = self.message()
         for session in self.index.sessions(of: status.symbol) { session.symbolChanged(status, message) }
@@ -157,7 +159,7 @@ extension RelayHub {
         for session in subscribers { session.symbolRefused(status.symbol, reason: reason) }
     }
 
-    /// What a client that wants the symbol is told, in the upstream's words, while the upstream does not send it.
+    /// Returns the upstream's refusal of a symbol, as it is reported to its subscribers; `nil` if it is not refused.
     func refusal(of symbol: String) -> String? {
         guard let status = self.symbolStates[symbol], status.isRefused else { return nil }
         return status.reason ?? TradesSession.invalid(symbol)

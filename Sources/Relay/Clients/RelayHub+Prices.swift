@@ -4,7 +4,7 @@ import NIOCore
 import Wire
 
 extension RelayHub: SettledPriceReader {
-    /// Reads the prices that become due between two reads of the feed. On the loop, once, before the first trade.
+    /// Subscribes to the prices that become due between two batches. Called once on the loop, before the first trade.
     package func followPrices() { self.settled.add(self) }
 
     package func pricesSettled(_ updates: [PriceUpdate]) {
@@ -13,17 +13,17 @@ extension RelayHub: SettledPriceReader {
     }
 }
 
-/// The debounced prices of `/v1/stream`: who is shown what.
+/// The debounced prices of `/v1/stream`, and the sessions that get them.
 extension RelayHub {
-    /// Returns the row of a symbol, which appears by being asked for if it has not traded.
+    /// Returns the row of a symbol, and adds one if it has none.
     func row(of symbol: String) -> Int {
         let row = self.prices.row(of: symbol)
         for new in self.prices.takeAppeared() { self.appeared(new) }
         return row
     }
 
-    /// Gives a symbol's row back when nobody wants it, nothing is known of it, and it has not traded in this epoch: somebody
-    /// who asks for one name after the other must not use up the place for all.
+    /// Frees a symbol's row if it has no subscriber, no status, and no trade in this epoch. Otherwise a client that
+    /// subscribes to one name after another would use up the rows.
     func freeRow(of symbol: String) {
         guard let row = self.prices.knownRow(of: symbol), self.symbolStates[symbol] == nil,
             !self.subscriptions.holds(symbol),
@@ -33,15 +33,15 @@ extension RelayHub {
         for session in self.index.allFollowers { session.symbolVanished(row: row) }
     }
 
-    /// Gives back the rows of all symbols that traded in an earlier epoch and that nobody asks for. An epoch has a bounded
-    /// number of names, so there are no more rows than two of them have.
+    /// Frees the rows of all symbols that traded in an earlier epoch and have no subscriber. An epoch has a bounded
+    /// number of names, so there are at most the rows of two epochs.
     func freeRowsOfEarlierEpochs() {
         guard self.prices.takeEpochBegan() else { return }
         for row in self.prices.liveRows { self.freeRow(of: self.prices.symbol(ofRow: row)) }
         self.bars.keep { self.subscriptions.holds($0) || self.prices.knownRow(of: $0) != nil }
     }
 
-    /// The newest of a symbol, if it has traded.
+    /// Returns the newest price of a symbol; `nil` if it has not traded.
     func newest(of symbol: String) -> SymbolSummary? {
         self.prices.knownRow(of: symbol).flatMap { self.prices.newest(row: $0)?.summary }
     }
@@ -60,7 +60,7 @@ extension RelayHub {
         }
     }
 
-    /// A market whose price stands still is alive: its trades are told of, though no price is.
+    /// Schedules the report of trades that changed no price: a market with a constant price is alive.
     func armActivityTimer() {
         guard self.activityTimer == nil, self.priceSessions > 0 else { return }
         self.activityTimer = self.loop.assumeIsolated().scheduleTask(in: self.settings.activityInterval) {
@@ -75,7 +75,7 @@ extension RelayHub {
         }
     }
 
-    /// Notes a price that the next flush shows to somebody.
+    /// Notes a price that the next flush sends to clients.
     func noteShown(_ update: PriceUpdate) {
         guard self.priceSessions > 0 else { return }
         if update.skipped > 0 { self.skipped.stream.increment(by: Int64(clamping: update.skipped)) }
@@ -83,7 +83,7 @@ extension RelayHub {
         self.shownArrivals.append(self.monotonic - age)
     }
 
-    /// How long ago something arrived by our wall clock, ns; never negative.
+    /// Returns the time since an arrival (wall clock, ns since 1970), ns; never negative.
     func age(ofArrival received: Int64) -> Int64? {
         guard let lastArrival else { return nil }
         let now = self.monotonic

@@ -2,13 +2,13 @@ import Market
 import NIOCore
 import Wire
 
-/// What was before this run, for clients that come back.
+/// The trades of earlier runs, for clients that resume.
 extension RelayHub {
-    /// Takes in trades of earlier runs, the oldest run first, before the first trade of this one.
+    /// Takes in trades of earlier runs, the oldest run first. Called before the first trade of this run.
     func remember(_ runs: [RecordedTrades]) {
         let wall = self.wallClock()
         let now = self.monotonic
-        // Runs are named by when they began; one that began after this one is none that came before it.
+        // A run's epoch is the time of its beginning. A run with a later epoch did not precede this one.
         let earlier = runs.filter { $0.epoch < self.ring.epoch ?? .max && !$0.trades.isEmpty }
         for (index, run) in earlier.enumerated() {
             let next = index + 1 < earlier.count ? earlier[index + 1] : nil
@@ -24,8 +24,8 @@ extension RelayHub {
         }
     }
 
-    /// The first trades of this run have come: how long nothing was received over the restart is known only now, and who
-    /// asked before is told.
+    /// Closes the gap of the restart when the first trades of this run have come. Its end is known only now, and the
+    /// gap is reported to the clients that connected before.
     func endRestartGap(at received: Int64) {
         guard var gap = self.restartGap else { return }
         self.restartGap = nil
@@ -34,7 +34,7 @@ extension RelayHub {
         self.gapFound(gap)
     }
 
-    /// The trades of a run as reads, each of those that came together, on this run's clock.
+    /// Returns the trades of a run as batches by arrival time, on this run's clock.
     private static func batches(of run: RecordedTrades, wall: Int64, now: Int64) -> some Sequence<TapeBatch> {
         var first = 0
         var arrivals = ArrivalCheck()
@@ -50,7 +50,7 @@ extension RelayHub {
                 epoch: run.epoch,
                 firstSequence: run.first + UInt64(first),
                 received: received,
-                // A wall clock that was set back makes nothing younger than now.
+                // If the wall clock was set back, no trade is younger than now.
                 receivedMonotonic: now - max(0, wall - received),
                 trades: trades,
                 frames: [],

@@ -8,72 +8,75 @@ import NIOHTTP1
 import WebSocket
 import Wire
 
-/// The relay on its own loop: who is connected, what each gets, and the timers that serve them all.
+/// The state of the relay on its loop: the connection table, the sessions' subscriptions, and the shared timers.
 ///
-/// Not `Sendable`: everything here happens on one event loop. Clients come and go while it writes to them (a failed write
-/// closes a channel at once), so it never walks over a collection that such a call could change. What every read touches has
-/// no run-time check for overlapping access: these are pure values, and none of their methods comes back here.
+/// Not `Sendable`: everything here happens on one event loop. A failed write closes a channel at once, so clients may
+/// leave while the hub writes to them. Therefore it never iterates over a collection that such a call could change. The
+/// values that every batch touches have no run-time check for overlapping access: they are pure values, and none of
+/// their methods calls back here.
 package final class RelayHub {
     let settings: RelaySettings
-    /// What goes by age where the feed says nothing, for `/readyz` and its like.
+    /// The ages from which `/readyz` and its like judge a feed that reports nothing.
     let freshness: FreshnessLimits
     let flow: FlowGate?
-    /// Whether the feed waits for lossless clients now.
+    /// Whether the feed waits for lossless clients at present.
     private(set) var feedWaits: Bool
     /// The replay behind the feed, where it can be commanded.
     package var replay: (any ReplayControlling)?
     let loop: any EventLoop
     let logger: Logger
     let gauges: RelayGauges
-    /// The symbols that the feed is asked for, for the clients and the program itself.
+    /// The upstream subscriptions, for the clients and the program itself.
     let subscriptions: Subscriptions
     /// The debounced prices of this loop.
     let settled: SettledPrices
     @exclusivity(unchecked) var prices: PriceTable
     private(set) var sessions: [ObjectIdentifier: any RelayProtocol] = [:]
-    /// How many of them show prices.
+    /// The number of sessions that show prices.
     private(set) var priceSessions = 0
     /// The same sessions by the symbols that matter to them.
     var index = SessionIndex()
-    /// What sends trades to the sessions of each protocol.
+    /// The fan-outs of trades, one for each protocol.
     private(set) var fanouts: [any TradeFanout] = []
     private var fanoutOfProtocol: [ObjectIdentifier: any TradeFanout] = [:]
     var status: FeedStatus
-    /// What the feed says of each symbol it asks for.
+    /// The feed's status of each symbol that it subscribes to.
     var symbolStates: [String: SymbolStatus] = [:]
-    /// Symbols that have traded and that nobody asks for any more, with the wall clock since when; ns since 1970.
+    /// The symbols that have traded and are no longer subscribed upstream, with the wall-clock time of their release;
+    /// ns since 1970.
     var releasedSince: [String: Int64] = [:]
-    /// When the replay behind the feed stood still.
+    /// The pauses of the replay behind the feed.
     var pauses = ReplayPauses()
     /// Ns since 1970.
     let wallClock: @Sendable () -> Int64
-    /// Those who are on their way from where they left off.
+    /// The sessions that are catching up from the trade they know.
     var resuming: [ObjectIdentifier: any RelayProtocol] = [:]
-    /// By the interval in ms.
+    /// The price timers, by their interval in ms.
     var beats: [Int: PriceInterval] = [:]
-    /// The bars of all symbols, and who is told which.
+    /// The bars of all symbols, and their subscribers.
     var bars = BarBook()
     var barTopics: [BarTopic: BarReaders] = [:]
     var barTimer: Scheduled<Void>?
     private var messageNumber: UInt64 = 0
     let compression = SharedCompression()
-    /// The short way to clients for whom nothing waits.
+    /// The direct path to clients for whom nothing waits.
     let slots = DirectSlots()
-    /// The time of all clients' keepalive and closing.
+    /// The timer of all clients' keepalives and closings.
     let deadlines: DeadlineWheel
     private var unflushed: [ClientOutput] = []
-    /// The newest trades, for `/v1/trades` and for whoever comes back.
+    /// The newest trades, for `/v1/trades` and for clients that resume.
     @exclusivity(unchecked) var ring: TradeRing
-    /// What may be missing between the run before this one and its first trade, until that comes.
+    /// The gap between the previous run and the first trade of this one; `nil` once that trade has come.
     var restartGap: Gap?
-    /// Both clocks at the newest read that brought trades; between them an arrival's age is found without asking the wall's.
+    /// Both clocks at the newest batch with trades. From them the age of an arrival follows without a call of the wall
+    /// clock.
     var lastArrival: (received: Int64, monotonic: Int64)?
     let instruments: Instruments
-    /// How long a read takes to all clients.
+    /// The latency from a batch's arrival to the last client's write.
     let delivered: LatencyHistogram
     private let slowClients: Counter
     let skipped: (stream: Counter, client: Counter, relay: Counter)
-    /// Arrivals of the prices that the next flush shows, monotonic ns; gathered only while there are clients for them.
+    /// The arrivals of the prices that the next flush sends, monotonic ns; collected only while a session shows prices.
     var shownArrivals: [Int64] = []
     private(set) var isStopped = false
 
@@ -82,7 +85,8 @@ package final class RelayHub {
     private var pingTimer: Scheduled<Void>?
     var activityTimer: Scheduled<Void>?
 
-    /// - Parameter prices: the debounced prices that others on the same loop read as well; `nil` makes some for the hub alone.
+    /// - Parameter prices: the debounced prices, shared with other readers on the same loop; `nil` makes some for the
+    ///   hub alone.
     package init(
         settings: RelaySettings,
         subscriptions: Subscriptions,
@@ -129,10 +133,10 @@ package final class RelayHub {
 
     var now: NIODeadline { self.loop.now }
 
-    /// The loop's clock in ns.
+    /// The loop's monotonic clock, ns.
     var monotonic: Int64 { Int64(self.loop.now.uptimeNanoseconds) }
 
-    /// Notes that the feed, where it can, waits for lossless clients from now on, or does as the market does.
+    /// Changes whether the feed, if it can, waits for lossless clients.
     func setFeedWaits(_ waits: Bool) {
         guard let flow, waits != self.feedWaits else { return }
         self.feedWaits = waits
@@ -140,7 +144,8 @@ package final class RelayHub {
         for session in self.sessions.values { session.feedWaitsChanged() }
     }
 
-    /// Returns the number of the next message: one count for all clients, so that what goes to many is the same bytes.
+    /// Returns the number of the next message. One count serves all clients, so that a message to many is the same
+    /// bytes.
     func number() -> UInt64 {
         self.messageNumber += 1
         return self.messageNumber
@@ -172,7 +177,7 @@ package final class RelayHub {
         self.gauges.clients(self.clientCount)
     }
 
-    /// What sends trades to the sessions of a protocol.
+    /// Returns the fan-out of trades to the sessions of a protocol.
     func fanout<Session: RelayProtocol>(of session: Session.Type) -> Session.Fanout {
         guard let fanout = self.fanoutOfProtocol[ObjectIdentifier(session)] as? Session.Fanout else {
             preconditionFailure("\(session) is not among the protocols of the relay")
@@ -182,14 +187,14 @@ package final class RelayHub {
 
     // MARK: Subscriptions
 
-    /// Subscribes a session to a symbol that it does not have.
+    /// Subscribes a session to a symbol that it is not subscribed to.
     func subscribe(_ session: any RelayProtocol, to symbol: String) -> SubscriptionTable.Answer {
         let answer = self.subscriptions.subscribe(symbol)
         if answer == .accepted { self.index.insert(session, symbol) }
         return answer
     }
 
-    /// Ends a session's subscription to a symbol that was accepted.
+    /// Ends a session's accepted subscription to a symbol.
     func unsubscribe(_ session: any RelayProtocol, from symbol: String) {
         self.index.remove(session, symbol)
         self.subscriptions.unsubscribe(symbol)
@@ -199,11 +204,11 @@ package final class RelayHub {
 
     func mustFlush(_ client: ClientOutput) { self.unflushed.append(client) }
 
-    /// Sends what has been written since the last call. A flush can make a client write more, which is sent as well.
+    /// Flushes the writes since the last call. A flush can make a client write more, which is sent as well.
     func flush() {
         var clients: [ClientOutput] = []
         while !self.unflushed.isEmpty {
-            // Two arrays by turns, so that neither is allocated anew for every flush.
+            // Two arrays in turn, so that no flush allocates one.
             swap(&clients, &self.unflushed)
             for client in clients { client.flush() }
             clients.removeAll(keepingCapacity: true)
@@ -230,7 +235,7 @@ package final class RelayHub {
         }
     }
 
-    /// Keeps an eye on a client that does not keep up.
+    /// Checks the progress of a client that does not keep up, from time to time.
     func watch(_ client: ClientOutput) {
         self.watched[ObjectIdentifier(client)] = client
         if self.watchTimer == nil { self.armWatchTimer() }
@@ -259,20 +264,20 @@ package final class RelayHub {
         self.logger.notice("a client was too slow and is closed", metadata: ["missed": "\(missed)"])
     }
 
-    /// Notes a client that has answered no ping in time.
+    /// Counts a client that answered no ping in time.
     func noteLostClient() {
         self.instruments.refusals.add("pong-timeout")
         self.logger.info("a client answered no ping and is ended")
     }
 
-    /// Notes trades that a client was told to have missed.
+    /// Counts trades that were reported to a client as missed.
     func noteSkipped(_ trades: UInt64) { self.skipped.client.increment(by: Int64(clamping: trades)) }
 
     // MARK: The end
 
-    /// Shows what has not been shown, says goodbye to all, behind what is queued for them, and stops the timers.
+    /// Shows the last prices, closes all clients after their queues, and stops the timers.
     ///
-    /// - Parameter limit: how long a client may take to read that.
+    /// - Parameter limit: how long a client may take to read its queue.
     package func stop(reason: String, within limit: TimeAmount) {
         self.isStopped = true
         self.pingTimer?.cancel()
@@ -280,7 +285,7 @@ package final class RelayHub {
         self.barTimer?.cancel()
         for session in self.sessions.values { session.willStop() }
         self.settled.flush()
-        // A beat that will not come any more would leave its clients without the last price.
+        // Timers that no longer fire would leave their clients without the last price.
         for (milliseconds, priceInterval) in self.beats.sorted(by: { $0.key < $1.key }) {
             priceInterval.timer?.cancel()
             self.strike(priceInterval, every: milliseconds)

@@ -3,30 +3,31 @@ import NIOConcurrencyHelpers
 import NIOCore
 import Wire
 
-/// The door from the ingest loop to the relay's loop: in order, bounded, honest about overflow, and waking its reader at
-/// most once a batch.
+/// The queue from the ingest loop to the relay's loop.
+///
+/// It keeps the order and is bounded; an overflow is counted. It wakes its reader at most once per batch.
 final class RelayOutbox: Sendable {
-    /// What the writer has to do after an offer.
+    /// The action that an offer asks of the writer.
     struct Offered: Equatable {
-        /// The reader sleeps and is to be woken.
+        /// The reader is idle and must be woken.
         var wakesReader = false
-        /// What waits has just passed the high mark.
+        /// The waiting bytes have just passed the high mark.
         var becameHigh = false
     }
 
     private struct State {
         var events: [RelayEvent] = []
-        /// Bytes that the waiting events hold, about.
+        /// The approximate bytes that the waiting events hold.
         var cost = 0
-        /// Whether the reader has been woken and has not yet come.
+        /// Whether the reader was woken and has not taken the events yet.
         var isAwaited = false
-        /// Whether nobody comes any more.
+        /// Whether the reader takes no more events.
         var isClosed = false
     }
 
-    /// Above this many bytes a feed that can wait is asked to.
+    /// Above this many bytes, a feed that can wait is asked to.
     let highMark: Int
-    /// Above this many bytes trades are left out, and counted.
+    /// Above this many bytes, trades are left out and counted.
     let limit: Int
     private let state = NIOLockedValueBox(State())
 
@@ -35,10 +36,10 @@ final class RelayOutbox: Sendable {
         self.limit = limit
     }
 
-    /// Whether more waits than the high mark allows.
+    /// Whether more bytes wait than the high mark.
     var isHigh: Bool { self.state.withLockedValue { $0.cost > self.highMark } }
 
-    /// The bytes that the waiting events hold, about.
+    /// The approximate bytes that the waiting events hold.
     var waitingBytes: Int { self.state.withLockedValue { $0.cost } }
 
     func offer(_ event: RelayEvent) -> Offered {
@@ -59,10 +60,10 @@ final class RelayOutbox: Sendable {
         }
     }
 
-    /// Takes nothing any more, and wakes nobody, whose loop may be gone.
+    /// Takes no more events and wakes the reader no more, whose loop may be gone.
     func close() { self.state.withLockedValue { $0.isClosed = true } }
 
-    /// Empties the box; the reader is woken again by the next offer.
+    /// Takes all events; the next offer wakes the reader again.
     func take() -> [RelayEvent] {
         self.state.withLockedValue { state in
             let events = state.events
@@ -73,7 +74,8 @@ final class RelayOutbox: Sendable {
         }
     }
 
-    /// Once something was left out all trades are, until the reader has come: what is delivered is never out of order.
+    /// Returns whether there is buffer space for a batch. After a loss all trades are left out until the reader has
+    /// come, which keeps the delivered trades in order.
     private func hasRoom(_ cost: Int, in state: State) -> Bool {
         if case .lost? = state.events.last { return false }
         return state.cost + cost <= self.limit
@@ -89,7 +91,8 @@ final class RelayOutbox: Sendable {
         }
     }
 
-    /// A frame's bytes share the storage of the read they came in, which is what waits in memory.
+    /// Returns the approximate bytes of an event. A frame's bytes share the storage of the batch in which they arrived,
+    /// and that storage stays in memory.
     private static func cost(of event: RelayEvent) -> Int {
         switch event {
         case .batch(let batch):

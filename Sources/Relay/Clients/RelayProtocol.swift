@@ -3,89 +3,90 @@ import NIOCore
 import NIOHTTP1
 import Wire
 
-/// One client's session in one protocol of the relay; lives on the relay's loop.
+/// One client's session in one protocol of the relay; it lives on the relay's loop.
 ///
-/// Made from the client's request, it takes what the client sends and what the relay reports, and writes to its ``output``. The
-/// relay knows no more of a protocol than this. A session need not implement what its protocol has no message for.
+/// It is made from the client's request, takes the client's messages and the relay's events, and writes to its
+/// ``output``. This is all that the relay knows of a protocol. A session need not implement an event for which its
+/// protocol has no message.
 protocol RelayProtocol: AnyObject {
     associatedtype Fanout: TradeFanout
 
-    /// Where clients find the protocol.
+    /// The path of the protocol's endpoint.
     static var path: String { get }
     /// The protocol's name in `/v1/status` and in `/metrics`.
     static var name: String { get }
-    /// Whether its sessions show prices, which is measured.
+    /// Whether its sessions show prices; the latency of shown prices is measured.
     static var showsPrices: Bool { get }
-    /// Makes what sends trades to all sessions of the protocol.
+    /// Makes the fan-out of trades to all sessions of the protocol.
     static func makeFanout(for relay: RelayHub) -> Fanout
 
-    /// - Throws: ``HTTPRefusal`` for a request that cannot be understood.
+    /// - Throws: ``HTTPRefusal`` for an invalid request.
     init(request: HTTPRequestHead, relay: RelayHub) throws(HTTPRefusal)
 
-    /// The way to the client.
+    /// The output to the client.
     var output: ClientOutput { get }
 
     // MARK: From the client
 
-    /// The WebSocket is open.
+    /// Begins the session: the WebSocket is open.
     func opened()
-    /// A message came.
+    /// Takes a text message of the client.
     func received(_ text: ByteBuffer)
-    /// Closes the client, which was too slow, or reports to it what it has missed.
+    /// Closes a client that was too slow, or reports to it the trades that it has missed.
     func obey(_ verdict: Backlog.Verdict)
-    /// Little waits for the client again, so what was held back may be written.
+    /// Writes what was held back, since little waits for the client again.
     func becameWritable()
-    /// The WebSocket is closing or gone; nothing more can be written.
+    /// Ends the session: the WebSocket is closing or gone, and nothing more can be written.
     func closed()
 
     // MARK: From the relay, to all sessions
 
-    /// The feed waits for its clients from now on, or not any more.
+    /// Notes a change of whether the feed waits for its clients.
     func feedWaitsChanged()
-    /// It is time for a ping in the protocol's own words.
+    /// Sends a ping in the protocol's own form.
     func pingIsDue()
     func statusChanged(_ status: FeedStatus, _ message: SharedMessage)
     func gapFound(_ gap: Gap, _ message: SharedMessage)
     func replayChanged(_ position: ReplayPosition, _ message: SharedMessage)
-    /// The relay itself has left out trades.
+    /// Reports trades that the relay left out.
     func tradesLost(_ loss: RelayLoss)
-    /// The relay ends: from now on all is written at once.
+    /// Prepares for the end of the relay: from now on all messages are written at once.
     func willStop()
-    /// The relay ends: what was held back has been shown.
+    /// Shows the last prices: the relay ends, and the held-back prices have been shown.
     func showLast()
 
     // MARK: From the relay, of one symbol
 
-    /// A price is shown, to all who follow the symbol.
+    /// Shows a price to a session that follows the symbol.
     func priceShown(_ price: inout EncodedPrice, row: Int)
-    /// A price is shown to those who follow it at an interval.
+    /// Shows a price to a session that follows the symbol at an interval.
     func priceShown(_ price: inout EncodedPrice, row: Int, every milliseconds: Int)
-    /// Trades came that showed no new price.
+    /// Reports trades that showed no new price.
     func tradesCounted(_ summary: SymbolSummary, row: Int, _ message: SharedMessage)
     func symbolChanged(_ status: SymbolStatus, _ message: SharedMessage)
-    /// The upstream does not send a symbol that the session may have subscribed to.
+    /// Reports that the upstream refuses a symbol to which the session may have subscribed.
     func symbolRefused(_ symbol: String, reason: String)
-    /// The upstream sends such a symbol again.
+    /// Notes that the upstream sends a refused symbol again.
     func symbolAccepted(_ symbol: String)
 
     // MARK: From the relay, to those who follow all symbols
 
     func symbolAppeared(row: Int)
-    /// The row is free, and will be another symbol's.
+    /// Notes that the row is free and will be given to another symbol.
     func symbolVanished(row: Int)
-    /// The feed is not asked for the symbol any more.
+    /// Reports that the symbol was unsubscribed upstream.
     func symbolReleased(_ symbol: String, since: Int64, _ message: SharedMessage)
-    /// The feed is asked again for a symbol that was released.
+    /// Reports that a released symbol was subscribed upstream again.
     func symbolRecalled(_ symbol: String)
 
     // MARK: From the relay, to those who have asked for it
 
     func barChanged(_ bar: PublishedBar, _ message: SharedMessage)
-    /// Trades are about to leave the ring.
+    /// Notes that trades are about to leave the ring.
     ///
     /// - Parameters:
-    ///   - lower: the number of the oldest that will be left.
-    ///   - batch: the read that takes their room, which the ring does not hold yet; `nil` where they are too old.
+    ///   - lower: the number of the oldest trade that stays.
+    ///   - batch: the batch that displaces them and is not in the ring yet; `nil` if they are too old.
     func tradesEvicted(below lower: UInt64, by batch: TapeBatch?)
 }
 

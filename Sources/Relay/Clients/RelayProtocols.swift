@@ -1,7 +1,7 @@
-/// The protocols that the relay speaks: the only place that names them.
+/// The protocols that the relay speaks; the only place that names them.
 enum RelayProtocols {
     static var all: [any RelayProtocol.Type] { [TradesClient.self, StreamClient.self] }
 
-    /// The protocol at a path.
+    /// Returns the protocol at a path.
     static func at(_ path: some StringProtocol) -> (any RelayProtocol.Type)? { self.all.first { $0.path == path } }
 }

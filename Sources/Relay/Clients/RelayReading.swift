@@ -2,29 +2,29 @@ import Market
 import NIOCore
 import Wire
 
-/// What a relay knows at one moment, copied on its loop, to be put into words elsewhere.
+/// The state of a relay at one moment, copied on its loop to be encoded elsewhere.
 struct RelayReading: Sendable {
-    /// One symbol that the feed is asked for.
+    /// One symbol that is subscribed upstream.
     struct Symbol: Sendable {
         var name: String
-        /// What the feed says of it; `nil` where it says nothing.
+        /// The feed's status of the symbol; `nil` if there is none yet.
         var status: SymbolStatus?
-        /// The time since its newest trade arrived, pauses of a replay left aside; ns.
+        /// The time since the symbol's newest trade arrived, without pauses of a replay; ns.
         var age: Int64?
         var trades: UInt64
     }
 
-    /// What is true of the feed, its age considered.
+    /// The effective status of the feed, which takes the age of its data into account.
     var status: FeedStatus
-    /// Where the replay stands.
+    /// The position of the replay.
     var replay: ReplayPosition?
-    /// As many as the relay's limit at most.
+    /// At most as many as the relay's limit of symbols.
     var symbols: [Symbol]
-    /// The time since the newest trade of all arrived, pauses of a replay left aside; ns.
+    /// The time since the newest trade of all symbols arrived, without pauses of a replay; ns.
     var newestAge: Int64?
-    /// How many clients each protocol has, by its name.
+    /// The number of clients of each protocol, by its name.
     var clients: [(name: String, count: Int)]
-    /// Bytes that wait for clients in this program, and on the way from the feed.
+    /// The bytes that wait for clients in this program, and those in the queue from the feed.
     var waitingBytes: Int
     var outboxBytes: Int
     var epoch: UInt64?
@@ -35,7 +35,7 @@ struct RelayReading: Sendable {
 /// Some trades of one symbol out of the ring, copied on the relay's loop.
 struct TradeExcerpt: Sendable {
     struct Item: Sendable {
-        /// The run of numbers, where it is an earlier one than the excerpt's.
+        /// The epoch, if it is an earlier one than the excerpt's.
         var epoch: UInt64?
         var sequence: UInt64
         var trade: Trade
@@ -46,15 +46,15 @@ struct TradeExcerpt: Sendable {
     var epoch: UInt64
     /// The oldest first.
     var items: [Item]
-    /// The numbers of all trades in the ring.
+    /// The sequence numbers of all trades in the ring.
     var sequences: Range<UInt64>
 }
 
-/// What the HTTP beside the WebSockets asks for. On the relay's loop.
+/// The state that HTTP requests read, on the relay's loop.
 extension RelayHub {
     /// - Parameters:
-    ///   - outboxBytes: what waits between the feed and the relay.
-    ///   - answerBytes: what waits of answers over HTTP.
+    ///   - outboxBytes: the bytes that wait between the feed and the relay.
+    ///   - answerBytes: the bytes of HTTP answers that wait.
     func reading(outboxBytes: Int, answerBytes: Int) -> RelayReading {
         let symbols = self.subscriptions.symbols.prefix(self.subscriptions.limit).map { name in
             let newest = self.prices.knownRow(of: name).flatMap { self.prices.newest(row: $0) }
@@ -84,7 +84,7 @@ extension RelayHub {
         )
     }
 
-    /// The status and the newest of every symbol, as one JSON object.
+    /// Returns the status and the newest price of every symbol, as one JSON object.
     func snapshot() -> ByteBuffer {
         JSONWriter.line { out in
             out.field("status", json: StreamEncoder.status(self.effectiveStatus))
@@ -94,7 +94,7 @@ extension RelayHub {
         }
     }
 
-    /// The newest of one symbol, as the object that ``snapshot()`` has of it; `nil` when it has not traded.
+    /// Returns the newest price of one symbol, in the form of ``snapshot()``; `nil` if it has not traded.
     func snapshot(of symbol: String) -> ByteBuffer? {
         guard let row = self.prices.knownRow(of: symbol), let newest = self.prices.newest(row: row) else { return nil }
         var json = StreamEncoder.snapshot(newest.summary)
@@ -102,7 +102,7 @@ extension RelayHub {
         return json
     }
 
-    /// The newest trades of a symbol, those of earlier runs among them; `nil` when none are here.
+    /// Returns the newest trades of a symbol, including those of earlier runs; `nil` if there are none.
     func trades(of symbol: String, limit: Int) -> TradeExcerpt? {
         guard let epoch = self.ring.epoch else { return nil }
         var items: [TradeExcerpt.Item] = []

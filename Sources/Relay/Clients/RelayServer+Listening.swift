@@ -4,11 +4,11 @@ import Logging
 import NIOConcurrencyHelpers
 package import NIOCore
 
-// The beginning of a relay's life: its sockets, and what it answers with there.
+// The start of a relay: its sockets, and the sources of its HTTP answers.
 extension RelayServer {
-    /// Listens, and returns the address with its port, or the socket file's where that is all.
+    /// Listens; returns the address with its port, or that of the socket file if there is no other.
     ///
-    /// - Throws: ``RelayError``, with a line that says what to change.
+    /// - Throws: ``RelayError``, whose description says what to change.
     package func start() async throws -> SocketAddress {
         let address = try self.settings.listen.map { place throws(RelayError) in
             try ListeningAddress.resolve(host: place.host, port: place.port, hasToken: self.settings.token != nil)
@@ -20,7 +20,7 @@ extension RelayServer {
         do {
             return try await self.listen(at: address)
         } catch {
-            // Who waits for an address may ask again; a stop meanwhile stays one.
+            // A caller may retry until the address is free. A stop in the meantime remains in force.
             self.life.withLockedValue { if case .starting = $0 { $0 = .new } }
             throw self.relayError(for: error)
         }
@@ -84,7 +84,7 @@ extension RelayServer {
             return true
         }
         guard isRunning, let bound = opened.address else {
-            // Stopped meanwhile.
+            // The relay was stopped in the meantime.
             await opened.close()
             throw RelayError.alreadyStarted
         }
@@ -116,7 +116,7 @@ extension RelayServer {
                     return hub.value.reading(outboxBytes: outbox.waitingBytes, answerBytes: answers)
                 }.get()
             },
-            // What an answer takes is asked for on the loop, so that no more than one is there that has no room.
+            // The memory of an answer is reserved on the loop, so that at most one answer exists without a reservation.
             snapshot: { room in
                 try await loop.submit {
                     let snapshot = hub.value.snapshot()

@@ -10,16 +10,17 @@ import Platform
 import ServiceLifecycle
 package import Wire
 
-/// The local relay: Finnhub's own protocol at `/`, debounced prices at `/v1/stream`, and a little HTTP, on one port.
+/// The local relay: Finnhub's protocol at `/`, debounced prices at `/v1/stream`, and a small HTTP API, on one port.
 ///
-/// It reads the tape on the feed's loop and does everything else on the loop where all its clients live. That may be the
-/// feed's own: then a read goes to the clients by a plain call, without a hand-over from thread to thread.
+/// It reads the tape on the feed's loop and does everything else on the loop of its clients. If both are the same loop,
+/// a batch reaches the clients by a plain call, without a hand-over between threads.
 package final class RelayServer: TapeReader, Sendable {
-    /// How long a stop may take while clients still read what is left; with the other parts' limits, 5 s in all.
+    /// The longest time of a stop while clients still read their queues. With the limits of the other services, a stop
+    /// takes 5 s in all.
     package static let stopLimit: TimeAmount = .seconds(4)
-    /// How long a client that has everything may take to answer the close frame.
+    /// How long a client with an empty queue may take to answer the close frame.
     private static let answerLimit: TimeAmount = .milliseconds(500)
-    /// How long clients may take to read what is left when a replay has ended.
+    /// How long clients may take to read their queues when a replay has ended.
     package static let finishLimit: TimeAmount = .seconds(10)
 
     enum Life {
@@ -29,16 +30,16 @@ package final class RelayServer: TapeReader, Sendable {
         case stopped
     }
 
-    /// The sockets that are listened at: TCP, a file, or both.
+    /// The listening sockets: TCP, a file, or both.
     struct Listening: Sendable {
         var channels: [any Channel]
         var file: UnixSocketFile?
 
-        /// Where clients find it: TCP's address, where there is one.
+        /// The address for clients: that of TCP, if there is one.
         var address: SocketAddress? { self.channels.first?.localAddress }
 
         func close() async {
-            // The file first: who finds it must find somebody listening.
+            // The file first: a program that finds the file must find a listening socket.
             await self.file?.removeElsewhere()
             for channel in self.channels { try? await channel.close() }
         }
@@ -53,29 +54,30 @@ package final class RelayServer: TapeReader, Sendable {
     let instruments: Instruments
     let tls: RelayTLS?
     let past: RelayPast?
-    /// The replay behind the feed, where it can be commanded.
+    /// The replay behind the feed, if it accepts commands.
     private let replay: (any ReplayControlling)?
     let hub: NIOLoopBoundBox<RelayHub>
     let connectionTable: NIOLoopBoundBox<ConnectionTable>
-    /// Where memory goes when connections and answers have gone.
+    /// Returns memory to the system when connections and answers have gone.
     let heap: HeapTrim
     let life = NIOLockedValueBox(Life.new)
 
     /// - Parameters:
-    ///   - subscriptions: what the feed is asked for.
-    ///   - freshness: what goes by age where the feed says nothing.
-    ///   - eventLoop: where the relay lives: the feed's own loop, which costs the least, or another one, so that neither
-    ///     waits for the other. A feed that can wait (`flow`) needs another one.
-    ///   - flow: the brake of a feed that can wait (a replay); nil for the market. With a `replay` it is used as long as that
-    ///     goes as fast as its readers take it.
-    ///   - status: what is true of the feed until it says otherwise.
-    ///   - epoch: the run of numbers that the feed will give, if that is known before the first trade.
-    ///   - wallClock: ns since 1970.
-    ///   - instruments: what is measured in the program, to be shown by HTTP.
-    ///   - tls: the certificate to speak TLS with; nil speaks none.
-    ///   - past: what is kept of earlier runs and of this one, to be asked off the loop.
-    ///   - prices: the debounced prices of `eventLoop`, which others there read as well; nil makes some for the relay alone.
-    ///   - replay: the replay behind the feed; nil where there is none that can be commanded.
+    ///   - subscriptions: the upstream subscriptions.
+    ///   - freshness: the ages from which a feed that reports nothing is judged.
+    ///   - eventLoop: the relay's loop. The feed's own loop costs the least; on another one neither waits for the
+    ///     other. A feed that can wait (`flow`) needs another one.
+    ///   - flow: pauses a feed that can wait (a replay); `nil` for the market. With a `replay` it is used while the
+    ///     replay's speed is `max`.
+    ///   - status: the status of the feed until it reports one.
+    ///   - epoch: the epoch of the feed's trades, if it is known before the first one.
+    ///   - wallClock: returns ns since 1970.
+    ///   - instruments: the program's measurements, to be shown by HTTP.
+    ///   - tls: the certificate to speak TLS with; `nil` for plain connections.
+    ///   - past: the stored data of earlier runs and of this one, queried off the loop.
+    ///   - prices: the debounced prices of `eventLoop`, shared with its other readers; `nil` makes some for the relay
+    ///     alone.
+    ///   - replay: the replay behind the feed; `nil` if there is none that accepts commands.
     package init(
         settings: RelaySettings,
         subscriptions: Subscriptions,
@@ -101,7 +103,7 @@ package final class RelayServer: TapeReader, Sendable {
         self.logger = logger
         self.gauges = RelayGauges()
         self.flow = flow.map(FlowGate.init)
-        // Trades for all clients wait here only as long as the relay's loop is busy.
+        // Trades for all clients wait here only while the relay's loop is busy.
         self.outbox = RelayOutbox(highMark: 1 << 20, limit: 64 << 20)
         self.hub = .makeBoxSendingValue(
             RelayHub(
@@ -129,7 +131,7 @@ package final class RelayServer: TapeReader, Sendable {
         if let replay { self.follow(replay) }
     }
 
-    /// The system's clock, ns since 1970.
+    /// Returns the system's wall clock, ns since 1970.
     @Sendable package static func systemTime() -> Int64 { SystemClock.now().wall }
 
     // MARK: The tape
@@ -137,7 +139,7 @@ package final class RelayServer: TapeReader, Sendable {
     package func epochBegan(_ epoch: UInt64, symbols: SymbolTable) { self.offer(.epochBegan(epoch)) }
 
     package func read(_ batch: TapeBatch) {
-        // Nothing ever waits in the outbox on the feed's own loop.
+        // On the feed's own loop the outbox is always empty.
         if self.eventLoop.inEventLoop { self.hub.value.take(batch) } else { self.offer(.batch(batch)) }
     }
 
@@ -150,7 +152,8 @@ package final class RelayServer: TapeReader, Sendable {
     package func symbolUnsubscribed(_ symbol: String) { self.offer(.unsubscribed(symbol)) }
 
     private func offer(_ event: RelayEvent) {
-        // On the feed's own loop, where all calls to a reader are made, nothing ever waits in the outbox.
+        // All calls to a reader are made on the feed's loop. If that is the relay's loop as well, the outbox is always
+        // empty.
         if self.eventLoop.inEventLoop {
             self.hub.value.take(event)
             return
@@ -166,7 +169,7 @@ package final class RelayServer: TapeReader, Sendable {
         self.hub.value.take(events)
     }
 
-    /// Tells clients what becomes of the replay.
+    /// Reports the changes of the replay to the clients.
     private func follow(_ replay: any ReplayControlling) {
         let (hub, loop) = (self.hub, self.eventLoop)
         loop.execute {
@@ -184,20 +187,20 @@ package final class RelayServer: TapeReader, Sendable {
 
     // MARK: What it says of itself
 
-    /// WebSocket clients at this moment.
+    /// The number of WebSocket clients at present.
     package var clientCount: Int { self.gauges.clients }
 
-    /// Where it listens, while it runs.
+    /// The listening address while the relay runs.
     package var address: SocketAddress? {
         self.life.withLockedValue { if case .running(let listening) = $0 { listening.address } else { nil } }
     }
 
-    /// Waits until a client has subscribed, and then until none has for 200 ms more, 2 s at most: a client of Finnhub asks
-    /// for each of its symbols with a message of its own.
+    /// Waits until a client has subscribed, and then until none has for another 200 ms, at most 2 s: a client of
+    /// Finnhub subscribes to each of its symbols with a separate message.
     ///
     /// For one waiter at a time.
     ///
-    /// - Returns: `false` when none will (the relay has stopped, or the task is cancelled).
+    /// - Returns: `false` if none will (the relay has stopped, or the task is cancelled).
     package func firstSubscribe() async -> Bool {
         guard await self.gauges.firstSubscribe() else { return false }
         await self.gauges.subscriptionsSettle(.milliseconds(200), rounds: 10)
@@ -206,41 +209,40 @@ package final class RelayServer: TapeReader, Sendable {
 
     // MARK: Life
 
-    /// Takes in trades of earlier runs, the oldest run first, for clients that come back; to be called before the feed
-    /// runs.
+    /// Takes in trades of earlier runs, the oldest run first, for clients that resume. Called before the feed runs.
     package func remember(_ runs: [RecordedTrades]) async {
         try? await self.eventLoop.submit { self.hub.value.remember(runs) }.get()
     }
 
-    /// Takes in bars of earlier runs; to be called before the feed runs.
+    /// Takes in bars of earlier runs. Called before the feed runs.
     package func remember(_ bars: [EarlierBars]) async {
         try? await self.eventLoop.submit { self.hub.value.bars.begin(with: bars) }.get()
     }
 
-    /// Takes no new clients any more; those who are here stay. The first step of a stop, long before the last.
+    /// Stops accepting clients; the connected ones stay. This is the first step of a stop, long before the last.
     package func stopAccepting() async {
         if case .running(let listening) = self.life.withLockedValue({ $0 }) { await listening.close() }
         try? await self.eventLoop.submit { self.connectionTable.value.refuseNew() }.get()
     }
 
-    /// Stops: no new clients; everyone gets what was queued and a close frame with code 1001.
+    /// Stops: accepts no new clients, and sends each client its queue and a close frame with code 1001.
     ///
-    /// Done within half a second where all clients have read everything.
+    /// It takes at most half a second if all clients have read everything.
     ///
-    /// - Parameter limit: it is done then though a client reads nothing.
+    /// - Parameter limit: the longest time, even if a client reads nothing.
     package func stop(within limit: TimeAmount = RelayServer.stopLimit) async {
         await self.end(within: limit, answers: Self.answerLimit, reason: "the relay is stopping")
     }
 
-    /// Stops at the end of a replay: those for whom it waits are waited for until little is left to read for them, and then
-    /// clients have time to read what is queued for them.
+    /// Stops at the end of a replay. It first waits for the clients that slow down the replay, until little waits for
+    /// them. Then all clients have time to read their queues.
     package func finish(within limit: TimeAmount = RelayServer.finishLimit) async {
         try? await self.eventLoop.submit { self.drain() }.get()
         await self.flow?.opens()
         await self.end(within: limit, answers: limit, reason: "the replay is over")
     }
 
-    /// Ends all connections now, whatever waits for them: somebody is out of patience with a stop.
+    /// Ends all connections now, whatever waits for them, since the user does not want to wait for the stop.
     package func cut() {
         self.eventLoop.execute { self.connectionTable.value.cut() }
     }
@@ -263,11 +265,11 @@ package final class RelayServer: TapeReader, Sendable {
 }
 
 extension RelayServer: Service {
-    /// Runs until the service group shuts down: starts if that has not been done, and stops at the end.
+    /// Runs until the service group shuts down. Starts the relay unless that was done, and stops it at the end.
     package func run() async throws {
         let isNew = self.life.withLockedValue { if case .new = $0 { true } else { false } }
         if isNew { _ = try await self.start() }
-        // Throws when the task is cancelled, which ends the relay as well.
+        // Throws if the task is cancelled, which ends the relay as well.
         try? await gracefulShutdown()
         await self.stop()
     }

@@ -3,7 +3,7 @@ import NIOCore
 import NIOHTTP1
 import Wire
 
-/// The way to a replay for programs: `GET` and `POST /v1/replay`, and messages on `/v1/stream`.
+/// The control endpoint of a replay: `GET` and `POST /v1/replay`, and messages on `/v1/stream`.
 struct ReplayEndpoint: Sendable {
     static let setting = "relay.replay-control"
     static let notReplay = "this is not a replay"
@@ -13,13 +13,13 @@ struct ReplayEndpoint: Sendable {
     /// Whether clients may command it.
     let isOpen: Bool
 
-    /// The body of an answer that says where the replay stands.
+    /// Returns the body of an answer with the replay's position.
     static func position(_ endpoint: ReplayEndpoint?) throws(HTTPRefusal) -> ByteBuffer {
         guard let endpoint else { throw .notReplay }
         return Self.body(endpoint.replay.position())
     }
 
-    /// Does what a body asks, and answers with the body that says where the replay stands then.
+    /// Executes the request of a body; returns the body with the resulting position.
     static func take(_ body: ByteBuffer, _ endpoint: ReplayEndpoint?) async throws(HTTPRefusal) -> ByteBuffer {
         guard let endpoint else { throw .notReplay }
         guard endpoint.isOpen else {
@@ -63,10 +63,10 @@ extension HTTPRefusal {
 }
 
 extension RelayHub {
-    /// Somebody changed the replay.
+    /// Reports a change of the replay to the clients.
     func replayChanged(_ position: ReplayPosition) {
         guard !self.isStopped else { return }
-        // First, for what is played at the new speed comes behind this.
+        // First, because trades played at the new speed come after this.
         self.setFeedWaits(position.speed == nil)
         self.replayStood(isPaused: position.isPaused)
         let message = self.message()

@@ -1,20 +1,20 @@
 import NIOCore
 
-/// The requests of one client, and how much of the answers to them waits for it in this program.
+/// The requests of one client, and the count of the answer bytes that wait for it in this program.
 ///
-/// What a client's input makes the relay owe is bounded, also for one that reads nothing: from ``mostOwedBytes`` on its requests
-/// wait here, and nothing more is read from it, until some of the answers have left.
+/// This bounds the answers to a client that reads nothing. From ``maximumOwedBytes`` on, its requests wait here and
+/// nothing more is read from it, until some of the answers have left.
 struct RequestQueue {
-    /// The most bytes of answers that may wait when a request is answered. They are a part of the 16 KiB that input may make
-    /// a connection owe; TLS and the pongs have the others.
+    /// The most bytes of answers that may wait when a request is answered. They are a part of the 16 KiB that input may
+    /// make a connection owe; TLS and the pongs have the rest.
     static let maximumOwedBytes = 4 << 10
 
     /// The requests that came in one read of the socket; those before `first` have been taken.
     private var requests: [ByteBuffer] = []
     private var first = 0
-    /// The places of the answers among all bytes that were written to the client.
+    /// The positions of the answers among all bytes written to the client.
     private var answers: [Range<Int>] = []
-    /// Whether more input was asked for while requests wait.
+    /// Whether a read was requested while requests wait.
     var isReadHeld = false
 
     init() {}
@@ -40,14 +40,14 @@ struct RequestQueue {
         self.first = 0
     }
 
-    /// Notes where the answer to a request stands among all bytes that were written.
+    /// Notes the position of a request's answer among all bytes written.
     mutating func answered(_ places: Range<Int>) {
         if !places.isEmpty { self.answers.append(places) }
     }
 
     /// Returns how many bytes of answers wait.
     ///
-    /// - Parameter left: how many of all bytes that were written have left; asked for only where there are answers.
+    /// - Parameter left: how many of all bytes written have left; called only if there are answers.
     mutating func owedBytes(left: () -> Int) -> Int {
         guard !self.answers.isEmpty else { return 0 }
         let left = left()

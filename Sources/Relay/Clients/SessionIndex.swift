@@ -1,6 +1,6 @@
-/// The sessions of the relay by the symbols that matter to them.
+/// An index of the relay's sessions by the symbols that they follow.
 ///
-/// Answers with copies: a session that writes to its client may lose it, and leave the index at once.
+/// Its results are copies: a write may close a session's client, and the session then leaves the index at once.
 struct SessionIndex {
     private typealias Sessions = [ObjectIdentifier: any RelayProtocol]
 
@@ -22,7 +22,7 @@ struct SessionIndex {
         self.followers[ObjectIdentifier(session)] = followsAll ? session : nil
     }
 
-    /// The sessions that have subscribed to a symbol by its name.
+    /// Returns the sessions that have subscribed to a symbol by its name.
     func subscribers(of symbol: String) -> [any RelayProtocol] {
         self.subscribers[symbol].map { Array($0.values) } ?? []
     }
@@ -30,7 +30,7 @@ struct SessionIndex {
     /// The sessions that follow all symbols.
     var allFollowers: [any RelayProtocol] { Array(self.followers.values) }
 
-    /// The sessions to which a symbol may matter: those that have subscribed to it, and those that follow all.
+    /// Returns the sessions that follow a symbol, by its name or because they follow all.
     func sessions(of symbol: String) -> [any RelayProtocol] {
         guard let named = self.subscribers[symbol] else { return self.allFollowers }
         var sessions = Array(named.values)

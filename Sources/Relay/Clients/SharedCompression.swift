@@ -1,12 +1,12 @@
 import NIOCore
 import WebSocket
 
-/// The compressed twins of what goes to many clients, each made once for all clients with the same parameters.
+/// The compressed copies of messages to many clients, each made once for all clients with the same parameters.
 ///
-/// Those who write know nothing of it: the same buffer, given for one client after the other, is recognised by its place
-/// in memory. Owned by the relay's loop. Without a client that has asked for compression, nothing in it is ever used.
+/// Callers need no knowledge of it: a buffer that is passed for one client after another is recognised by its address.
+/// Owned by the relay's loop. It stays unused until a client asks for compression.
 final class SharedCompression {
-    /// A buffer's place in memory. It names the buffer as long as somebody holds on to it, as ``Twin`` does.
+    /// A buffer's address and length. They identify the buffer while a ``CompressedCopy`` retains it.
     private struct Place: Hashable {
         var address: UnsafeRawPointer?
         var count: Int
@@ -14,14 +14,14 @@ final class SharedCompression {
 
     private struct CompressedCopy {
         let plain: ByteBuffer
-        /// By the window's bits.
+        /// The compressed copies, by window bits.
         var compressed: [Int: ByteBuffer] = [:]
     }
 
     private var twins: [Place: CompressedCopy] = [:]
     private var compressors: [Int: FrameCompressor] = [:]
 
-    /// Returns whole frames as a client with that agreement gets them.
+    /// Returns frames as a client with that agreement gets them.
     func copy(of frames: ByteBuffer, for agreement: DeflateAgreement) -> ByteBuffer {
         precondition(!agreement.fromServer.keepsContext, "what one client had before is not what all had")
         guard FrameCompressor.isWorthwhile(bytes: frames.readableBytes) else { return frames }
@@ -33,7 +33,7 @@ final class SharedCompression {
         return compressed
     }
 
-    /// Forgets the twins: everyone has been given theirs.
+    /// Drops the copies at the end of a turn, when all clients have theirs.
     func turnEnded() {
         if !self.twins.isEmpty { self.twins.removeAll(keepingCapacity: true) }
     }

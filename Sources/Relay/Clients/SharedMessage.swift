@@ -1,6 +1,7 @@
 import NIOCore
 
-/// A message that is the same for many sessions: it has its number at once, and is encoded for the first that wants it.
+/// A message that is the same for many sessions. It gets its number at once, and is encoded when the first session
+/// needs it.
 final class SharedMessage {
     let number: UInt64
     private var frames: [ObjectIdentifier: ByteBuffer] = [:]

@@ -5,15 +5,15 @@ import WebSocket
 
 /// A client's socket, written to without the channel.
 ///
-/// The channel keeps the descriptor and closes it, so it may be used only while the channel is active.
+/// The channel owns the descriptor and closes it, so this may be used only while the channel is active.
 package struct SocketTransport: DirectTransport {
     let handle: NIOBSDSocket.Handle
-    /// A peer that has gone is an error of this call, never a signal; and nobody is waited for.
+    /// A closed peer is an error of this call, never a signal, and the call does not block.
     private static let flags = Int32(MSG_NOSIGNAL | MSG_DONTWAIT)
 
     init(handle: NIOBSDSocket.Handle) { self.handle = handle }
 
-    /// The socket of a channel on whose way out nothing changes bytes; nil when there is TLS, or no socket.
+    /// Takes the socket of a channel whose outbound handlers change no bytes; `nil` with TLS or without a socket.
     package init?(_ pipeline: ChannelPipeline) {
         let pipeline = pipeline.syncOperations
         guard (try? pipeline.handler(type: TLSHandler.self)) == nil,
@@ -32,7 +32,7 @@ package struct SocketTransport: DirectTransport {
         }
     }
 
-    /// Takes one buffer's pointer after the other, for these live only as long as a closure.
+    /// Collects the buffers' pointers recursively, since each is valid only inside its closure.
     private func send(
         _ buffers: ArraySlice<ByteBuffer>,
         vectors: UnsafeMutableBufferPointer<iovec>,
@@ -54,7 +54,7 @@ package struct SocketTransport: DirectTransport {
     }
 }
 
-/// The socket of one of the relay's clients, which has a lane of the fan-out's as well.
+/// The socket of one of the relay's clients, together with its slot of the fan-out.
 struct SlotTransport: DirectTransport {
     let socket: SocketTransport
     let slot: DirectSlots.Slot

@@ -2,34 +2,34 @@ import Market
 import NIOCore
 import Wire
 
-/// The lossless readers, those with the same wishes in one group, so that what they get is encoded once.
+/// The lossless readers, grouped by their subscriptions, so that each group's trades are encoded once.
 ///
-/// Owned by the relay's loop. Generic over the reader, which it only keeps and compares.
+/// Owned by the relay's loop. It is generic over the reader, which it only stores and compares.
 struct SubscriberGroups<Member: AnyObject> {
     /// The same bytes for many readers.
     struct EncodedBatch {
         var members: [Member]
-        /// The members' lanes, in the same order.
+        /// The members' slots, in the same order.
         var slots: [DirectSlots.Slot]
         /// Whole WebSocket frames.
         var bytes: ByteBuffer
         var messages: Int
-        /// The trades in them.
+        /// The number of trades in the frames.
         var trades: UInt64
     }
 
-    /// Readers who want the same of some batches.
+    /// Readers that want the same symbols of some batches.
     struct SubscriberGroup {
         var members: [Member]
-        /// The members' lanes, in the same order.
+        /// The members' slots, in the same order.
         var slots: [DirectSlots.Slot]
-        /// Symbols that are in the batches.
+        /// The wanted symbols of those in the batches.
         var wanted: SymbolSet
     }
 
-    /// What a reader wants.
+    /// The symbols that a reader wants.
     struct SymbolFilter: Hashable {
-        /// Whether it is everything but `symbols`; else it is these.
+        /// Whether it means all symbols except `symbols`; otherwise it means these.
         var isEverything = false
         var symbols: Set<String>
 
@@ -40,7 +40,7 @@ struct SubscriberGroups<Member: AnyObject> {
         let filter: SymbolFilter
         var members: [Member] = []
         var slots: [DirectSlots.Slot] = []
-        /// The symbols that the wish names as far as the feed has them.
+        /// The symbols of the filter that the feed has, by number.
         var named = SymbolSet()
     }
 
@@ -49,18 +49,19 @@ struct SubscriberGroups<Member: AnyObject> {
         var index: Int
     }
 
-    /// In no order; walked through with every read.
+    /// In no order; iterated for every batch.
     private var groups: [Group] = []
     private var groupOfFilter: [SymbolFilter: Int] = [:]
     private var places: [ObjectIdentifier: Place] = [:]
-    /// The feed's names as last seen; they only grow, and begin anew with another epoch.
+    /// The feed's symbols as of the last batch. They only grow, and begin anew with another epoch.
     private var symbols = SymbolTable()
-    /// Where the frames for those are written who want all of a read; used again unless somebody still waits for them.
+    /// The buffer for the frames of readers that want a whole batch. It is reused unless a reader's queue still holds
+    /// it.
     private var room = ByteBuffer()
 
-    /// Puts a reader where its wishes belong; without any, it gets nothing.
+    /// Moves a reader to the group of its subscriptions. Without any, it gets nothing.
     ///
-    /// - Parameter lane: its lane, which it keeps as long as it has a place here.
+    /// - Parameter slot: the reader's slot, which it keeps while it is in a group.
     mutating func place(
         _ member: Member,
         wanting symbols: Set<String>,
@@ -82,7 +83,7 @@ struct SubscriberGroups<Member: AnyObject> {
         self.groups[group].slots.append(slot)
     }
 
-    /// Forgets a reader, in constant time.
+    /// Removes a reader, in constant time.
     mutating func remove(_ member: Member) {
         guard let place = self.places.removeValue(forKey: ObjectIdentifier(member)),
             let group = self.groupOfFilter[place.filter]
@@ -97,7 +98,7 @@ struct SubscriberGroups<Member: AnyObject> {
         if self.groups[group].members.isEmpty { self.forget(group) }
     }
 
-    /// Forgets a group without members; the last one takes its place.
+    /// Removes a group without members; the last group takes its index.
     private mutating func forget(_ group: Int) {
         self.groupOfFilter[self.groups[group].filter] = nil
         let last = self.groups.removeLast()
@@ -106,14 +107,14 @@ struct SubscriberGroups<Member: AnyObject> {
         self.groupOfFilter[last.filter] = group
     }
 
-    /// Encodes what the batches hold for each group; groups that want the same of them share one buffer.
+    /// Encodes the trades of the batches for each group. Groups that want the same of them share one buffer.
     ///
-    /// - Parameter parcels: gets them at its end. An array that is used again and again spares every read a new one.
+    /// - Parameter parcels: the encoded batches are appended to it. Reusing one array avoids an allocation per batch.
     mutating func pack(_ batches: ArraySlice<TapeBatch>, into parcels: inout [EncodedBatch]) {
         guard !self.groups.isEmpty, !batches.isEmpty else { return }
         self.learn(batches)
         let present = FinnhubTradeEncoder.symbols(in: batches)
-        // Most want all of a read, which mostly is of one symbol; that needs no table.
+        // Most groups want the whole batch, which mostly is of one symbol. That needs no table.
         var whole: FinnhubTradeEncoder.Content?
         var parts: [SymbolSet: FinnhubTradeEncoder.Content] = [:]
         var cuts = FinnhubTradeEncoder.CutFrames()
@@ -145,13 +146,13 @@ struct SubscriberGroups<Member: AnyObject> {
         }
     }
 
-    /// The symbols of the present ones that a group wants.
+    /// Returns those of the present symbols that a group wants.
     private func wanted(_ group: Int, of present: SymbolSet) -> SymbolSet {
         let named = self.groups[group].named
         return self.groups[group].filter.isEverything ? present.subtracting(named) : named.intersection(present)
     }
 
-    /// Finds out who wants something of the batches, and what.
+    /// Returns the groups that want some of the batches, and the symbols that each wants.
     ///
     /// - Parameter present: the symbols of the batches' trades.
     mutating func interestedGroups(of batches: ArraySlice<TapeBatch>, present: SymbolSet) -> [SubscriberGroup] {
@@ -168,18 +169,18 @@ struct SubscriberGroups<Member: AnyObject> {
         return interestedGroups
     }
 
-    /// Whether anybody wants anything.
+    /// Whether no reader has a subscription.
     var isEmpty: Bool { self.groups.isEmpty }
 
-    /// Notes that symbols' numbers mean others from now on.
+    /// Forgets which symbol each number means; the next epoch assigns the numbers anew.
     mutating func epochBegan() {
         self.symbols = SymbolTable()
         for index in self.groups.indices { self.groups[index].named = SymbolSet() }
     }
 
-    /// Learns the feed's new symbols, which may be some that readers have waited for.
+    /// Takes in the feed's new symbols, for which readers may have been waiting.
     private mutating func learn(_ batches: ArraySlice<TapeBatch>) {
-        // By its place, for a batch is many words and references.
+        // By index, because a batch is many words and references.
         let newest = batches.endIndex - 1
         guard batches[newest].symbols.count != self.symbols.count else { return }
         self.symbols = batches[newest].symbols

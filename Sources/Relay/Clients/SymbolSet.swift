@@ -1,10 +1,12 @@
 import Market
 
-/// A set of symbols of one ``SymbolTable`` as bits, so that one batch is compared with many readers' wishes in a few
-/// instructions, and without an allocation for the first 64 symbols, which are more than one connection to Finnhub has.
+/// A set of symbols of one ``SymbolTable``, as bits.
+///
+/// One batch is compared with many readers' subscriptions in a few instructions. The first 64 symbols need no
+/// allocation; a connection to Finnhub has fewer.
 struct SymbolSet: Hashable {
     private var low: UInt64 = 0
-    /// The others, 64 a word, without an empty word at the end: equal sets have equal words.
+    /// The other symbols, 64 per word, without an empty word at the end, so that equal sets have equal words.
     private var words: [UInt64] = []
 
     init() {}

@@ -1,15 +1,15 @@
 import Market
 import Wire
 
-/// What there is behind a trade that a reader knows.
+/// The search for the trades that follow a known one.
 extension TradeRing {
-    /// What a reader gets who comes back with the name of a trade.
+    /// The trades that follow the one a reader names.
     struct Path: Equatable {
-        /// Why what follows that trade is not all there.
+        /// The reason why not all following trades are there.
         enum Shortage: Equatable {
-            /// Some that follow it are gone.
+            /// Some of the following trades are no longer kept.
             case tooOld
-            /// This relay knows nothing of that run of numbers, or has not given out that number.
+            /// This relay has no such epoch, or has not assigned that number.
             case unknown
 
             /// One line for people.
@@ -21,21 +21,21 @@ extension TradeRing {
             }
         }
 
-        /// What stands in front of all; `nil` where nothing is missing at the beginning.
+        /// The shortage at the beginning; `nil` if nothing is missing there.
         var shortage: Shortage?
-        /// The first trade that there is, or the place of the next to come.
+        /// The first available trade, or the position of the next one to come.
         var start: TapePosition
-        /// Whether all is there from the trade that the reader knows to the newest. Between two runs it never is.
+        /// Whether all trades from the known one to the newest are there. Across two runs they never are.
         var isComplete: Bool
     }
 
-    /// Finds what follows a trade; `nil` as long as no run of numbers has begun.
+    /// Returns the trades that follow a known one; `nil` before the first epoch.
     func path(since known: TapePosition) -> Path? {
         guard let epoch = self.epoch else { return nil }
         let here = TapePosition(epoch: epoch, sequence: self.sequences.lowerBound)
         let end = TapePosition(epoch: epoch, sequence: self.sequences.upperBound)
         if known.epoch == epoch {
-            // The number of the newest has been given out, and 0, before any.
+            // Assigned are 0, which stands for the time before any trade, and the numbers up to the newest.
             guard known.sequence < self.sequences.upperBound else {
                 return Path(shortage: .unknown, start: end, isComplete: false)
             }
@@ -56,13 +56,13 @@ extension TradeRing {
             let next = TapePosition(epoch: known.epoch, sequence: known.sequence + 1)
             return Path(shortage: nil, start: next, isComplete: false)
         }
-        // Runs are named by when they began: all that is here came after an older one.
+        // An epoch is the time of a run's beginning, so all runs kept here are later than an unknown older one.
         guard known.epoch < epoch else { return Path(shortage: .unknown, start: end, isComplete: false) }
         let later = self.earlier.firstIndex { ($0.ring.epoch ?? 0) > known.epoch } ?? self.earlier.count
         return Path(shortage: .unknown, start: self.start(ofRun: later), isComplete: false)
     }
 
-    /// The first trade of an earlier run, or, behind the last of these, of this one.
+    /// Returns the first trade of an earlier run, or of this run if the index is past those.
     private func start(ofRun index: Int) -> TapePosition {
         guard index < self.earlier.count else {
             return TapePosition(epoch: self.epoch ?? 0, sequence: self.sequences.lowerBound)
@@ -71,7 +71,7 @@ extension TradeRing {
         return TapePosition(epoch: ring.epoch ?? 0, sequence: ring.sequences.lowerBound)
     }
 
-    /// The run that a place lies in, and its number among the earlier ones; `nil` where it is this one.
+    /// Returns the run of a position and its index among the earlier runs; the index is `nil` for this run.
     func run(at place: TapePosition) -> (ring: TradeRing, earlier: Int?) {
         if let index = self.earlier.firstIndex(where: { $0.ring.epoch == place.epoch }) {
             return (self.earlier[index].ring, index)
@@ -79,12 +79,12 @@ extension TradeRing {
         return (self, nil)
     }
 
-    /// What stands between an earlier run and the next one, and where that begins.
+    /// Returns the gap between an earlier run and the next one, and the position where that begins.
     func behind(earlier index: Int) -> (gap: Gap, next: TapePosition) {
         (self.earlier[index].gap, self.start(ofRun: index + 1))
     }
 
-    /// How many trades of a symbol there are from a place on.
+    /// Returns how many trades of a symbol there are from a position on.
     func count(of symbol: String, from place: TapePosition) -> UInt64 {
         let (run, index) = self.run(at: place)
         var count = run.count(of: symbol, from: place.sequence)

@@ -1,28 +1,28 @@
 import Market
 import Wire
 
-/// The newest trades of the tape, found by number or by symbol; bounded memory (56 bytes a trade) and age.
+/// The newest trades of the tape, found by number or by symbol; bounded in memory (56 bytes per trade) and in age.
 ///
-/// Numbers follow each other without a hole, so a trade's number says where it stands. Where the tape begins anew, or a
-/// hole shows that trades were left out on the way here, the ring begins anew too: what it holds is always whole. Before
-/// this run's trades it can hold those of earlier runs, which somebody else has kept (``preload(_:gap:)``).
+/// Numbers have no holes, so a trade's number gives its index. The ring restarts with a new epoch, and where a jump in
+/// the numbers shows that trades were left out before it, so its contents have no gaps. Before this run's trades it can
+/// hold those of earlier runs, which a recording has kept (``preload(_:gap:)``).
 struct TradeRing {
-    /// The trades that a program holds on to.
+    /// How many trades a program keeps.
     static let usualCapacity = 100_000
-    /// For how long it holds on to them, ns: ten minutes.
+    /// How long it keeps them, ns: ten minutes.
     static let usualSpan: Int64 = 600_000_000_000
-    /// How exactly the age of a trade is known, ns.
+    /// The resolution of a trade's age, ns.
     static let ageStep: Int64 = 1_000_000_000
 
     struct Entry {
         var trade: Trade
-        /// How many trades back the symbol's trade before this one is; 0 where there is none.
+        /// The distance to the symbol's previous trade, in trades; 0 if there is none.
         fileprivate var stepBack: UInt32
-        /// Our wall clock at the arrival, ns since 1970.
+        /// The arrival by our wall clock, ns since 1970.
         var received: Int64
     }
 
-    /// Trades of an earlier run, and what may be missing between them and the next run's.
+    /// The trades of an earlier run, and the possible gap between them and the next run's.
     struct EarlierRun {
         var ring: TradeRing
         var gap: Gap
@@ -30,9 +30,9 @@ struct TradeRing {
 
     /// The trades that came within one ``ageStep``.
     private struct Moment {
-        /// The number of the first.
+        /// The number of the first trade.
         var first: UInt64
-        /// When it came, monotonic ns.
+        /// The arrival of the first trade, monotonic ns.
         var arrival: Int64
     }
 
@@ -40,20 +40,20 @@ struct TradeRing {
     let span: Int64
     private(set) var epoch: UInt64?
     private(set) var symbols = SymbolTable()
-    /// The numbers of the trades that are there.
+    /// The numbers of the trades in the ring.
     private(set) var sequences: Range<UInt64> = 0..<0
     /// The runs before this one, the oldest first.
     private(set) var earlier: [EarlierRun] = []
-    /// The number of the trade that took the first place.
+    /// The number of the trade at index 0 of `entries`.
     private var base: UInt64 = 0
     private var entries: ContiguousArray<Entry> = []
-    /// The number of each symbol's newest trade, plus one; 0 where there is none.
+    /// The number of each symbol's newest trade plus one; 0 if there is none.
     private var newest: [UInt64] = []
-    /// Oldest first, those before `firstMoment` done with.
+    /// The oldest first; those before `firstMoment` are no longer needed.
     private var moments: [Moment] = []
     private var firstMoment = 0
 
-    /// - Parameter epoch: the run of numbers that will come, if that is known; its first trade has the number 1.
+    /// - Parameter epoch: the epoch of the trades to come, if it is known; its first trade has the number 1.
     init(capacity: Int = TradeRing.usualCapacity, span: Int64 = TradeRing.usualSpan, epoch: UInt64? = nil) {
         self.capacity = max(capacity, 1)
         self.span = span
@@ -63,7 +63,7 @@ struct TradeRing {
         self.base = 1
     }
 
-    /// How many trades are there, those of earlier runs among them.
+    /// The number of trades, including those of earlier runs.
     var count: Int { self.earlier.reduce(self.sequences.count) { $0 + $1.ring.sequences.count } }
 
     mutating func append(_ batch: TapeBatch) {
@@ -96,7 +96,7 @@ struct TradeRing {
                 received: batch.received
             )
             if self.entries.count < self.capacity {
-                // The places are given out in the order of the numbers, beginning with that of the first.
+                // Indices are assigned in the order of the numbers, beginning with the first one.
                 self.entries.append(entry)
             } else {
                 self.entries[self.place(of: sequence)] = entry
@@ -112,7 +112,7 @@ struct TradeRing {
         batch.epoch != self.epoch || batch.firstSequence != self.sequences.upperBound
     }
 
-    /// The number of the oldest trade that will be left once the batch has been appended, as far as that depends on room.
+    /// Returns the number of the oldest trade that stays once the batch is appended, judged by capacity alone.
     func lowerBound(after batch: TapeBatch) -> UInt64 {
         if self.beginsAnew(with: batch) { return self.sequences.upperBound }
         let upper = self.sequences.upperBound + UInt64(batch.trades.count)
@@ -120,7 +120,7 @@ struct TradeRing {
         return max(self.sequences.lowerBound, room)
     }
 
-    /// The number of the oldest trade that is young enough at `now`, monotonic ns.
+    /// Returns the number of the oldest trade that is young enough at `now`, monotonic ns.
     func lowerBound(at now: Int64) -> UInt64 {
         var lower = self.sequences.lowerBound
         for index in self.firstMoment..<self.moments.count {
@@ -131,7 +131,7 @@ struct TradeRing {
         return lower
     }
 
-    /// Forgets what is too old at `now`, monotonic ns, and what earlier runs hold beyond the room.
+    /// Drops the trades that are too old at `now` (monotonic ns), and those of earlier runs beyond the capacity.
     mutating func expire(now: Int64) {
         let lower = self.lowerBound(at: now)
         while self.firstMoment < self.moments.count,
@@ -150,7 +150,7 @@ struct TradeRing {
         for index in self.earlier.indices where excess > 0 {
             excess -= self.earlier[index].ring.dropOldest(excess)
         }
-        // A run of which nothing is left says nothing any more, and neither do those before it.
+        // An empty run gives no information, and neither do those before it.
         if let last = self.earlier.lastIndex(where: { $0.ring.sequences.isEmpty }) {
             self.earlier.removeSubrange(...last)
         }
@@ -162,14 +162,14 @@ struct TradeRing {
         return dropped
     }
 
-    /// Puts the trades of the run before this one in front, as far as there is room for them.
+    /// Puts the trades of an earlier run before this one's, as far as the capacity allows.
     ///
-    /// To be called before this run's first trade, for each run from the oldest to the newest.
+    /// Called before this run's first trade, for each run from the oldest to the newest.
     ///
     /// - Parameters:
-    ///   - batches: all of one epoch and numbered without a hole; `receivedMonotonic` is on this run's clock and may be
+    ///   - batches: all of one epoch and numbered without a hole. `receivedMonotonic` is on this run's clock and may be
     ///     negative. Their frames are not kept.
-    ///   - gap: what may be missing between these trades and those of the next run; it stands between them.
+    ///   - gap: the possible gap between these trades and those of the next run.
     mutating func preload(_ batches: some Sequence<TapeBatch>, gap: Gap) {
         precondition(self.sequences.isEmpty, "trades of an earlier run after \(self.sequences.count) of this one")
         var ring = TradeRing(capacity: self.capacity, span: self.span)
@@ -183,19 +183,19 @@ struct TradeRing {
         self.expire(now: newest)
     }
 
-    /// Notes when this run's trades began to come, which ends what may be missing before them.
+    /// Sets the end of the gap before this run: the arrival of its first trades.
     mutating func closeEarlierGap(to: Int64) {
         guard !self.earlier.isEmpty else { return }
         self.earlier[self.earlier.count - 1].gap.to = to
     }
 
-    /// The trade of that number, which must be one of ``sequences``.
+    /// The trade with a number, which must be one of ``sequences``.
     subscript(sequence: UInt64) -> Entry {
         precondition(self.sequences.contains(sequence), "trade \(sequence) is not in the ring")
         return self.entries[self.place(of: sequence)]
     }
 
-    /// The numbers of a symbol's newest trades, the oldest first; `nil` when it has none here.
+    /// Returns the numbers of a symbol's newest trades, the oldest first; `nil` if it has none here.
     func newest(_ limit: Int, of symbol: String) -> [UInt64]? {
         var found: [UInt64] = []
         self.walkBack(symbol) { sequence in
@@ -206,7 +206,7 @@ struct TradeRing {
         return found.isEmpty && (limit > 0 || !self.has(symbol)) ? nil : found.reversed()
     }
 
-    /// How many trades of a symbol there are from that number on, in this run.
+    /// Returns how many trades of a symbol there are from a number on, in this run.
     func count(of symbol: String, from first: UInt64) -> UInt64 {
         var count: UInt64 = 0
         self.walkBack(symbol) { sequence in
@@ -226,7 +226,7 @@ struct TradeRing {
         return isThere
     }
 
-    /// Calls `body` with the numbers of a symbol's trades, the newest first, until it says that that is enough.
+    /// Calls `body` with the numbers of a symbol's trades, the newest first, until it returns `false`.
     private func walkBack(_ symbol: String, _ body: (UInt64) -> Bool) {
         guard let id = self.symbols.id(of: symbol), Int(id.index) < self.newest.count else { return }
         guard self.newest[Int(id.index)] > 0 else { return }

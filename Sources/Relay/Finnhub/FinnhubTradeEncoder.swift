@@ -3,10 +3,12 @@ import NIOCore
 import WebSocket
 import Wire
 
-/// The packing of trades for readers of Finnhub's own protocol: frames of the upstream byte for byte where every trade in
-/// them is wanted, and those trades that are wanted, cut out byte for byte, where only some are.
+/// The encoder of trades for clients of Finnhub's protocol.
+///
+/// A frame of which every trade is wanted is passed on byte for byte. Otherwise the wanted trades are cut out of it
+/// byte for byte.
 enum FinnhubTradeEncoder {
-    /// The room that is held on to from one read to the next.
+    /// The largest buffer that is kept from one batch to the next, in bytes.
     private static let keptBytes = 128 << 10
 
     /// Encoded trades.
@@ -17,7 +19,7 @@ enum FinnhubTradeEncoder {
         var trades: UInt64
     }
 
-    /// The frames of some batches that had to be taken apart: each once, for however many different wishes.
+    /// The parsed frames of some batches, each parsed once for all filters.
     struct CutFrames {
         private struct Place: Hashable {
             var batch: Int
@@ -26,7 +28,7 @@ enum FinnhubTradeEncoder {
 
         private var cutters: [Place: FinnhubCutter?] = [:]
 
-        /// Returns a frame taken apart; `nil` where its text does not show its trades one by one.
+        /// Returns a parsed frame; `nil` if its trades cannot be told apart in its text.
         mutating func cutter(of batch: Int, frame: Int, in batches: ArraySlice<TapeBatch>) -> FinnhubCutter? {
             let place = Place(batch: batch, frame: frame)
             if let known = self.cutters[place] { return known }
@@ -36,11 +38,11 @@ enum FinnhubTradeEncoder {
         }
     }
 
-    /// The symbols of the batches' trades.
+    /// Returns the symbols of the batches' trades.
     static func symbols(in batches: ArraySlice<TapeBatch>) -> SymbolSet {
         var set = SymbolSet()
         var last: SymbolID?
-        // By their places here and below, for a batch is many words and references, and each copy of one is felt.
+        // By index, here and below: a batch is many words and references, and each copy of one costs measurable time.
         for index in batches.indices {
             for trade in batches[index].trades where trade.symbol != last {
                 set.insert(trade.symbol)
@@ -53,9 +55,10 @@ enum FinnhubTradeEncoder {
     /// Returns WebSocket frames with the wanted trades.
     ///
     /// - Parameters:
-    ///   - isAll: whether `wanted` holds all symbols of the batches.
-    ///   - cuts: the frames of these batches that have been taken apart.
-    ///   - out: takes the frames. What it held is gone; its memory is used again if nobody else has it.
+    ///   - isAll: whether `wanted` contains all symbols of the batches.
+    ///   - cuts: the frames of these batches that have been parsed.
+    ///   - out: receives the frames. Its previous contents are discarded; its memory is reused if nothing else refers
+    ///     to it.
     static func encode(
         _ batches: ArraySlice<TapeBatch>,
         wanted: SymbolSet,
@@ -100,13 +103,13 @@ enum FinnhubTradeEncoder {
         return Content(bytes: out, messages: messages, trades: UInt64(count))
     }
 
-    /// Whether the trades of a frame that are wanted are cut out of its text: where it is Finnhub's, and all that it held
-    /// could be read.
+    /// Returns whether the wanted trades are cut out of a frame's text: the frame is Finnhub's, and all of it could be
+    /// parsed.
     private static func isCut(_ frame: TapeBatch.Frame) -> Bool {
         frame.dialect == .finnhub && (frame.isWhole || (!frame.isMalformed && !frame.leftOut.isEmpty))
     }
 
-    /// Cuts the wanted trades out of a frame's text; answers false where it cannot be known which of its elements these are.
+    /// Cuts the wanted trades out of a frame's text; returns `false` if the trades do not match the text's elements.
     private static func cut(
         _ cutter: FinnhubCutter,
         _ frame: TapeBatch.Frame,
@@ -122,7 +125,7 @@ enum FinnhubTradeEncoder {
                 leftOut.removeFirst()
                 return false
             }
-            // There are more only where the places are not those of the text, each once and in order.
+            // This happens only if the positions are not those of the text, each once and in order.
             guard next < frame.trades.upperBound else { return false }
             defer { next += 1 }
             return wanted.contains(trades[next].symbol)

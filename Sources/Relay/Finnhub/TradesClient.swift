@@ -3,7 +3,8 @@ package import NIOHTTP1
 import WebSocket
 import Wire
 
-/// A session of Finnhub's own protocol: lossless, or closed with the count of what it missed.
+/// A session of Finnhub's protocol. It is lossless, or closed with the count of missed trades. By the client's choice
+/// it goes on with that count instead.
 package final class TradesClient: RelayProtocol {
     static let path = "/"
     static let name = "trades"
@@ -15,7 +16,7 @@ package final class TradesClient: RelayProtocol {
     private let fanout: TradesFanout
     private var session: TradesSession
     private let options: TradesOptions
-    /// With `snapshot=1`: the newest trades of symbols that it has given up, by number, as it has had these.
+    /// With `snapshot=1`: the sequence number of the newest trade of each unsubscribed symbol that the client has had.
     private var had: [String: UInt64] = [:]
     private static let maximumHad = 256
     private var allowance: RequestAllowance
@@ -30,17 +31,18 @@ package final class TradesClient: RelayProtocol {
         let waiting = settings.maximumWaitingBytes
         var webSocket = settings.webSocket
         if hub.flow == nil {
-            // The close frame with the count stands behind what waits, for one that reads again in time.
+            // The close frame with the count comes after the queue, for a client that reads again in time.
             webSocket.closeTimeout = max(webSocket.closeTimeout, min(settings.stallTimeout, .seconds(5)))
         } else {
-            // The close frame stands behind all that is queued for a reader whom the replay waits for.
+            // The close frame comes after the whole queue of a client for which the replay waits.
             webSocket.closeTimeout = settings.stallTimeout
         }
         if hub.feedWaits {
             let marks = ClientOutput.Marks(low: waiting / 16, high: waiting / 4)
             self.output = ClientOutput(relay: hub, webSocketSettings: webSocket, marks: marks)
         } else {
-            // Below the high mark nothing is counted, neither bytes nor messages, so it stays low however much may wait.
+            // Nothing is counted below the high mark, neither bytes nor messages. It is therefore low, however much may
+            // wait.
             let high = min(waiting / 16, 64 << 10)
             let marks = ClientOutput.Marks(low: high / 2, high: high)
             self.output = ClientOutput(relay: hub, webSocketSettings: webSocket, marks: marks)
@@ -92,31 +94,32 @@ package final class TradesClient: RelayProtocol {
         }
     }
 
-    /// The upstream does not send a symbol: a client who asked for it is told, and keeps its wish.
+    /// Reports a refused symbol to a client that has subscribed to it; the subscription stays.
     func symbolRefused(_ symbol: String, reason: String) {
         guard self.session.refused(symbol) else { return }
         self.answer(FinnhubEncoder.error(reason))
     }
 
-    /// The upstream sends a symbol again.
+    /// Notes that the upstream sends a symbol again.
     func symbolAccepted(_ symbol: String) { self.session.accepted(symbol) }
 
-    /// Sends the newest trade of a symbol just asked for, if there is one and the client has not had it. What is live comes
-    /// behind it: all that the relay has seen of the symbol has gone to its clients in an earlier turn of the loop.
+    /// Sends the newest trade of a symbol just subscribed to, if the client has not had it. Live trades come after it:
+    /// every trade that the relay has seen of the symbol went to its clients in an earlier turn of the loop.
     private func showNewest(_ symbol: String) {
         let had = self.had.removeValue(forKey: symbol)
         guard let newest = self.hub.newest(of: symbol), newest.sequence != had else { return }
         self.deliver(RelayHub.framed(FinnhubEncoder.newest(newest)), messages: 1, trades: 1)
     }
 
-    /// Notes what a client has had of a symbol that it gives up; bounded, for who gives up hundreds.
+    /// Notes the newest trade of a symbol that the client has unsubscribed; bounded, for clients that unsubscribe
+    /// hundreds.
     private func noteHad(_ symbol: String) {
         guard let newest = self.hub.newest(of: symbol) else { return }
         if self.had.count >= Self.maximumHad { self.had = [:] }
         self.had[symbol] = newest.sequence
     }
 
-    /// Who asks without reading the answers gets none.
+    /// Sends an answer, except to a client that does not read.
     private func answer(_ message: ByteBuffer) {
         guard self.isWritable else { return }
         var frame = ByteBuffer()
@@ -126,24 +129,25 @@ package final class TradesClient: RelayProtocol {
 
     // MARK: Trades
 
-    /// Trades that the client wants have come.
+    /// Sends trades that the client wants.
     ///
     /// - Parameters:
     ///   - plain: whole frames.
-    ///   - messages: how many of these there are.
+    ///   - messages: the number of frames.
     func deliver(_ plain: ByteBuffer, messages: Int, trades: UInt64) {
         guard self.isOpen else { return }
         let bytes = self.compressed(plain)
         let offer = self.output.offered(trades: trades, bytes: bytes.readableBytes, messages: messages)
         guard case .write = offer else { return }
-        // It is in one group, so all that a turn brings is in these bytes.
+        // The client is in one group, so these bytes are all that it gets in this turn.
         self.output.sendNow(asIs: bytes)
         self.output.wrote(messages: messages)
-        // What goes by an open lane is gone at once, so neither the backlog nor the count of what waits need hear of it.
+        // Bytes sent through an open slot leave at once, so neither the backlog nor the count of waiting bytes needs
+        // them.
         if !self.output.isWatched { self.output.openSlot() }
     }
 
-    /// The client's lane was not open, or took only the first `sent` of the bytes.
+    /// Sends the rest of trades for which the client's slot was closed, or took only the first `sent` bytes.
     func deliver(_ frames: ByteBuffer, behind sent: Int, messages: Int, trades: UInt64) {
         guard sent > 0 else { return self.deliver(frames, messages: messages, trades: trades) }
         self.output.finish(frames, behind: sent)
@@ -161,14 +165,14 @@ package final class TradesClient: RelayProtocol {
         self.obey(self.options.overflow == .close ? .close(missed: trades) : .goOn(missed: trades))
     }
 
-    /// Sends the ping; to a client that does not read, silence says the same.
+    /// Sends the ping, except to a client that does not read.
     func pingIsDue() {
         if self.isWritable { self.write(Self.pingFrame, messages: 1) }
     }
 
     // MARK: Pace
 
-    /// Reports what the client missed, or closes it with the count.
+    /// Reports the missed trades to the client, or closes it with their count.
     func willStop() { self.output.endWaiting() }
 
     func closed() {
@@ -182,7 +186,7 @@ package final class TradesClient: RelayProtocol {
         case .keep:
             break
         case .goOn(let missed):
-            // Told before anything newer.
+            // Reported before any newer trade.
             guard missed > 0 else { return }
             self.hub.noteSkipped(missed)
             self.write(RelayHub.framed(ByteBuffer(string: #"{"type":"skipped","trades":\#(missed)}"#)), messages: 1)

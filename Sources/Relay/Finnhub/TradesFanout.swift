@@ -1,16 +1,16 @@
 import Wire
 
-/// The way of trades to the sessions of Finnhub's protocol: in the upstream's own frames, and past all queues to those for
-/// whom nothing waits.
+/// The fan-out of trades to the sessions of Finnhub's protocol. It sends the upstream's own frames, directly to the
+/// sockets of clients for whom nothing waits.
 final class TradesFanout: TradeFanout {
     private let slots: DirectSlots
     @exclusivity(unchecked) private var subscribers = SubscriberGroups<TradesClient>()
-    /// Empty but while a read is sent: the room for what goes to the audience.
+    /// The array for the encoded batches, kept for its capacity; empty between two sends.
     @exclusivity(unchecked) private var parcels: [SubscriberGroups<TradesClient>.EncodedBatch] = []
 
     init(slots: DirectSlots) { self.slots = slots }
 
-    /// Changes the symbols of which a session gets every trade.
+    /// Changes the symbols whose trades a session gets.
     func place(_ session: TradesClient, wanting symbols: Set<String>) {
         self.subscribers.place(session, wanting: symbols, slot: session.output.slot)
     }
@@ -35,7 +35,7 @@ final class TradesFanout: TradeFanout {
                 )
             }
         }
-        // Before the next read, so that its frames find the room of these.
+        // Emptied before the next batch, so that its frames can reuse the memory of these.
         parcels.removeAll(keepingCapacity: true)
         swap(&parcels, &self.parcels)
         return isDelivered

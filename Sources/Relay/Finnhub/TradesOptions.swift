@@ -1,23 +1,24 @@
-/// What a client of Finnhub's protocol may choose in the query of the URL.
+/// The options of a client of Finnhub's protocol, in the query of its URL.
 ///
-/// Finnhub ignores what it does not know there, and so does the relay: `token` is anything, and neither an unknown name nor
-/// an unknown value keeps a client out. Without any choice the relay is Finnhub.
+/// Finnhub ignores unknown parts of the query, and so does the relay: `token` may be anything, and neither an unknown
+/// name nor an unknown value causes a refusal. Without options the relay behaves as Finnhub does.
 package struct TradesOptions: Equatable {
-    /// What is done where the client does not keep up.
+    /// The action for a client that does not keep up.
     enum Overflow: Equatable {
-        /// It is closed with the count of what it missed.
+        /// The client is closed with the count of missed trades.
         case close
-        /// It goes on with the newest and a count.
+        /// The client goes on with the next trades and the count of missed ones.
         case latest
     }
 
     var overflow = Overflow.close
-    /// Whether the newest trade of a symbol comes at once when it is subscribed.
+    /// Whether a subscription to a symbol is answered with its newest trade.
     var snapshot = false
 
     init() {}
 
-    /// Reads the target of a request, such as `/?token=any&snapshot=1`; of an option given twice the last one counts.
+    /// Parses the target of a request, such as `/?token=any&snapshot=1`. If an option is given twice, the last one
+    /// counts.
     package init(target: String) {
         guard let mark = target.firstIndex(of: "?") else { return }
         for pair in target[target.index(after: mark)...].split(separator: "&") {

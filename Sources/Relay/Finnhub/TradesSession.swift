@@ -2,24 +2,24 @@ import Ingest
 import Market
 import Wire
 
-/// What one client of Finnhub's protocol has asked for, and what its requests are answered.
+/// The subscriptions of one client of Finnhub's protocol, and the answers to its requests.
 struct TradesSession {
     enum Action: Equatable {
         /// The client has subscribed to a symbol.
         case subscribed
-        /// The client has given up a symbol.
+        /// The client has unsubscribed a symbol.
         case gaveUp(String)
-        /// An error in Finnhub's words.
+        /// An error with Finnhub's wording.
         case refuse(String)
         case nothing
     }
 
-    /// The words of Finnhub where one connection asks for too many symbols. It does not say which one was too many; the
-    /// relay adds the name (``tooMany(_:)``), as Finnhub does with `Invalid symbol`.
+    /// Finnhub's error for too many symbols on one connection. Finnhub does not name the symbol; the relay adds its
+    /// name (``tooMany(_:)``), as Finnhub does with `Invalid symbol`.
     static let tooManySymbols = "Subscribing to too many symbols"
 
     private(set) var symbols: Set<String> = []
-    /// Those that the client has been told the upstream does not send.
+    /// The symbols whose refusal was reported to the client.
     private var reportedRefused: Set<String> = []
     private let limit: Int
 
@@ -27,14 +27,14 @@ struct TradesSession {
 
     /// Takes in a request.
     ///
-    /// - Parameter subscribe: subscribes the client to a symbol, beside those of all others.
+    /// - Parameter subscribe: adds the client's subscription to those of all clients.
     mutating func received(
         _ request: FinnhubRequest?,
         subscribe: (String) -> SubscriptionTable.Answer
     ) -> Action {
         switch request {
         case .subscribe(let symbol):
-            // Asking again for what one has changes nothing, as there.
+            // A repeated subscription changes nothing, as with Finnhub.
             if self.symbols.contains(symbol) { return .nothing }
             guard self.symbols.count < self.limit else { return .refuse(Self.tooMany(symbol)) }
             switch subscribe(symbol) {
@@ -50,22 +50,22 @@ struct TradesSession {
             self.reportedRefused.remove(symbol)
             return self.symbols.remove(symbol) == nil ? .nothing : .gaveUp(symbol)
         case .other:
-            return .nothing  // news and press releases are not relayed; Finnhub is as silent about what a plan lacks
+            return .nothing  // news and press releases are not relayed; Finnhub, too, ignores what a plan lacks
         case nil:
             return .refuse("Invalid message")
         }
     }
 
-    /// Takes in that the upstream does not send a symbol; returns whether the client, who has asked for it and still
-    /// does, is to be told: once, until the symbol comes.
+    /// Notes that the upstream refuses a symbol. Returns whether to report this to the client: once per refusal, if it
+    /// is subscribed to the symbol.
     mutating func refused(_ symbol: String) -> Bool {
         self.symbols.contains(symbol) && self.reportedRefused.insert(symbol).inserted
     }
 
-    /// Takes in that the upstream sends a symbol again.
+    /// Notes that the upstream sends a symbol again.
     mutating func accepted(_ symbol: String) { self.reportedRefused.remove(symbol) }
 
-    /// Takes in that the client is gone; returns what it had asked for.
+    /// Ends the session; returns the symbols to which it was subscribed.
     mutating func left() -> Set<String> {
         defer {
             self.symbols = []

@@ -3,14 +3,14 @@ package import Market
 package import NIOCore
 import Wire
 
-/// What `/v1/bars/SYMBOL` was asked for.
+/// The query of `/v1/bars/SYMBOL`.
 package struct BarQuery: Sendable, Equatable {
     package static let maximumBars = 10_000
     static let usualBars = 100
     private static let known: Set<String> = ["width", "from", "to", "limit"]
 
     var width: BarWidth
-    /// The starts of the bars, ns since 1970; `to` is the first that is not wanted.
+    /// The range of the bars' starts, ns since 1970; `to` is exclusive.
     var from: Int64?
     var to: Int64?
     var limit: Int
@@ -35,7 +35,7 @@ package struct BarQuery: Sendable, Equatable {
 }
 
 extension QueryText {
-    /// The moment of that name, which is ms since 1970, in ns.
+    /// Returns the time with a name, given in ms since 1970, in ns since 1970.
     func moment(_ name: String) throws(HTTPRefusal) -> Int64? {
         guard let text = self.text(name) else { return nil }
         guard text.utf8.count <= 13, text.utf8.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }),
@@ -48,11 +48,10 @@ extension QueryText {
 /// Some bars of one symbol, the oldest first.
 package struct BarExcerpt: Sendable {
     var bars: [(bar: Bar, isClosed: Bool)]
-    /// From this start on, all bars that there are were looked through.
+    /// The start from which on all existing bars were searched.
     var oldest: Int64
 
-    /// What is in memory, and in front of it what is kept elsewhere, as far as it is wanted; `nil` where nothing is known of
-    /// the symbol.
+    /// Returns the bars in memory, preceded by stored ones as far as they are wanted; `nil` if the symbol is unknown.
     static func joining(
         _ live: BarExcerpt?,
         past: RelayPast?,
@@ -64,11 +63,11 @@ package struct BarExcerpt: Sendable {
         let end = min(query.to ?? .max, live?.oldest ?? .max)
         let missing = query.from == nil ? query.limit - (live?.bars.count ?? 0) : query.limit
         guard missing > 0, query.from ?? .min < end else { return live }
-        // How many there are is known when they have been read.
+        // The number of bars is known only once they are read.
         try room.hold(items: missing + (live?.bars.count ?? 0))
         let earlier = try await past.bars(symbol, query.width, query.from, end == .max ? nil : end, missing)
         guard !earlier.isEmpty || live != nil else {
-            // A symbol that has bars, but none in this span, is one all the same.
+            // A symbol with bars outside this span is known.
             let any = try await past.bars(symbol, query.width, nil, nil, 1)
             return any.isEmpty ? nil : BarExcerpt(bars: [], oldest: .max)
         }

@@ -1,20 +1,20 @@
 import Glibc
 import Measurements
 
-/// How many files and sockets the program may have open, and how many of them are a relay's connections: a flood of these leaves
-/// descriptors for the rest of the program, the upstream's next connection above all.
+/// The split of the process's file descriptors between a relay's connections and the rest of the program. A flood of
+/// connections leaves descriptors for the rest, above all for the next upstream connection.
 package enum DescriptorBudget {
-    /// With fewer than these no command can be relied on: the event loops, the feed, the recording, the history and a relay
-    /// with a few clients have some fifty open.
+    /// The smallest usable limit. The event loops, the feed, the recording, the history and a relay with a few clients
+    /// use about fifty.
     package static let minimumOfAll = 64
-    /// What the rest of the program may still open: sockets of the feed, files, the resolver.
+    /// The descriptors reserved for the rest of the program: sockets of the feed, files, the resolver.
     static let reserve = 32
-    /// A relay has at least so many places, whatever the limit.
+    /// The fewest connections of a relay, whatever the limit.
     static let least = 8
 
-    /// Raises the process's limit of open files as far as it may be and is needed.
+    /// Raises the process's limit of open files to the needed number, as far as the hard limit allows.
     ///
-    /// - Returns: the limit as it is then; `nil` where it is not known.
+    /// - Returns: the resulting limit; `nil` if it is unknown.
     package static func raise(to needed: Int) -> Int? {
         var limit = rlimit()
         let resource = __rlimit_resource_t(RLIMIT_NOFILE.rawValue)
@@ -27,9 +27,9 @@ package enum DescriptorBudget {
         return Int(clamping: limit.rlim_cur)
     }
 
-    /// Raises the limit as far as it may be and is needed, and answers how many connections fit.
+    /// Raises the limit as far as needed and allowed; returns how many connections fit.
     ///
-    /// Reads `/proc`, so not on an event loop.
+    /// Reads `/proc`, so it must not be called on an event loop.
     static func connections(wanted: Int) -> Int {
         let open = ProcessFigures.read().openDescriptors.map { Int($0) } ?? 64
         guard let limit = self.raise(to: open + self.reserve + wanted) else { return wanted }

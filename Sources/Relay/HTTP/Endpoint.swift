@@ -10,7 +10,7 @@ package struct Endpoint: Sendable, Equatable, CustomStringConvertible {
         self.port = port
     }
 
-    /// Reads `HOST:PORT`, with an IPv6 host in brackets; `nil` when it is none.
+    /// Parses `HOST:PORT`, with an IPv6 host in brackets; `nil` for any other text.
     package init?(_ text: some StringProtocol) {
         guard let (host, port) = Endpoint.split(text), let port, let number = Endpoint.port(port) else { return nil }
         self.init(host: host, port: number)
@@ -20,7 +20,7 @@ package struct Endpoint: Sendable, Equatable, CustomStringConvertible {
         self.host.utf8.contains(UInt8(ascii: ":")) ? "[\(self.host)]:\(self.port)" : "\(self.host):\(self.port)"
     }
 
-    /// Where this machine reaches what listens there: all addresses are the loopback one too.
+    /// The address at which this machine reaches a listener: for the wildcard addresses, loopback.
     package var fromHere: Endpoint {
         switch self.host {
         case "0.0.0.0": Endpoint(host: "127.0.0.1", port: self.port)
@@ -32,10 +32,9 @@ package struct Endpoint: Sendable, Equatable, CustomStringConvertible {
     /// Whether only this machine can reach the host.
     package var isLoopback: Bool { Endpoint.isLoopback(self.host) }
 
-    /// Whether a host is `localhost`, in 127.0.0.0/8, or `::1`.
+    /// Returns whether a host is `localhost`, in 127.0.0.0/8, or `::1`.
     ///
-    /// Only spellings that name one address are taken: `127.1` or `0x7f.0.0.1` mean different things to different
-    /// resolvers, so they count as strangers.
+    /// Only unambiguous spellings count: `127.1` or `0x7f.0.0.1` mean different things to different resolvers.
     package static func isLoopback(_ host: String) -> Bool {
         if host.lowercased() == "localhost" || host == "::1" { return true }
         let parts = host.split(separator: ".", omittingEmptySubsequences: false)
@@ -48,7 +47,7 @@ package struct Endpoint: Sendable, Equatable, CustomStringConvertible {
         return isAddress && parts[0] == "127"
     }
 
-    /// Takes `HOST`, `HOST:PORT` or `[ADDRESS]:PORT` apart; the port, where there is one, as text.
+    /// Splits `HOST`, `HOST:PORT` or `[ADDRESS]:PORT`; the port, if there is one, as text.
     package static func split(_ text: some StringProtocol) -> (host: String, port: String?)? {
         let host: String
         var rest: Substring
@@ -68,7 +67,7 @@ package struct Endpoint: Sendable, Equatable, CustomStringConvertible {
         return (host, String(rest))
     }
 
-    /// Reads a port number, 0 to 65,535, digits only.
+    /// Parses a port number, 0 to 65,535, digits only.
     package static func port(_ text: String) -> Int? {
         guard !text.isEmpty, text.utf8.count <= 5, text.utf8.allSatisfy({ UInt8(ascii: "0")...UInt8(ascii: "9") ~= $0 })
         else { return nil }

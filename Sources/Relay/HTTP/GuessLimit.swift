@@ -1,26 +1,26 @@
 import HTTP
 import NIOCore
 
-/// The bound on how often an address may show wrong tokens; time is an argument.
+/// The rate limit of wrong tokens from one address, with time as an argument.
 ///
-/// Each address has a store of guesses that fills up again. Who has used it up is refused without a look at the token, or
-/// guessing would go on. Only this machine's own programs, which are one address, are let in with the right one
-/// (``TokenGate``).
+/// Each address has a budget of guesses that refills over time. Beyond it a request is refused without a check of the
+/// token; otherwise guessing could go on. Only programs of this machine, which share one address, may still use the
+/// right token (``TokenGate``).
 struct GuessLimit {
-    /// How many wrong tokens may come at once ...
+    /// How many wrong tokens may come at once.
     static let burst = 60
-    /// ... and how long one of them takes to come back.
+    /// The time in which one guess is refilled.
     static let interval: TimeAmount = .seconds(1)
-    /// The most addresses that are remembered; 24 KiB.
+    /// The most addresses that are stored; 24 KiB.
     static let maximumAddresses = 1_024
 
-    /// When each address will have its whole store again.
+    /// The time at which each address's budget is full again.
     private var fullAt: [PeerAddress: NIODeadline] = [:]
 
-    /// How many addresses are remembered.
+    /// The number of stored addresses.
     var count: Int { self.fullAt.count }
 
-    /// How long the address must wait for its next guess; `nil` when it need not.
+    /// Returns how long the address must wait for its next guess; `nil` if it need not.
     func wait(of address: PeerAddress, now: NIODeadline) -> TimeAmount? {
         guard let full = self.fullAt[address] else { return nil }
         let debt = full - now
@@ -28,13 +28,13 @@ struct GuessLimit {
         return debt > most ? debt - most : nil
     }
 
-    /// Notes that an address has shown a wrong token.
+    /// Counts a wrong token of an address.
     mutating func wrong(from address: PeerAddress, now: NIODeadline) {
         if self.fullAt[address] == nil, self.fullAt.count >= Self.maximumAddresses { self.forget(now: now) }
         self.fullAt[address] = max(self.fullAt[address] ?? now, now) + Self.interval
     }
 
-    /// Makes room: forgets those who have their store again, or else the half that has used least of it.
+    /// Removes the addresses with a full budget, or else the half with the fullest ones.
     private mutating func forget(now: NIODeadline) {
         self.fullAt = self.fullAt.filter { $0.value > now }
         guard self.fullAt.count >= Self.maximumAddresses else { return }

@@ -5,16 +5,16 @@ import NIOHTTP1
 import WebSocket
 import Wire
 
-/// A refused request: a status and one line that says why.
+/// A refusal of a request: a status, a type for programs, and one line for people.
 package struct HTTPRefusal: Error, Equatable {
     var status: HTTPResponseStatus
     /// A stable word for programs.
     var type: String
     /// One line for people.
     var message: String
-    /// What to do about it, in one line.
+    /// The remedy, in one line.
     var hint: String?
-    /// Headers beside those of every answer.
+    /// Headers in addition to those of every answer.
     var headers: HTTPHeaders = [:]
 
     /// The body: one line of JSON.
@@ -143,7 +143,7 @@ extension HTTPRefusal {
         )
     }
 
-    /// A symbol that nobody here has heard of.
+    /// A symbol that the relay does not know.
     static func noSuchSymbol(_ symbol: String) -> HTTPRefusal {
         HTTPRefusal(
             status: .notFound,
@@ -175,7 +175,7 @@ extension HTTPRefusal {
 }
 
 extension HTTPRefusal {
-    /// Words a failure that the connection found.
+    /// Describes a failure that the connection found.
     ///
     /// - Parameter isEncrypted: whether the connection speaks TLS.
     init(_ failure: HTTPServerFailure, isEncrypted: Bool) {
@@ -200,9 +200,9 @@ extension HTTPRefusal {
         }
     }
 
-    /// The answer that says it.
+    /// Returns the refusal as an answer.
     ///
-    /// - Parameter origin: the origin of the page that asks, where it may read the answer.
+    /// - Parameter origin: the origin of the requesting page, if it may read the answer.
     func answer(to origin: String?) -> HTTPAnswer {
         var headers = self.headers
         headers.replaceOrAdd(name: "Content-Type", value: "application/json")

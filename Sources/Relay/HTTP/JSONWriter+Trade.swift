@@ -2,11 +2,11 @@ import Market
 import Wire
 
 extension JSONWriter {
-    /// A trade with its number; times as in `/v1/stream`.
+    /// Writes a trade with its number; times as in `/v1/stream`.
     ///
     /// - Parameters:
-    ///   - epoch: the run of numbers, where the list has trades of several.
-    ///   - received: our wall clock when it came, ns since 1970.
+    ///   - epoch: the trade's epoch, if the list has trades of several.
+    ///   - received: the arrival by our wall clock, ns since 1970.
     mutating func trade(_ trade: Trade, epoch: UInt64? = nil, sequence: UInt64, received: Int64) {
         self.element { out in
             if let epoch {

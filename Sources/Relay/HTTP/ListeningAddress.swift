@@ -1,13 +1,14 @@
 import HTTP
 import NIOCore
 
-/// The address that a relay listens at.
+/// The listening address of a relay.
 enum ListeningAddress {
-    /// Finds the address of a relay's host.
+    /// Resolves a relay's host.
     ///
-    /// - Parameter hasToken: whether clients must show a token; without one only loopback addresses are allowed, for nothing
-    ///   else would check who connects. (Finnhub's terms forbid passing its data on to others even then.)
-    /// - Throws: ``RelayError/needsToken(host:)``, or what is wrong with the host.
+    /// - Parameter hasToken: whether clients must show a token. Without one only loopback addresses are allowed, since
+    ///   nothing else checks who connects. (Even with a token, Finnhub's terms forbid passing its data on to others.)
+    /// - Throws: ``RelayError/needsToken(host:)``, or ``RelayError/cannotListen(host:port:reason:)`` with the fault of
+    ///   the host or port.
     static func resolve(host: String, port: Int, hasToken: Bool) throws(RelayError) -> SocketAddress {
         var name = host.lowercased()
         if name.hasPrefix("["), name.hasSuffix("]") { name = String(name.dropFirst().dropLast()) }
@@ -20,19 +21,20 @@ enum ListeningAddress {
         guard hasToken else { throw .needsToken(host: host) }
         if let address { return address }
         do {
-            // Asks the system's resolver, which may take a while; the program has not begun yet.
+            // Calls the system's resolver, which may block for a while; at this point the program has not begun its
+            // work.
             return try SocketAddress.makeAddressResolvingHost(name, port: port)
         } catch {
             throw .cannotListen(host: host, port: port, reason: "no address has this name")
         }
     }
 
-    /// Whether the host, as it stands in the settings, is this machine as only it can see it.
+    /// Returns whether a host from the settings is a loopback address.
     static func isLoopback(host: String) -> Bool {
         (try? Self.resolve(host: host, port: 0, hasToken: false)) != nil
     }
 
-    /// Judged by the system's own text form, of which there is one for each address.
+    /// Decided by the system's text form, which is unique for each address.
     private static func isLoopback(_ address: SocketAddress) -> Bool {
         address.ipAddress.map(PeerAddress.isLoopback) ?? false
     }

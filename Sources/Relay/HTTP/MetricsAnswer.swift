@@ -3,9 +3,9 @@ import Measurements
 import NIOCore
 import TLS
 
-/// The body of `/metrics`: what is counted on the way, and what is true at this moment.
+/// The body of `/metrics`: the counters, and the gauges of this moment.
 enum MetricsAnswer {
-    /// Reads `/proc`, so not on an event loop.
+    /// Reads `/proc`, so it must not be called on an event loop.
     static func text(_ reading: RelayReading, instruments: Instruments, version: String) -> ByteBuffer {
         var out = PrometheusText()
         out.family("tickertape_build_info", .gauge, "1, with the versions of the program and of its OpenSSL.")
@@ -64,7 +64,7 @@ enum MetricsAnswer {
             "tickertape_feed_state_since_timestamp_seconds",
             .gauge,
             "When that state began, seconds since 1970.",
-            // Whole milliseconds, so that a double shows them as they are.
+            // In whole milliseconds, so that the double prints without a rounding error.
             Double(status.since / 1_000_000) / 1e3
         )
     }

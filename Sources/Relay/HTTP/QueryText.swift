@@ -1,17 +1,18 @@
 import HTTP
 
-/// The query of a request, by name.
+/// The parameters of a request's query, by name.
 struct QueryText {
     private var values: [String: String] = [:]
 
-    /// - Throws: ``HTTPRefusal`` for what is damaged, given twice or not among `known`, where that is not `nil`.
+    /// - Throws: ``HTTPRefusal`` for a parameter that is malformed, given twice, or not in `known` (unless that is
+    ///   `nil`).
     init(_ query: String?, known: Set<String>?) throws(HTTPRefusal) {
         for pair in (query ?? "").split(separator: "&") {
             let parts = pair.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
             guard let name = PercentText.decoded(parts[0]),
                 let value = PercentText.decoded(parts.count > 1 ? parts[1] : "")
             else { throw .badQuery("the query cannot be decoded") }
-            // The key that clients of Finnhub are used to send; it says nothing here.
+            // The key that clients of Finnhub send by habit; it is ignored here.
             if name == "token" { continue }
             if let known, !known.contains(name) {
                 throw .badQuery("there is no parameter \(name.prefix(32)) here", known: known)
@@ -22,10 +23,10 @@ struct QueryText {
         }
     }
 
-    /// The value of that name.
+    /// Returns the value of a parameter.
     func text(_ name: String) -> String? { self.values[name] }
 
-    /// The whole number of that name in the range, or the default.
+    /// Returns the value of a parameter as a whole number in the range, or the default.
     func number(_ name: String, in range: ClosedRange<Int>, default usual: Int) throws(HTTPRefusal) -> Int {
         guard let text = self.values[name] else { return usual }
         guard text.utf8.count <= 10, let number = Int(text), range.contains(number) else {

@@ -46,7 +46,7 @@ struct RelayListener {
     ) async throws -> any Channel {
         let channel = try await Self.bootstrap(settings, isTCP: isTCP, on: loop, listener: listener, logger: logger)
             .withBoundSocket(descriptor).get()
-        // NIO makes the queue of whoever waits for `accept` 128 long, whatever it was.
+        // NIO sets the accept queue to 128 entries, whatever its length was.
         _ = Glibc.listen(descriptor, Self.backlog)
         return channel
     }
@@ -60,10 +60,10 @@ struct RelayListener {
     ) -> ServerBootstrap {
         let bootstrap = ServerBootstrap(group: loop)
             .serverChannelOption(.backlog, value: Self.backlog)
-            // As many connections as come at once, rather than a few between one batch of trades and the next.
+            // Accepts all connections that arrive at once, rather than a few between two batches of trades.
             .serverChannelOption(.maxMessagesPerRead, value: 256)
             .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
-            // Connections inherit it, and it must stand before TCP agrees on a window.
+            // Connections inherit it. It must be set before TCP negotiates a window.
             .serverChannelOption(.socketOption(.so_sndbuf), value: .init(settings.sendBufferBytes))
             .serverChannelInitializer { channel in
                 channel.eventLoop.makeCompletedFuture {
@@ -76,7 +76,7 @@ struct RelayListener {
                 value: FixedSizeRecvByteBufferAllocator(capacity: HTTPServerConnection.readBufferBytes)
             )
             .childChannelOption(.maxMessagesPerRead, value: 1)
-            // A client may end its side right behind its request and still wants the answer.
+            // A client may end its side right after its request and still expect the answer.
             .childChannelOption(.allowRemoteHalfClosure, value: true)
             .childChannelInitializer { channel in
                 channel.eventLoop.makeCompletedFuture { try listener.value.setUp(channel) }
@@ -91,13 +91,13 @@ struct RelayListener {
 
     /// Makes the pipeline of an accepted connection.
     ///
-    /// - Throws: where it is closed without a word.
+    /// - Throws: if the connection is closed without an answer.
     func setUp(_ channel: any Channel) throws {
         let peer = PeerAddress(remote: channel.remoteAddress, local: channel.localAddress)
         let refusal = try self.refusal(of: channel, from: peer)
         self.connectionTable.add(channel, from: peer)
         let pipeline = channel.pipeline.syncOperations
-        // A socket file is this machine's own.
+        // A Unix socket is reached from this machine only.
         let tls = Self.isSocketFile(channel) ? nil : self.tls
         if let tls { try pipeline.addHandlers(tls.makeHandlers()) }
         let service = self.service(for: channel, from: peer, isEncrypted: tls != nil)
@@ -105,12 +105,12 @@ struct RelayListener {
         try HTTPServerConnection.addHandlers(to: pipeline, service, rejectsAllWith: rejection)
     }
 
-    /// Why a connection gets nothing but a refusal, or `nil`.
+    /// Returns why a connection gets only a refusal, or `nil`.
     ///
-    /// Who comes when all places are taken gets that of the plain connection that has been here longest: a flood of
-    /// connections that ask for nothing keeps nobody out.
+    /// If no place is free, a new connection takes that of the oldest plain connection. A flood of connections without
+    /// requests therefore shuts out no client.
     ///
-    /// - Throws: where there are so many that it is closed without a word.
+    /// - Throws: if there are so many connections that this one is closed without an answer.
     private func refusal(of channel: any Channel, from peer: PeerAddress) throws -> HTTPRefusal? {
         let settings = self.hub.settings
         if self.connectionTable.isClosing { return .stopping }
@@ -141,7 +141,7 @@ struct RelayListener {
         let settings = self.hub.settings
         let isSocketFile = Self.isSocketFile(channel)
         let bound = channel.localAddress.flatMap(PeerAddress.text) ?? settings.listen?.host
-        // The mode of our own file lets in this user alone; that of one which was passed to the program may not.
+        // The mode of our own file admits this user alone. That of a file passed to the program may admit others.
         let isOurFile =
             isSocketFile && settings.unixSocket != nil && channel.localAddress?.pathname == settings.unixSocket
         let tokens = isOurFile ? nil : self.tokens
@@ -165,19 +165,19 @@ struct RelayListener {
         )
     }
 
-    /// Why no further client is let in, or `nil`.
+    /// Returns why no further client is admitted, or `nil`.
     private func refusal() -> HTTPRefusal? {
         if self.connectionTable.isClosing { return .stopping }
         let places = Places(of: self.hub.settings, descriptors: self.descriptors)
         return self.hub.clientCount < places.clients ? nil : .tooManyClients
     }
 
-    /// How many connections there may be.
+    /// The limits of the number of connections.
     struct Places: Equatable {
-        /// Of any kind.
+        /// Connections of any kind.
         let all: Int
-        /// That are WebSocket clients. The others stay free for requests such as `/livez`, and for the answer to who
-        /// comes too late; where the limit of open files leaves few, that is a quarter.
+        /// WebSocket clients. The other places stay free for requests such as `/livez` and for refusals. If the limit
+        /// of open files leaves few places, a quarter of them stays free.
         let clients: Int
 
         init(of settings: RelaySettings, descriptors: Int) {

@@ -1,24 +1,24 @@
 import NIOHTTP1
 
-/// An address of the relay's HTTP. This is the one table of those that there are, and of the methods that each takes.
+/// A path of the relay's HTTP API. This is the only table of the paths and of the methods that each allows.
 enum RelayRoute: Sendable {
     /// A file of the page.
     case page(PageAnswer)
-    /// Whether the program runs, whatever the feed does; for a supervisor.
+    /// Whether the program runs, for a supervisor; independent of the feed.
     case liveness
     /// Whether the data is fresh.
     case readiness
     case metrics
     case status
-    /// The newest of all symbols.
+    /// The newest prices of all symbols.
     case snapshot
-    /// The newest of one symbol, which is still encoded as in the path, here and below.
+    /// The newest price of one symbol. The symbol is percent-encoded as in the path, here and below.
     case symbolSnapshot(Substring)
     case trades(Substring)
     case bars(Substring)
     case replay
 
-    /// - Parameter path: a request's, without its query. Empty segments of it count for nothing.
+    /// - Parameter path: a request's path without its query. Empty segments are ignored.
     init?(_ path: Substring) {
         let segments = path.split(separator: "/")
         guard path.hasPrefix("/"), segments.count <= 3 else { return nil }
@@ -40,7 +40,7 @@ enum RelayRoute: Sendable {
         }
     }
 
-    /// The methods beside `OPTIONS`, which all take.
+    /// The allowed methods besides `OPTIONS`, which every path allows.
     var methods: [HTTPMethod] {
         switch self {
         case .replay: [.GET, .HEAD, .POST]

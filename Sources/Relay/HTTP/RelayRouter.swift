@@ -5,38 +5,38 @@ import Measurements
 import NIOCore
 import NIOHTTP1
 
-/// The HTTP that stands beside the WebSockets: the answer of each ``RelayRoute``.
+/// The HTTP API beside the WebSockets: the answer of each ``RelayRoute``.
 struct RelayRouter: Sendable {
-    /// What the routes show.
+    /// The sources of the answers.
     struct Sources: Sendable {
         var reading: @Sendable () async throws -> RelayReading
-        /// The status and the newest of all symbols, as JSON.
+        /// Returns the status and the newest prices of all symbols, as JSON.
         var snapshot: @Sendable (AnswerMemory.Reservation) async throws -> ByteBuffer
-        /// The newest of one symbol; `nil` when it has not traded.
+        /// Returns the newest price of one symbol; `nil` if it has not traded.
         var symbolSnapshot: @Sendable (String) async throws -> ByteBuffer?
-        /// The newest trades of one symbol, as many as the limit at most.
+        /// Returns the newest trades of one symbol, up to a limit.
         var trades: @Sendable (String, Int, AnswerMemory.Reservation) async throws -> TradeExcerpt?
-        /// The bars of one symbol; `nil` when it has none.
+        /// Returns the bars of one symbol; `nil` if it has none.
         var bars: @Sendable (String, BarQuery, AnswerMemory.Reservation) async throws -> BarExcerpt?
-        /// What earlier runs have recorded.
+        /// The stored data of earlier runs and of this one.
         var past: RelayPast?
         var instruments: Instruments
         var version: String
-        /// The replay behind the feed; `nil` where there is none.
+        /// The control endpoint of the replay behind the feed; `nil` without a replay.
         var replay: ReplayEndpoint?
     }
 
-    /// The trades of one answer, at most and by default.
+    /// The number of trades in one answer: the most, and the default.
     static let maximumTrades = 10_000
     static let usualTrades = 100
 
     let sources: Sources
     let logger: Logger
 
-    /// Answers one request; never throws, every failure is an answer too. The request has passed the gate, so whatever
-    /// origin it names is an allowed one.
+    /// Answers one request. It never throws, since every failure is an answer too. The request has passed the gate, so
+    /// its origin is an allowed one.
     ///
-    /// - Parameter room: the memory that the answer may take; it grows with the answer.
+    /// - Parameter room: the reservation of the answer's memory, which grows with the answer.
     func respond(
         to head: HTTPRequestHead,
         body: ByteBuffer = ByteBuffer(),
@@ -65,10 +65,10 @@ struct RelayRouter: Sendable {
         } catch let refusal as HTTPRefusal {
             return self.answer(refusal)
         } catch is HTTPServerFailure {
-            // The only one that a route meets.
+            // ``HTTPServerFailure/answersTooLarge`` is the only failure that a route can meet.
             return self.answer(.answersTooLarge)
         } catch {
-            // The cure names the log.
+            // The refusal's hint refers to the log.
             self.logger.error("an HTTP request failed", metadata: ["error": "\(error)"])
             return self.answer(.failed)
         }
@@ -132,13 +132,13 @@ struct RelayRouter: Sendable {
         }
     }
 
-    /// The symbol of a path, decoded: `BINANCE%3ABTCUSDT` is `BINANCE:BTCUSDT`.
+    /// Decodes the symbol of a path: `BINANCE%3ABTCUSDT` is `BINANCE:BTCUSDT`.
     private static func symbol(_ text: Substring) throws(HTTPRefusal) -> String {
         guard let symbol = PercentText.decoded(text), SymbolName.isValid(symbol) else { throw .badPath }
         return symbol
     }
 
-    /// What may be done with an address, for a page that asks before it does (Fetch standard, CORS preflight).
+    /// Answers a page's preflight request with the allowed methods and headers (Fetch standard, CORS preflight).
     private static func options(of route: RelayRoute, for head: HTTPRequestHead) -> HTTPAnswer {
         let methods = route.methods.map(\.rawValue).joined(separator: ", ")
         var headers: HTTPHeaders = ["Allow": "\(methods), OPTIONS"]

@@ -4,7 +4,7 @@ import NIOHTTP1
 import WebSocket
 import Wire
 
-/// What the relay does with the requests of one connection: the checks of who asks, the answers, and the WebSockets.
+/// The HTTP service of one connection: the checks of its requests, the answers, and the WebSockets.
 struct RelayService: HTTPService {
     let limits: HTTPServerLimits
     let answers: AnswerMemory
@@ -12,11 +12,11 @@ struct RelayService: HTTPService {
     let router: RelayRouter
     /// Whether the connection speaks TLS.
     var isEncrypted = false
-    /// Returns why a request is refused for want of the right token, where one is needed.
+    /// Returns why a request is refused for lack of the right token, or `nil`.
     var tokenRefusal: (HTTPRequestHead) -> HTTPRefusal? = { _ in nil }
     /// Counts a refusal by its type.
     var refused: (String) -> Void = { _ in }
-    /// Takes a place for a WebSocket client, or returns why there is none.
+    /// Returns why a WebSocket client is not admitted, or `nil`.
     let admitClient: () -> HTTPRefusal?
     /// Makes the session of a new WebSocket client.
     let makeSession: (any RelayProtocol.Type, HTTPRequestHead) throws(HTTPRefusal) -> any RelayProtocol
@@ -24,11 +24,11 @@ struct RelayService: HTTPService {
     var upgraded: (any Channel) -> Void = { _ in }
 
     func admit(_ head: HTTPRequestHead) throws(HTTPRejection) -> HTTPRequestHead {
-        // No page of an origin that is not allowed reads why.
+        // A page of a disallowed origin cannot read the reason.
         if let refusal = self.gate.refusal(of: head) { throw self.rejection(refusal, origin: nil) }
         var head = head
         head.uri = RequestTarget(of: head).path
-        // The page itself tells nothing, and is what asks a person for the token.
+        // The page itself holds no data, and it asks the user for the token.
         if !head.asksForPage, let refusal = self.tokenRefusal(head) { throw self.rejection(refusal, of: head) }
         return TokenPlaces.withoutToken(head)
     }

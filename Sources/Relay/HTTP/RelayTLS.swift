@@ -8,13 +8,13 @@ package import NIOCore
 import NIOTLS
 package import TLS
 
-/// The relay's certificate, in force and to be replaced while clients stay, and what is counted of their handshakes.
+/// The relay's certificate, which can be replaced while clients stay, and the counts of its handshakes.
 ///
-/// A connection keeps the context that it began with; the next one gets the newest.
+/// A connection keeps its first context; a new connection gets the newest one.
 package final class RelayTLS: Sendable {
     /// The two PEM files.
     package struct Files: Sendable, Equatable {
-        /// The certificate's path, with its chain behind it in the file.
+        /// The path of the certificate, followed by its chain in the same file.
         package var certificate: String
         /// The key's path.
         package var key: String
@@ -31,9 +31,9 @@ package final class RelayTLS: Sendable {
         var allowance = LogAllowance()
     }
 
-    /// What was loaded, and is loaded again.
+    /// The files that were loaded, and that ``reload()`` loads again.
     package let files: Files
-    /// What should be mended of the pair that was loaded first, one line each.
+    /// The warnings about the first pair, one line each.
     package let warnings: [String]
     /// The limit of a TLS handshake.
     package let handshakeTimeout: TimeAmount
@@ -50,7 +50,7 @@ package final class RelayTLS: Sendable {
     /// - Parameters:
     ///   - handshakeTimeout: the limit of a TLS handshake.
     ///   - ciphers: the cipher suites accepted with TLS 1.2.
-    /// - Throws: ``TLSError`` in one line that names the file and the cure.
+    /// - Throws: ``TLSError``, whose description names the file and the remedy in one line.
     package init(
         files: Files,
         handshakeTimeout: TimeAmount = .seconds(10),
@@ -94,13 +94,12 @@ package final class RelayTLS: Sendable {
         return (try TLSContext(server: configuration), pair)
     }
 
-    /// What the certificate in force says.
+    /// The facts of the certificate in force.
     package var facts: CertificateFacts { self.state.withLockedValue { $0.facts } }
 
-    /// Loads the pair again for the connections from now on; reads files, so not on an event loop.
+    /// Loads the pair again, for new connections. It reads files, so it must not be called on an event loop.
     ///
-    /// A pair that cannot be used changes nothing. Answers with lines for a person: what was done first, then what should
-    /// be mended.
+    /// An unusable pair changes nothing. Returns lines for people: the result first, then the warnings.
     package func reload() -> [String] {
         let (context, pair): (TLSContext, ServerPair)
         do throws(TLSError) {
@@ -128,7 +127,7 @@ package final class RelayTLS: Sendable {
 
     // MARK: Connections
 
-    /// The handlers that stand before those of HTTP.
+    /// Returns the handlers that precede those of HTTP.
     func makeHandlers() -> [any ChannelHandler] {
         let handler = TLSHandler(context: self.state.withLockedValue { $0.context }, peer: nil)
         return [FirstByteHandler(tls: self, handler: handler), handler, TLSWatchHandler(tls: self, handler: handler)]
@@ -151,7 +150,7 @@ package final class RelayTLS: Sendable {
     fileprivate func cameWithoutTLS() { self.plainRequests.increment() }
 }
 
-/// The look at a connection's first byte: who speaks plain HTTP gets an answer that says what is wrong.
+/// A check of a connection's first byte, so that a client with plain HTTP gets an answer that says what is wrong.
 ///
 /// A TLS connection begins with a handshake record (22, RFC 8446, 5.1), a request with a letter.
 private final class FirstByteHandler: ChannelInboundHandler, RemovableChannelHandler {
@@ -181,7 +180,7 @@ private final class FirstByteHandler: ChannelInboundHandler, RemovableChannelHan
     }
 }
 
-/// The counting of what becomes of one client's TLS.
+/// A counter of the results of one client's TLS handshake.
 private final class TLSWatchHandler: ChannelInboundHandler {
     typealias InboundIn = ByteBuffer
 

@@ -1,12 +1,12 @@
 import HTTP
 import NIOHTTP1
 
-/// The check of whom a request is addressed to and which page it comes from, before anything else is done for it.
+/// The check of a request's host and origin, before all other work on it.
 ///
-/// A relay on loopback is reachable by every web page that the user opens. `Host` must be one of our names, so that a page
-/// whose own name is made to point here (DNS rebinding) is refused; `Origin`, which browsers always send with a WebSocket
-/// and programs do not, must be absent or a page of this machine, so that a foreign page (cross-site WebSocket hijacking)
-/// is refused. At a socket file the name in `Host` says nothing, for no page can get there.
+/// A relay on loopback is reachable by every web page that the user opens. `Host` must be one of our names. This
+/// refuses a page whose own name resolves to this machine (DNS rebinding). `Origin`, which browsers always send with a
+/// WebSocket and programs do not, must be absent or a page of this machine. This refuses a foreign page (cross-site
+/// WebSocket hijacking). At a Unix socket the name in `Host` is not checked, since no page can reach it.
 struct RequestGate: Sendable {
     /// Host names in lower case, IPv6 addresses in brackets.
     private let names: Set<String>
@@ -15,7 +15,7 @@ struct RequestGate: Sendable {
     private let allowedOrigins: Set<String>
 
     /// - Parameters:
-    ///   - boundAddress: the address of ours that the connection came in at, without a port; `nil` at a socket file.
+    ///   - boundAddress: the local address of the connection, without a port; `nil` at a Unix socket.
     ///   - hostNames: further names of this machine.
     init(boundAddress: String?, hostNames: [String] = [], allowedOrigins: [String]) {
         self.checksHost = boundAddress != nil
@@ -65,12 +65,13 @@ struct RequestGate: Sendable {
         )
     }
 
-    /// Whether `host[:port]` is a name of ours.
+    /// Returns whether `host[:port]` is a name of ours.
     private func isOurs(_ authority: String) -> Bool {
         !self.checksHost || Self.hostName(authority).map { self.names.contains($0) } == true
     }
 
-    /// An origin as browsers send it: in lower case, and without the port that its scheme implies (RFC 6454, 6.2).
+    /// Returns an origin as browsers send it: in lower case, and without the port that its scheme implies (RFC 6454,
+    /// 6.2).
     private static func asSent(_ origin: String) -> String {
         let origin = origin.lowercased()
         for (scheme, port) in [("https://", ":443"), ("http://", ":80")]
@@ -90,7 +91,7 @@ struct RequestGate: Sendable {
         return false
     }
 
-    /// Returns the host of `host[:port]` in lower case, or `nil` when it is not of that form.
+    /// Returns the host of `host[:port]` in lower case, or `nil` for another form.
     static func hostName(_ text: String) -> String? {
         let text = text.lowercased()
         let end: String.Index

@@ -4,9 +4,9 @@ import NIOCore
 import Platform
 import Wire
 
-/// The bodies of `/readyz`, `/v1/status` and `/v1/trades`, made of what was copied from the relay's loop.
+/// The bodies of `/readyz`, `/v1/status` and `/v1/trades`, encoded from copies of the relay's state.
 enum StatusAnswers {
-    /// Whether the data is fresh, and all that speaks for it or against it.
+    /// Returns whether the data is fresh, and the body with the facts behind that.
     static func readiness(_ reading: RelayReading) -> (isReady: Bool, body: ByteBuffer) {
         let readiness = Readiness(reading.status, newestAge: reading.newestAge)
         let body = JSONWriter.line { out in
@@ -33,7 +33,7 @@ enum StatusAnswers {
         return (readiness.isReady, body)
     }
 
-    /// Everything.
+    /// Returns the body of `/v1/status`.
     static func status(_ reading: RelayReading, instruments: Instruments, version: String) -> ByteBuffer {
         let history = instruments.history
         let latency = instruments.latency.report
@@ -83,7 +83,7 @@ enum StatusAnswers {
         }
     }
 
-    /// Milliseconds.
+    /// Writes the latencies, in milliseconds.
     static func latency(_ report: LatencyReport, to out: inout JSONWriter) {
         out.object("latency") { out in
             for row in report.rows {
@@ -98,7 +98,7 @@ enum StatusAnswers {
         }
     }
 
-    /// Trades with their numbers; times as in `/v1/stream`.
+    /// Returns the body of `/v1/trades`; times as in `/v1/stream`.
     static func trades(_ excerpt: TradeExcerpt) -> ByteBuffer {
         JSONWriter.line { out in
             out.field("symbol", excerpt.symbol)
@@ -126,6 +126,6 @@ enum StatusAnswers {
 }
 
 extension RelayReading.Symbol {
-    /// The state as one word: the feed's, or what its trades say.
+    /// The state as one word: the feed's, or else the one that follows from the symbol's trades.
     var word: String { self.status?.word ?? (self.age == nil ? "asked" : "live") }
 }

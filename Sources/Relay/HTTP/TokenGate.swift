@@ -3,11 +3,12 @@ import HTTP
 import NIOCore
 import NIOHTTP1
 
-/// The check of the token that clients must show, where one is set; for all connections of a relay, on its loop.
+/// The check of the token that clients must show, if one is set. One gate serves all connections of a relay, on its
+/// loop.
 package final class TokenGate {
-    /// The fewest characters that are taken for a token: shorter ones can be guessed.
+    /// The fewest characters of a token; shorter ones can be guessed.
     package static let minimumCharacters = 16
-    /// Says only that the program runs, and is asked by supervisors that have no token.
+    /// Shows only that the program runs, to supervisors that have no token.
     private static let openPath = "/livez"
 
     private let token: Secret
@@ -17,15 +18,15 @@ package final class TokenGate {
 
     /// Returns why the request is refused, or `nil`.
     ///
-    /// A page's question what it may ask (`OPTIONS`) carries no token and is told nothing else.
+    /// A preflight request (`OPTIONS`) carries no token; its answer contains only the allowed methods and headers.
     func refusal(of head: HTTPRequestHead, from address: PeerAddress, now: NIODeadline) -> HTTPRefusal? {
         if head.method == .OPTIONS || head.uri.prefix(while: { $0 != "?" }) == Self.openPath { return nil }
         let wait = self.guesses.wait(of: address, now: now)
-        // All programs of this machine are one address, and one of them must not lock the others out.
+        // All programs of this machine share one address, and one of them must not lock out the others.
         if let wait, address != .here { return .tooManyGuesses(wait: wait) }
         let shown = TokenPlaces.tokens(in: head)
         guard !shown.isEmpty else { return .tokenMissing }
-        // Each is looked at, whichever is right.
+        // Each token is compared, even after a match, so that the time does not show which one is right.
         var isRight = false
         for token in shown where self.token.matches(token) { isRight = true }
         if isRight { return nil }

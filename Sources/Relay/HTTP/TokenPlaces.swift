@@ -1,13 +1,13 @@
 import HTTP
 import NIOHTTP1
 
-/// Where a request may carry the relay's token, and the request without it.
+/// The places of a request that may carry the relay's token.
 enum TokenPlaces {
-    /// The name of a subprotocol that stands for a token, since a browser's WebSocket can send nothing else.
+    /// The prefix of a subprotocol that carries a token: a browser's WebSocket can set no other header.
     private static let subprotocol = "bearer."
     private static let headers = ["X-Tickertape-Token", "X-Finnhub-Token"]
 
-    /// The tokens that a request shows: at most one for each place, so that a request is few guesses.
+    /// Returns the tokens of a request: at most one per place, so that a request is few guesses.
     static func tokens(in head: HTTPRequestHead) -> [String] {
         var found: [String] = []
         if let token = Self.queryToken(in: head.uri) { found.append(token) }
@@ -25,8 +25,7 @@ enum TokenPlaces {
         return found
     }
 
-    /// The same request as those behind the door see it: without a token, so that none can be echoed, logged or taken for
-    /// a subprotocol.
+    /// Returns the request without tokens, so that none can be echoed, logged or taken for a subprotocol.
     static func withoutToken(_ head: HTTPRequestHead) -> HTTPRequestHead {
         var head = head
         for name in Self.headers + ["Authorization"] { head.headers.remove(name: name) }

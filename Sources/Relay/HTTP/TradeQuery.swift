@@ -3,7 +3,7 @@ import Market
 import NIOCore
 import Wire
 
-/// What `/v1/trades/SYMBOL` was asked for: the newest, or trades of the past.
+/// The query of `/v1/trades/SYMBOL`: for the newest trades, or for stored ones.
 struct TradeQuery {
     private static let known: Set<String> = ["limit", "before", "from", "to"]
 
@@ -27,7 +27,7 @@ struct TradeQuery {
         self.before = before
     }
 
-    /// The answer where the past is asked for; `nil` where only the newest is wanted, which the ring has.
+    /// Returns the answer to a query for stored trades; `nil` for the newest ones, which the ring has.
     func pastAnswer(
         _ symbol: String,
         live: TradeExcerpt?,
@@ -45,7 +45,7 @@ struct TradeQuery {
             )
         }
         let query = PastTradesQuery(before: self.before, from: self.from, to: self.to, limit: self.limit)
-        // How many there are is known when they have been read.
+        // The number of trades is known only once they are read.
         try room.hold(items: self.limit)
         let found = try await past.trades(symbol, query)
         try room.hold(items: found.items.count)

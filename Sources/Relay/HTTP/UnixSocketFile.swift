@@ -1,16 +1,16 @@
 import Glibc
 import Platform
 
-/// The file of a listening Unix socket: made for its owner alone, and removed with it.
+/// The file of a listening Unix socket: accessible to its owner alone, and removed with the socket.
 struct UnixSocketFile: Sendable {
-    /// Why a path cannot be used, as the end of a sentence that begins with the path, and what to change.
+    /// The reason why a path cannot be used, as the end of a sentence that begins with the path, and the remedy.
     struct Failure: Error, Equatable {
         var reason: String
         /// Whether another program listens there.
         var isInUse = false
     }
 
-    /// The most bytes of a path: the kernel's `sun_path` has room for one more (unix(7)).
+    /// The most bytes of a path; the kernel's `sun_path` has one more byte (unix(7)).
     static let longestPath = 107
 
     let path: String
@@ -18,12 +18,13 @@ struct UnixSocketFile: Sendable {
     let descriptor: Int32
     private let device: dev_t
     private let inode: ino_t
-    /// When the file was made; its number may be given to another one afterwards.
+    /// The modification time of the new file. Its inode number may be given to another file later.
     private let made: timespec
-    /// Does what waits for the disk.
+    /// The queue for the calls that may block on the disk.
     private static let disk = WorkQueue("socket-file")
 
-    /// Listens at a path that is free, or where a program that is gone has left its socket; waits elsewhere, not for ever.
+    /// Listens at a free path, or replaces the socket of a program that is gone. It works on a queue and is limited in
+    /// time.
     static func make(listeningAt path: String) async throws(Failure) -> UnixSocketFile {
         let made = await Self.disk.answer {
             Result { () throws(Failure) in try UnixSocketFile(listeningAt: path) }
@@ -32,9 +33,9 @@ struct UnixSocketFile: Sendable {
         return try made.get()
     }
 
-    /// The same on the calling thread.
+    /// Does the same on the calling thread.
     ///
-    /// Blocks for a moment where another program is doing the same.
+    /// It blocks briefly while another program does the same.
     init(listeningAt path: String) throws(Failure) {
         guard path.utf8.count <= Self.longestPath else {
             throw Failure(reason: "has \(path.utf8.count) bytes, and a socket's path may have \(Self.longestPath)")
@@ -42,8 +43,8 @@ struct UnixSocketFile: Sendable {
         guard !path.isEmpty, path.last != "/", !path.utf8.contains(0) else { throw Failure(reason: "is not a path") }
         let folder = try Self.checkedFolder(of: path)
         defer { close(folder) }
-        // One program at a time looks whether a socket is dead, removes it and takes its place. Where somebody else holds
-        // the folder's lock for long, the looking alone must do.
+        // Only one program at a time checks whether a socket is dead, removes it and replaces it. If another one holds
+        // the folder's lock for long, the check alone must suffice.
         for _ in 0..<50 where flock(folder, LOCK_EX | LOCK_NB) != 0 { usleep(10_000) }
         try Self.removeDeadSocket(path)
         self.path = path
@@ -56,7 +57,8 @@ struct UnixSocketFile: Sendable {
         self.descriptor = descriptor
         var isDone = false
         defer { if !isDone { close(descriptor) } }
-        // Before there is a file, which takes its mode from here: nobody else can connect even for a moment.
+        // Before `bind` creates the file, which takes its mode from the socket: no other user can connect even for a
+        // moment.
         guard fchmod(descriptor, 0o600) == 0 else { throw Self.failure() }
         guard Self.withAddress(of: path, { bind(descriptor, $0, $1) }) == 0 else {
             throw errno == EADDRINUSE ? Failure(reason: "is there already", isInUse: true) : Self.failure()
@@ -71,10 +73,10 @@ struct UnixSocketFile: Sendable {
         isDone = true
     }
 
-    /// Removes the file, unless another one has taken its place; does not wait for a disk that hangs.
+    /// Removes the file, unless another one has replaced it; does not wait for a disk that hangs.
     func removeElsewhere() async { _ = await Self.disk.answer(within: .milliseconds(500)) { self.remove() } }
 
-    /// The same on the calling thread.
+    /// Does the same on the calling thread.
     func remove() {
         var status = stat()
         guard lstat(self.path, &status) == 0, status.st_dev == self.device, status.st_ino == self.inode,
@@ -83,7 +85,7 @@ struct UnixSocketFile: Sendable {
         unlink(self.path)
     }
 
-    /// Opens the folder, in which nobody but this user and root may put another file in the socket's place.
+    /// Opens the folder; throws unless only this user and root can replace the socket in it.
     private static func checkedFolder(of path: String) throws(Failure) -> Int32 {
         let folder = path.lastIndex(of: "/").map { $0 == path.startIndex ? "/" : String(path[..<$0]) } ?? "."
         let descriptor = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
@@ -98,7 +100,7 @@ struct UnixSocketFile: Sendable {
         }
         var reason: String?
         if status.st_uid != geteuid(), status.st_uid != 0 { reason = "is in a folder of somebody else (\(folder))" }
-        // In a sticky folder such as /tmp others can make files and not remove ours.
+        // In a sticky folder such as /tmp, others can create files but not remove ours.
         if status.st_mode & 0o022 != 0, status.st_mode & S_ISVTX == 0 {
             reason = "is in a folder that others can write to (\(folder)); run chmod go-w \(folder)"
         }
@@ -107,7 +109,7 @@ struct UnixSocketFile: Sendable {
         throw Failure(reason: reason)
     }
 
-    /// Removes a socket at which nobody listens any more.
+    /// Removes a socket without a listener.
     private static func removeDeadSocket(_ path: String) throws(Failure) {
         var status = stat()
         guard lstat(path, &status) == 0 else {
@@ -120,7 +122,8 @@ struct UnixSocketFile: Sendable {
         guard probe >= 0 else { throw Self.failure() }
         defer { close(probe) }
         let result = Self.withAddress(of: path) { connect(probe, $0, $1) }
-        // A full backlog (EAGAIN) is somebody's too; only a refusal says that nobody is there.
+        // A full accept queue (EAGAIN) belongs to a listener as well; only a refused connection proves that there is
+        // none.
         guard result != 0, errno == ECONNREFUSED else {
             throw Failure(reason: "is in use by another program", isInUse: true)
         }

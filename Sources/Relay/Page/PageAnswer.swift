@@ -3,16 +3,16 @@ import NIOCore
 import NIOHTTP1
 import Page
 
-/// One file of the page at `/` as an answer, out of memory.
+/// The answer with one file of the page at `/`, from memory.
 ///
-/// Whatever the page shows comes from upstream texts, so its policy lets nothing run and nothing load but these files, and
-/// nothing be reached but the relay that served them (Content Security Policy Level 3).
+/// The page shows texts of the upstream. Its policy therefore allows only these files to run and load, and connections
+/// only to the relay that served them (Content Security Policy Level 3).
 struct PageAnswer: Sendable {
     private let body: ByteBuffer
     private let tag: EntityTag
     private let contentType: String
 
-    /// All of them, by path.
+    /// All files, by path.
     static let all = Dictionary(uniqueKeysWithValues: PageFiles.all.map { ($0.path, PageAnswer($0)) })
 
     init(_ file: PageFile) {
@@ -21,9 +21,9 @@ struct PageAnswer: Sendable {
         self.contentType = file.contentType
     }
 
-    /// The file, or only its tag where the asker has the same already.
+    /// Returns the file, or only its tag if the client already has this version.
     func answer(to head: HTTPRequestHead) -> HTTPAnswer {
-        // Asked anew each time: after an update of the program no part of the old page stays.
+        // Revalidated for each request, so that no part of the old page stays after an update of the program.
         var headers: HTTPHeaders = ["ETag": self.tag.text, "Cache-Control": "no-cache"]
         headers.add(contentsOf: Self.protection(host: head.headers.first(name: "Host")))
         if self.tag.isNamed(in: head) { return HTTPAnswer(status: .notModified, headers: headers) }
@@ -31,7 +31,7 @@ struct PageAnswer: Sendable {
         return HTTPAnswer(headers: headers, body: self.body)
     }
 
-    /// What the browser is told to refuse.
+    /// Returns the headers that restrict the browser.
     ///
     /// - Parameter host: the request's `Host`, which has passed the gate, so that it is one of our names. Browsers differ
     ///   in whether `'self'` holds for WebSockets, so their addresses are spelt out.

@@ -1,39 +1,40 @@
 import Wire
 
-/// One client's way from where it left off to now: a cursor into the ring, and what has to wait meanwhile.
+/// The progress of one resuming client: a cursor into the ring, and the messages that wait meanwhile.
 struct CatchUp {
-    /// What happened while it was on its way, and before which trade of this run that belongs.
+    /// A message that waits, and the number of the trade of this run before which it belongs.
     struct Held {
         var before: UInt64
         var control: StreamControl
     }
 
-    /// A symbol that is resumed by its newest price, which stands behind all trades and gaps before it.
+    /// A symbol that is resumed by its newest price, which comes after all earlier trades and gaps.
     struct Priced {
         var symbol: String
-        /// How many of its trades there were from the place on when the way began.
+        /// The number of its trades from the resumed position to the beginning of the catch-up.
         var missed: UInt64
-        /// How many of this run there had been by then.
+        /// The number of its trades of this run by then.
         var taken: UInt64
     }
 
-    /// The trade that the client named.
+    /// The trade that the client named as the last one it knows.
     let since: TapePosition
-    /// Whether it follows everything from there, and not only certain symbols.
+    /// Whether it resumes all symbols, and not only certain ones.
     let isEverything: Bool
-    /// The first trade of those that it resumes.
+    /// The position of the first trade to resume.
     let start: TapePosition
-    /// The next trade.
+    /// The position of the next trade.
     var place: TapePosition
     var isComplete: Bool
-    /// Trades of the symbols that it resumes, so far.
+    /// The number of trades of the resumed symbols so far.
     var trades: UInt64 = 0
-    /// What is shown at the end by its newest price.
+    /// The symbols whose newest prices are shown at the end.
     var priced: [Priced] = []
-    /// Trades that left the ring before their turn came, and the numbers of the first and the last.
+    /// The number of unreported trades that left the ring before they were sent, and the numbers of the first and the
+    /// last.
     private(set) var missed: UInt64 = 0
     private(set) var missedRange: ClosedRange<UInt64>?
-    /// All that it has missed, told or not.
+    /// The number of all missed trades, including the reported ones.
     private(set) var missedInAll: UInt64 = 0
     private(set) var held: [Held] = []
     private(set) var heldBytes = 0
@@ -54,7 +55,7 @@ struct CatchUp {
         self.heldBytes += control.cost
     }
 
-    /// Returns the next message whose turn has come; all of them when `isAtEnd`.
+    /// Returns the next message that is due; at the end all of them are due.
     mutating func nextHeld(epoch: UInt64, isAtEnd: Bool) -> StreamControl? {
         guard self.firstHeld < self.held.count else { return nil }
         let next = self.held[self.firstHeld]
@@ -68,7 +69,7 @@ struct CatchUp {
         return next.control
     }
 
-    /// Trades are gone from the ring that were still to come.
+    /// Counts trades that left the ring before they were sent.
     mutating func miss(_ count: UInt64, in range: ClosedRange<UInt64>) {
         self.missed += count
         self.missedInAll += count
@@ -76,7 +77,7 @@ struct CatchUp {
         self.isComplete = false
     }
 
-    /// Returns what was missed since the last call.
+    /// Returns a report of the trades missed since the last call; `nil` if there are none.
     mutating func takeMissed() -> StreamControl? {
         guard self.missed > 0, let range = self.missedRange else { return nil }
         defer { (self.missed, self.missedRange) = (0, nil) }

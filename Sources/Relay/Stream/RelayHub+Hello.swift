@@ -1,7 +1,7 @@
 import Market
 import Wire
 
-/// What a client of `/v1/stream` is told when it comes.
+/// The greeting of a new client of `/v1/stream`.
 extension RelayHub {
     func hello() -> StreamHello {
         self.expireRing()
@@ -32,7 +32,7 @@ extension RelayHub {
         return hello
     }
 
-    /// All that the feed has, those that never traded behind the others.
+    /// All symbols of the feed, those that never traded after the others.
     private var helloSymbols: [StreamHello.Symbol] {
         var symbols = self.prices.summaries.map { summary in
             StreamHello.Symbol(

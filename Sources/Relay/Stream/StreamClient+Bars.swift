@@ -2,7 +2,8 @@ import Market
 import NIOCore
 import Wire
 
-/// The bars of a client of `/v1/stream`. They stand beside its prices: a symbol may have both, and bars of several widths.
+/// The bars of a client of `/v1/stream`. They are independent of its prices: a symbol may have both, and bars of
+/// several widths.
 extension StreamClient {
     func subscribe(_ symbols: [String], bars width: BarWidth) {
         var accepted: [String] = []
@@ -23,7 +24,7 @@ extension StreamClient {
         }
     }
 
-    /// Subscribes to a symbol; returns whether it could, and reports to the client why not.
+    /// Subscribes to a symbol; returns whether that succeeded, and reports a failure to the client.
     private func claim(_ symbol: String) -> Bool {
         if self.subscribedSymbols.contains(symbol) { return true }
         guard self.subscribedSymbols.count < self.hub.subscriptions.limit else {
@@ -49,12 +50,13 @@ extension StreamClient {
         self.hub.leave(self, topic)
     }
 
-    /// Gives up all bars, or those of one symbol.
+    /// Unsubscribes from all bars, or from those of one symbol.
     func leaveBars(of symbol: String? = nil) {
         for topic in self.barTopics where symbol == nil || topic.symbol == symbol { self.leave(topic) }
     }
 
-    /// A bar is new. One that is over must not be missed; one that is not is left out for whoever is too slow, and comes later.
+    /// Sends a bar. A bar that is over is always sent. One that is not is left out for a client that is too slow, and
+    /// follows later.
     func barChanged(_ bar: PublishedBar, _ message: SharedMessage) {
         guard self.isOpen else { return }
         let control = StreamControl.bar(bar)

@@ -1,10 +1,11 @@
 import NIOCore
 import Wire
 
-/// The end of a client of `/v1/stream`: what it is told of what it does not get any more.
+/// The end of a client of `/v1/stream`: the reports of the data that it no longer gets.
 extension StreamClient {
-    /// The relay ends, and nothing that a client waits for comes any more: from now on all is written at once. First what it
-    /// has missed so far, or, where it is to be closed for that, its end.
+    /// Prepares for the end of the relay: nothing that the client waits for comes any more, and from now on all
+    /// messages are written at once. First comes the report of the missed trades or, if the client is closed for them,
+    /// its close frame.
     func willStop() {
         guard self.isOpen else { return }
         self.isLast = true
@@ -12,7 +13,7 @@ extension StreamClient {
         self.output.endWaiting()
     }
 
-    /// The last that a client is shown: the newest of each symbol of which it has not been told all trades.
+    /// Shows the last prices: the newest of each symbol with trades that were not reported to the client.
     func showLast() {
         guard self.isOpen else { return }
         self.showPostponed()
@@ -20,8 +21,7 @@ extension StreamClient {
         self.output.endWaiting()
     }
 
-    /// - Parameter missed: the trades that it has missed beside those that were still to come: on its way from where it left
-    ///   off, and between two prices.
+    /// - Parameter missed: the missed trades, without those still to be resumed and those between two prices.
     func closeTooSlow(missed: UInt64) {
         guard self.isOpen else { return }
         let missed = missed + self.countRestOfCatchUp() + self.untoldTrades
@@ -29,7 +29,7 @@ extension StreamClient {
         self.close(.tryAgainLater, reason: "too slow: \(missed) trades missed")
     }
 
-    /// Leaves out the trades that are still to come, and returns how that is told.
+    /// Skips the trades still to be resumed; returns the report of that.
     private func leaveOutRest() -> (frames: ByteBuffer, messages: Int) {
         var out = ByteBuffer()
         var messages = 0
@@ -42,8 +42,8 @@ extension StreamClient {
         return (out, messages)
     }
 
-    /// Ends the way of a client to whom nothing comes any more; returns whether it stays: it is closed where it takes all trades
-    /// or none, and some were still to come.
+    /// Ends the catch-up; returns whether the client stays. It is closed if it takes all trades or none and some were
+    /// still to come.
     private func endCatchUp() -> Bool {
         let place = self.catchUp
         let missed = self.countRestOfCatchUp()
@@ -60,12 +60,12 @@ extension StreamClient {
         return true
     }
 
-    /// How many trades a client that is closed on its way does not get of those that were still to come.
+    /// Returns how many of the trades still to be resumed a client misses that is closed now.
     private func countRestOfCatchUp() -> UInt64 {
         guard let before = self.catchUp else { return 0 }
         _ = self.leaveOutRest()
         guard let after = self.catchUp else { return 0 }
-        // What it has missed and not been told, and the trades of symbols that it would have been shown by their newest price.
+        // The missed and unreported trades, and the trades of symbols that it would have got by their newest price.
         return after.missedInAll - before.missedInAll + before.missed + after.trades - before.trades
     }
 }

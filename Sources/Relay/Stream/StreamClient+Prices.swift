@@ -29,7 +29,7 @@ extension StreamClient {
         self.send(message, &price)
     }
 
-    /// Who is too slow for prices is spared this.
+    /// Reports counted trades, except to a client that is too slow for prices.
     func tradesCounted(_ summary: SymbolSummary, row: Int, _ message: SharedMessage) {
         guard self.session.hasDebouncedPrice(row), self.isWritable, self.takesPrices else { return }
         let frame = message.frame(for: StreamClient.self) { StreamEncoder.trades(summary, number: $0) }
@@ -41,18 +41,19 @@ extension StreamClient {
         guard self.takesPrices else { return self.session.postpone(row) }
         let isSingle = self.session.delivery(of: row) == .all
         var price = EncodedPrice(PriceUpdate(summary: newest.summary, skipped: 0), ordinal: newest.ordinal)
-        // Of single trades a snapshot tells nothing but what is true now; these are counted one by one.
+        // For a client of single trades a snapshot only shows the current state, since the trades are counted one by
+        // one.
         if isSingle { return self.send(.snapshot(skipped: 0), &price) }
         self.send(self.session.show(newest.summary.price, ordinal: newest.ordinal, row: row), &price)
     }
 
-    /// Tells the newest of a row again to a client that forgot it when it heard that nobody asks for the symbol any more.
+    /// Sends the newest price of a row again, to a client that discarded it when the symbol was released.
     func showAgain(_ row: Int) {
         self.session.forgetPrice(of: row)
         self.showNewest(row)
     }
 
-    /// Tells the newest price of a row if trades came after the last one told, before it is followed in another way.
+    /// Sends the newest price of a row if trades came after the last price sent, before the row's delivery changes.
     func showUntold(_ row: Int) {
         guard let newest = self.hub.prices.newest(row: row) else { return }
         var price = EncodedPrice(PriceUpdate(summary: newest.summary, skipped: 0), ordinal: newest.ordinal)
@@ -65,12 +66,13 @@ extension StreamClient {
         self.send(message, &price)
     }
 
-    /// The trades that came after the last price that was told, of all symbols that it follows by their prices.
+    /// The number of trades after the last price sent, over all symbols that are followed by their prices.
     var untoldTrades: UInt64 {
         self.session.rows.reduce(0) { $0 + self.session.untold(of: $1, taken: self.hub.prices.taken(row: $1)) }
     }
 
-    /// Tells the newest price of each symbol whose trades have not all been told or counted, also where it has not changed.
+    /// Sends the newest price of each symbol with trades that were neither sent nor counted, even if the price has not
+    /// changed.
     func showAllUntold() {
         for row in self.session.rows where self.session.untold(of: row, taken: self.hub.prices.taken(row: row)) > 0 {
             self.showUntold(row)
@@ -81,12 +83,13 @@ extension StreamClient {
         guard self.takesPrices else { return }
         for row in self.session.takePostponed() {
             self.showNewest(row)
-            // A reader takes a snapshot for a symbol that is asked for, unless it is told so behind it.
+            // For a client a snapshot means that its symbol is subscribed upstream, unless a message after it says
+            // otherwise.
             self.showReleased(self.hub.prices.symbol(ofRow: row))
         }
     }
 
-    /// Shows the newest of the symbols of which single trades were missed.
+    /// Sends the newest price of the symbols of which single trades were missed.
     func showMissed(since sequence: UInt64) {
         for row in self.session.rows where self.session.delivery(of: row) == .all {
             guard let newest = self.hub.prices.newest(row: row), newest.summary.sequence >= sequence else { continue }
@@ -107,7 +110,7 @@ extension StreamClient {
 }
 
 extension EncodedPrice {
-    /// The price as a client gets it that had none before.
+    /// Returns the price as a snapshot, for a client that had none before.
     fileprivate mutating func snapshot(skipped: UInt64, _ relay: RelayHub) -> ByteBuffer {
         if skipped == 0, let frame = self.snapshotFrame { return frame }
         let summary = self.update.summary
@@ -118,7 +121,8 @@ extension EncodedPrice {
         return frame
     }
 
-    /// - Parameter skipped: what the client has missed, which is the pipeline's own count for those in step with it.
+    /// - Parameter skipped: how many trades the client has missed; for clients in step with the pipeline, its own
+    ///   count.
     fileprivate mutating func price(skipped: UInt64, _ relay: RelayHub) -> ByteBuffer {
         if skipped == self.update.skipped, let frame = self.priceFrame { return frame }
         let update = PriceUpdate(summary: self.update.summary, skipped: skipped)

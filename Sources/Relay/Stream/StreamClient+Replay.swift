@@ -3,8 +3,8 @@ import NIOCore
 import Wire
 
 extension StreamClient {
-    /// Asks the replay for what a client wants of it. When that changes something all clients are told, this one among
-    /// them; why it does not, only this one.
+    /// Passes a client's request to the replay. A change is reported to all clients, including this one; a refusal only
+    /// to this one.
     func askReplay(_ text: ByteBuffer) {
         guard let replay = self.hub.replay else {
             return self.notify(.error(ReplayEndpoint.notReplay, code: "not-a-replay"))

@@ -3,23 +3,23 @@ import NIOCore
 import WebSocket
 import Wire
 
-/// What a client of `/v1/stream` asks for.
+/// The requests of a client of `/v1/stream`.
 extension StreamClient {
-    /// A request that waits.
+    /// A request that waits for the end of the catch-up.
     struct Deferred {
         var request: StreamRequest
-        /// The bytes of its message.
+        /// The size of its message, bytes.
         var bytes: Int
     }
 
-    /// The most requests that wait until a client has caught up; and never more bytes than one message may have.
+    /// The most requests that wait for the end of the catch-up. Their bytes are limited to the size of one message.
     private static let maximumDeferred = 64
-    /// As many symbols in one request cost as much as another request.
+    /// How many symbols in one request cost as much as another request.
     private static let symbolsPerRequest = 64
-    /// To resume costs as much as so many requests: it may bring a hundred thousand trades.
+    /// The cost of a resumption, in requests: it may bring a hundred thousand trades.
     private static let costOfResuming = 9
 
-    /// - Parameter bytes: the message's.
+    /// - Parameter bytes: the size of the message.
     func requested(_ request: StreamRequest?, bytes: Int) {
         var cost = 1
         switch request {
@@ -66,7 +66,7 @@ extension StreamClient {
         }
     }
 
-    /// Puts a request off that cannot be met before the client has caught up, or that comes behind such a one.
+    /// Defers a request that needs the end of the catch-up, or that follows a deferred one; returns whether it did.
     private func isDeferred(_ request: StreamRequest?, _ bytes: Int, always: Bool) -> Bool {
         guard self.catchUp != nil, always || !self.deferred.isEmpty, let request else { return false }
         let waiting = self.deferred.reduce(0) { $0 + $1.bytes }
@@ -80,7 +80,7 @@ extension StreamClient {
         return true
     }
 
-    /// Meets the requests that were put off, up to one that has to catch up again.
+    /// Executes the deferred requests, up to one that begins another catch-up.
     func takeDeferred() {
         while self.catchUp == nil, !self.deferred.isEmpty {
             let next = self.deferred.removeFirst()
@@ -95,9 +95,9 @@ extension StreamClient {
         let next = self.hub.ring.sequences.upperBound
         var new: [Int] = []
         var changed: [Int] = []
-        // Followed before, and named again with a place from which on they are wanted.
+        // Rows that were followed before, and are requested again from a position.
         var again: Set<Int> = []
-        // Told to be nobody's any more, and somebody's now.
+        // Rows that were reported as released, and are subscribed again.
         var recalled: [Int] = []
         if symbols.isEmpty {
             self.session.followAll(delivery)
@@ -114,8 +114,9 @@ extension StreamClient {
             var accepted: [String] = []
             for symbol in symbols {
                 if let row = self.hub.prices.knownRow(of: symbol), self.session.follows(row) {
-                    // Who follows all is asked for nothing: by its name a symbol gets a place upstream. Another delivery of
-                    // one that somebody asks for is no wish: the page changes it with each look at a symbol.
+                    // A client that follows all symbols has no upstream subscriptions; naming a symbol adds one. A
+                    // change of the delivery adds none while the symbol is subscribed upstream: the page changes it
+                    // whenever the user selects a symbol.
                     if asked == nil || self.hub.releasedSince[symbol] != nil {
                         guard self.takePlace(for: symbol) else { continue }
                     }
@@ -150,7 +151,7 @@ extension StreamClient {
         }
     }
 
-    /// Begins to follow one symbol; `nil` where that cannot be, which the client is told.
+    /// Begins to follow one symbol; `nil` if that fails, which is reported to the client.
     private func begin(_ symbol: String, delivery: StreamDelivery, first: UInt64) -> Int? {
         guard self.session.followsAll || self.session.count < self.hub.subscriptions.limit else {
             self.reportTooMany(symbol)
@@ -158,14 +159,14 @@ extension StreamClient {
         }
         guard self.takePlace(for: symbol) else { return nil }
         let row = self.hub.row(of: symbol)
-        // One that follows all follows it by its appearing.
+        // A client that follows all symbols already follows a new row.
         if !self.session.follow(row, delivery: delivery, taken: self.hub.prices.taken(row: row), first: first) {
             self.session.change(row, to: delivery, newest: nil, first: first)
         }
         return row
     }
 
-    /// Subscribes to a symbol; returns whether it could, and reports to the client why not.
+    /// Subscribes to a symbol; returns whether that succeeded, and reports a failure to the client.
     func takePlace(for symbol: String) -> Bool {
         guard !self.subscribedSymbols.contains(symbol) else { return true }
         switch self.hub.subscribe(self, to: symbol) {
@@ -186,8 +187,8 @@ extension StreamClient {
         self.notify(.error(text, code: "too-many-symbols"))
     }
 
-    /// Whether the symbol's newest trade is told, or counted, again from a place on; what has not been told before then is
-    /// among that, or the reader knows it.
+    /// Returns whether a resumption from a position sends or counts the symbol's newest trade again. Then the trades
+    /// not yet reported are among the resumed ones, or the client knows them.
     private func comesAgain(_ row: Int, from place: TapePosition?) -> Bool {
         guard let place, let newest = self.hub.prices.newest(row: row) else { return false }
         return place.epoch != self.hub.ring.epoch || newest.summary.sequence >= place.sequence
@@ -197,7 +198,7 @@ extension StreamClient {
         guard let before = self.session.delivery(of: row), before != delivery else { return }
         if before != .all, tellsUntold { self.showUntold(row) }
         let newest = self.hub.prices.newest(row: row)
-        // Merged prices that still wait are told in the new way, too.
+        // A postponed price is sent in the new delivery, too.
         self.session.change(
             row,
             to: delivery,
@@ -230,7 +231,7 @@ extension StreamClient {
         for symbol in symbols { self.hub.unsubscribe(self, from: symbol) }
     }
 
-    /// Puts the client where its wishes belong.
+    /// Applies the client's subscriptions to the index and the fan-out.
     func wishesChanged() {
         self.policyChanged()
         self.beatsChanged()
@@ -250,7 +251,7 @@ extension StreamClient {
         )
     }
 
-    /// Joins the beats of the intervals that it wants, and leaves the others.
+    /// Joins the price timers of the subscribed intervals, and leaves the others.
     func beatsChanged() {
         var wanted: Set<Int> = []
         for case .every(let milliseconds) in self.session.deliveries.keys { wanted.insert(milliseconds) }

@@ -3,20 +3,20 @@ import NIOCore
 import WebSocket
 import Wire
 
-/// The way of a client of `/v1/stream` from where it left off to now.
+/// The catch-up of a client of `/v1/stream`, from the last trade it knows to now.
 extension StreamClient {
-    /// Bytes of one step of the cursor; between two steps the loop serves everybody else.
+    /// The bytes of one step of the cursor; the loop serves other clients between two steps.
     private var stepBytes: Int { min(32 << 10, self.hub.settings.maximumWaitingBytes / 4) }
 
-    /// Lets symbols go on from a trade that the client knows, each in the way in which it is followed.
+    /// Resumes symbols from a trade that the client knows, each with its own delivery.
     ///
     /// - Parameters:
-    ///   - new: those that were just subscribed to.
-    ///   - again: those that were followed before.
+    ///   - new: the rows just subscribed to.
+    ///   - again: the rows followed before.
     func resume(_ new: [Int], again: [Int], since: TapePosition, isEverything: Bool) {
         self.hub.expireRing()
         guard let path = self.hub.ring.path(since: since) else {
-            // No run of numbers has begun here.
+            // No epoch has begun here.
             self.notify(
                 .resumeGap(reason: TradeRing.Path.Shortage.unknown.reason, to: self.hub.wallClock(), next: since)
             )
@@ -49,16 +49,17 @@ extension StreamClient {
         self.step()
     }
 
-    /// Our wall clock when a trade came, or now where it is still to come.
+    /// Returns the arrival of a trade by our wall clock, or now if it is still to come.
     private func arrival(at place: TapePosition) -> Int64 {
         let (run, _) = self.hub.ring.run(at: place)
         guard run.sequences.contains(place.sequence) else { return self.hub.wallClock() }
         return run[place.sequence].received
     }
 
-    /// The newest of each symbol, with how many of its trades came since.
+    /// Resumes symbols that are followed by their prices: sends the newest price of each, and how many of its trades
+    /// came since.
     private func resumePrices(_ rows: [Int], since: TapePosition, path: TradeRing.Path) {
-        // Between two runs something is missing, and that stands in front of what is true now.
+        // Trades are missing between two runs, and this is reported before the current prices.
         var (_, earlier) = self.hub.ring.run(at: path.start)
         while let index = earlier {
             let (gap, next) = self.hub.ring.behind(earlier: index)
@@ -78,7 +79,7 @@ extension StreamClient {
         )
     }
 
-    /// Shows the newest of each symbol with how many of its trades came since, and returns how many that is for all.
+    /// Sends the newest price of each symbol and how many of its trades came since; returns the sum of those.
     private func showResumed(_ rows: [Int], _ path: TradeRing.Path) -> UInt64 {
         var trades: UInt64 = 0
         for row in rows {
@@ -89,7 +90,7 @@ extension StreamClient {
         return trades
     }
 
-    /// The newest of a symbol, which is taken as told; `nil` where it has not traded in this run.
+    /// Returns the newest price of a symbol and notes it as reported; `nil` if the symbol has not traded in this run.
     private func resumedFrame(_ row: Int, missed: UInt64) -> ByteBuffer? {
         guard let newest = self.hub.prices.newest(row: row) else { return nil }
         let snapshot = StreamEncoder.snapshot(
@@ -104,7 +105,7 @@ extension StreamClient {
 
     // MARK: Trade by trade
 
-    /// Sees to it that the cursor goes on, in a turn of its own.
+    /// Schedules the next step of the cursor, in a later turn of the loop.
     func scheduleStep() {
         guard !self.isStepScheduled else { return }
         self.isStepScheduled = true
@@ -115,7 +116,7 @@ extension StreamClient {
         }
     }
 
-    /// Sends as much of what is missing as fits one step, if the client reads.
+    /// Sends one step of the missing trades, if the client reads.
     private func step() {
         guard self.isOpen, self.catchUp != nil, self.isWritable, self.takesTrades else { return }
         var out = ByteBuffer()
@@ -128,7 +129,7 @@ extension StreamClient {
         }
         if messages > 0 { self.write(out, messages: messages) }
         guard isDone else {
-            // Where the channel is full now, its becoming writable is the next step's sign.
+            // If the channel is full now, its becoming writable triggers the next step.
             self.hub.flush()
             if self.isWritable { self.scheduleStep() }
             return
@@ -150,10 +151,10 @@ extension StreamClient {
         messages += 1
     }
 
-    /// Goes on to the end of a run, or of the step; returns whether there is more.
+    /// Advances the cursor to the end of a run or of the step; returns whether there is more.
     ///
     /// - Parameters:
-    ///   - end: the number in this run before which it stops in any case; then there is more.
+    ///   - end: the number in this run before which the cursor stops in any case; then there is more.
     ///   - leavesOut: whether the trades are left out and counted.
     func advance(
         _ out: inout ByteBuffer,
@@ -166,7 +167,7 @@ extension StreamClient {
         let current = ring.epoch ?? 0
         var (run, earlier) = ring.run(at: catchUp.place)
         if catchUp.place.epoch != run.epoch || catchUp.place.sequence < run.sequences.lowerBound {
-            // The rest of an earlier run has left the ring meanwhile.
+            // The rest of an earlier run has left the ring in the meantime.
             let oldest = ring.earlier.first?.ring ?? ring
             if catchUp.place.epoch != run.epoch { (run, earlier) = (oldest, ring.earlier.isEmpty ? nil : 0) }
             catchUp.place = TapePosition(epoch: run.epoch ?? 0, sequence: run.sequences.lowerBound)
@@ -213,7 +214,7 @@ extension StreamClient {
             return true
         }
         for priced in catchUp.priced {
-            // It may have been dropped, or subscribed to in another way, meanwhile.
+            // It may have been unsubscribed or got another delivery in the meantime.
             guard let row = self.hub.prices.knownRow(of: priced.symbol), let delivery = self.session.delivery(of: row),
                 delivery != .all
             else { continue }
@@ -236,14 +237,14 @@ extension StreamClient {
     }
 
     private struct Wanted {
-        /// The number of the first trade that is wanted; `nil` for none.
+        /// The number of the first wanted trade; `nil` if none is wanted.
         var first: UInt64?
         var isResuming = false
         /// The name as a JSON string.
         var name = ByteBuffer()
     }
 
-    /// What is wanted of each symbol of a run.
+    /// Returns the wanted trades of each symbol of a run.
     private func firstWanted(in run: TradeRing, _ catchUp: CatchUp) -> [Wanted] {
         let isCurrent = run.epoch == self.hub.ring.epoch
         let resumed = run.epoch == catchUp.start.epoch ? catchUp.start.sequence : 0
@@ -262,8 +263,8 @@ extension StreamClient {
         }
     }
 
-    /// Sends the trades before a number though the client has not read those before them, because the feed waits for it: no
-    /// more comes than what is under way. Returns whether they fit in what may wait.
+    /// Sends the trades before a number, although the client has not read the earlier ones, because the feed waits for
+    /// it: only the trades under way still come. Returns whether they fit into what may wait.
     private func goAhead(to end: UInt64) -> Bool {
         let limit = self.hub.settings.waitingLimit(feedWaits: true)
         while let place = self.catchUp?.place, place.sequence < end {
@@ -276,7 +277,7 @@ extension StreamClient {
         return true
     }
 
-    /// Counts those that were still to come as missed, or sends them at once.
+    /// Counts the evicted trades that were still to be sent as missed, or sends them at once.
     func tradesEvicted(below lower: UInt64, by batch: TapeBatch?) {
         guard let catchUp, let epoch = self.hub.ring.epoch, catchUp.place.epoch == epoch else { return }
         let end = min(lower, self.hub.ring.sequences.upperBound)

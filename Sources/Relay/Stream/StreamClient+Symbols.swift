@@ -2,9 +2,9 @@ import Market
 import NIOCore
 import Wire
 
-// What a client of `/v1/stream` is told of the feed and of the symbols that it follows, beside their trades.
+// The reports to a client of `/v1/stream` about the feed and the followed symbols, besides their trades.
 extension StreamClient {
-    /// Reports it once, and keeps the subscription. Clients that follow all symbols get the symbol's state instead.
+    /// Reports a refusal once; the subscription stays. Clients that follow all symbols get the symbol's status instead.
     func symbolRefused(_ symbol: String, reason: String) {
         guard self.subscribedSymbols.contains(symbol), self.reportedRefused.insert(symbol).inserted else { return }
         self.notify(.error(reason, code: self.hub.symbolStates[symbol]?.word ?? "refused"))
@@ -17,7 +17,8 @@ extension StreamClient {
         self.notify(.symbol(status), message)
     }
 
-    /// A client that has subscribed to the symbol by its name gets the symbol's state instead.
+    /// Reports a released symbol. A client that has subscribed to the symbol by its name gets the symbol's status
+    /// instead.
     func symbolReleased(_ symbol: String, since: Int64, _ message: SharedMessage) {
         self.released(symbol, since: since, message)
     }
@@ -27,12 +28,12 @@ extension StreamClient {
         self.notify(.released(symbol, since: since), message)
     }
 
-    /// Reports that a symbol is released, where it is.
+    /// Reports that a symbol is released, if it is.
     func showReleased(_ symbol: String) {
         if let since = self.hub.releasedSince[symbol] { self.released(symbol, since: since) }
     }
 
-    /// The client has forgotten the price of the released symbol.
+    /// Sends the price again, which the client has discarded when the symbol was released.
     func symbolRecalled(_ symbol: String) {
         guard self.isOpen, !self.subscribedSymbols.contains(symbol), let row = self.hub.prices.knownRow(of: symbol),
             self.session.follows(row)

@@ -1,8 +1,8 @@
 import NIOCore
 
-// Single trades for a client of `/v1/stream`, written as long as its backlog allows, and counted where it does not.
+// Single trades for a client of `/v1/stream`, written while its backlog allows, and counted otherwise.
 extension StreamClient {
-    /// Trades are there that it wants, the same bytes for all who want them.
+    /// Sends wanted trades, the same bytes for all clients with the same subscriptions.
     func deliver(_ content: StreamTradeEncoder.Content) {
         guard self.isOpen else { return }
         let bytes = self.compressed(content.bytes)
@@ -18,12 +18,13 @@ extension StreamClient {
         self.missedSince = min(self.missedSince ?? .max, range.lowerBound)
     }
 
-    /// A price for a client that wants to be closed when it is too slow; returns whether it can be written.
+    /// Returns whether a price can be written. For a client that is closed when it is too slow, its trades count in the
+    /// backlog.
     func mayWritePrice(bytes: Int, skipped: UInt64) -> Bool {
         self.overflow != .close || self.output.offered(trades: skipped + 1, bytes: bytes, messages: 1) == .write
     }
 
-    /// How many of some trades it wants one by one.
+    /// Returns how many of some trades the client wants singly.
     func wanted(of trades: RelayLoss) -> UInt64 {
         trades.count { symbol in
             guard let row = self.hub.prices.knownRow(of: symbol) else { return self.session.everything == .all }

@@ -4,12 +4,13 @@ package import NIOHTTP1
 import WebSocket
 import Wire
 
-/// A session of `/v1/stream`: gets prices and the newest of each when it was too slow for some, or every trade.
+/// A session of `/v1/stream`.
 ///
-/// Three kinds of messages share its way out. What must not be missed (``StreamControl``) is always written, in order.
-/// Single trades are written as long as the backlog allows. Prices are written only while the channel is writable, and
-/// merged while it is not. This file is the way out; `+Requests`, `+Prices`, `+Trades` and `+Resume` decide
-/// what takes it.
+/// It gets every trade, or prices. A client that was too slow for some prices gets the newest price of each symbol.
+///
+/// Three kinds of messages share its output. Messages that must not be missed (``StreamControl``) are always written,
+/// in order. Single trades are written while the backlog allows. Prices are written only while the channel is writable,
+/// and merged otherwise. This file is the output; `+Requests`, `+Prices`, `+Trades` and `+Resume` decide what is sent.
 package final class StreamClient: RelayProtocol {
     static let path = "/v1/stream"
     static let name = "stream"
@@ -20,33 +21,33 @@ package final class StreamClient: RelayProtocol {
     let fanout: StreamFanout
     let query: StreamQuery
     var session = StreamSession()
-    /// The symbols for which it has a place in the ledger.
+    /// The symbols to which the client has a subscription in the upstream's table.
     var subscribedSymbols: Set<String> = []
-    /// Those that the client has been told the upstream does not send.
+    /// The symbols whose refusal was reported to the client.
     var reportedRefused: Set<String> = []
-    /// What is to become of it when it is too slow, if it has said so.
+    /// The action for a client that is too slow, if it has chosen one.
     var overflow: StreamOverflow?
     var allowance: RequestAllowance
-    /// Its way from where it left off to now.
+    /// The state of its catch-up; `nil` if it is up to date.
     var catchUp: CatchUp? {
         didSet { if (oldValue == nil) != (self.catchUp == nil) { self.output.setCatchingUp(self.catchUp != nil) } }
     }
-    /// Whether the next step of that way is on the loop's list.
+    /// Whether the next step of the catch-up is scheduled on the loop.
     var isStepScheduled = false
-    /// Requests that wait until it has caught up.
+    /// The requests that wait for the end of the catch-up.
     var deferred: [Deferred] = []
-    /// The bars that it is told.
+    /// The bars to which it is subscribed.
     var barTopics: Set<BarTopic> = []
-    /// The intervals at whose beats it is told prices, in ms.
+    /// The intervals at which it gets prices, in ms.
     var beats: Set<Int> = []
 
-    /// How many trades it has missed and not been told of.
+    /// The number of missed trades that were not reported to it.
     var missedCount: UInt64 = 0
-    /// The numbers of the first and the last trade that it has missed and not been told of.
+    /// The numbers of the first and the last missed trade that was not reported to it.
     var missedRange: ClosedRange<UInt64>?
-    /// The number of the first trade that it has missed, told of or not, since it was last shown the newest instead.
+    /// The number of the first missed trade, reported or not, since its last newest prices.
     var missedSince: UInt64?
-    /// Of the messages that wait, those that must not be missed.
+    /// Counts the waiting messages that must not be missed.
     private var waitingControls = PendingMessages()
     private var hasSaidHello = false
     /// Whether the relay ends, so that everything is written, whatever waits.
@@ -61,13 +62,13 @@ package final class StreamClient: RelayProtocol {
         self.allowance = RequestAllowance(burst: settings.requestBurst, perSecond: settings.requestsPerSecond)
         var webSocket = settings.webSocket
         if hub.flow == nil {
-            // A close frame stands behind what waits, for one that reads again in time.
+            // The close frame comes after the queue, for a client that reads again in time.
             webSocket.closeTimeout = max(webSocket.closeTimeout, min(settings.stallTimeout, .seconds(5)))
         } else {
-            // The close frame stands behind all that is queued for a reader whom the replay waits for.
+            // The close frame comes after the whole queue of a client for which the replay waits.
             webSocket.closeTimeout = settings.stallTimeout
         }
-        // Prices that wait are old prices: far below the limit they are replaced by the newest.
+        // Queued prices grow old. Far below the limit they are replaced by the newest ones.
         let highMark = min(settings.maximumWaitingBytes / 4, 64 << 10)
         let marks = ClientOutput.Marks(low: highMark / 4, high: highMark)
         self.output = ClientOutput(relay: hub, webSocketSettings: webSocket, marks: marks)
@@ -104,7 +105,7 @@ package final class StreamClient: RelayProtocol {
 
     // MARK: The way out
 
-    /// Whether prices may be written: nothing that must come before them waits.
+    /// Whether prices may be written: nothing waits that must precede them.
     var takesPrices: Bool {
         guard self.catchUp == nil else { return false }
         if self.isLast { return true }
@@ -112,7 +113,7 @@ package final class StreamClient: RelayProtocol {
         return self.isWritable && !self.output.isBehind
     }
 
-    /// Whether what a later message replaces may be written: little waits, or no later one comes.
+    /// Whether messages may be written that a later one replaces: little waits, or no later one comes.
     var mayWriteMergeable: Bool { self.isWritable || self.isLast }
 
     /// Whether single trades may be written.
@@ -121,22 +122,22 @@ package final class StreamClient: RelayProtocol {
     /// Writes frames, and counts the messages in them.
     func write(_ frames: ByteBuffer, messages: Int) { self.write(asIs: self.compressed(frames), messages: messages) }
 
-    /// Writes frames as this client gets them, and counts the messages in them.
+    /// Writes frames that are already in this client's form, and counts the messages in them.
     func write(asIs frames: ByteBuffer, messages: Int) {
         self.output.send(asIs: frames)
         self.output.wrote(messages: messages)
     }
 
-    /// Tells what must not be missed.
+    /// Sends a message that must not be missed.
     ///
-    /// - Parameter message: what has the message as a frame, where it is the same for many.
+    /// - Parameter message: the shared message with the frame, if it is the same for many clients.
     func notify(_ control: StreamControl, _ message: SharedMessage? = nil) {
         guard self.isOpen, self.hasSaidHello else { return }
         if self.catchUp != nil { return self.hold(control) }
-        // Who is to be closed is told the count then.
+        // A client that is to be closed gets the count with its close frame.
         let missed = self.closesWhenBehind ? nil : self.takeMissed()
         if let missed { self.write(self.hub.frame(missed), messages: 1) }
-        // With something in front, the number in the shared frame would be out of order.
+        // After another message the number in the shared frame would be out of order.
         let shared = missed == nil ? message?.frame(for: StreamClient.self, encode: control.encoded) : nil
         let frame = shared ?? self.hub.frame(control)
         guard self.hasRoom(for: frame.readableBytes) else { return self.closeForControl() }
@@ -158,12 +159,13 @@ package final class StreamClient: RelayProtocol {
         guard waiting > 0 else { return true }
         let feedWaits = self.output.feedWaits
         guard waiting + bytes <= self.hub.settings.waitingLimit(feedWaits: feedWaits) else { return false }
-        // A feed that stops when asked to brings no more than what is under way, which may be many small messages.
+        // After a pause of the feed only the messages under way come; they may be many small ones.
         if feedWaits { return true }
         let most = self.hub.settings.maximumWaitingMessages
-        // One read may bring more trades than may wait in messages; these alone leave no word of the feed without room.
+        // One batch may have more trades than messages may wait. Trades alone must not use up the places for status
+        // messages.
         if self.output.waitingMessages(waiting) < most { return true }
-        // Of what waits, that which was written up to the last of them.
+        // The waiting bytes up to the last of the status messages.
         let behind = self.writtenBytes - self.waitingControls.bytes
         return self.waitingControls.count(waiting: waiting - behind) < most / 8
     }
@@ -173,7 +175,7 @@ package final class StreamClient: RelayProtocol {
         self.close(.tryAgainLater, reason: "too slow: messages of the feed's state wait")
     }
 
-    /// Puts into words what was missed and has not been told; none where nothing was.
+    /// Returns a report of the missed and unreported trades; `nil` if there are none.
     private func takeMissed() -> StreamControl? {
         guard let range = self.missedRange, self.output.isBehind else { return nil }
         let missed = self.missedCount
@@ -186,7 +188,7 @@ package final class StreamClient: RelayProtocol {
 
     // MARK: Pace
 
-    /// Whether it is closed when it is too slow: by its own choice, or because it wants every trade.
+    /// Whether the client is closed when it is too slow: by its own choice, or because it wants every trade.
     var closesWhenBehind: Bool {
         switch self.overflow {
         case .close: true
@@ -195,10 +197,10 @@ package final class StreamClient: RelayProtocol {
         }
     }
 
-    /// What it wants, or what is to become of it, has changed.
+    /// Applies a change of the subscriptions or of the overflow policy.
     func policyChanged() {
         let feedWaits = self.hub.feedWaits && self.session.wantsTrades && self.closesWhenBehind
-        // An eighth of the room is for what must not be missed.
+        // An eighth of the buffer space is reserved for messages that must not be missed.
         self.output.setPolicy(
             feedWaits: feedWaits,
             limit: self.hub.settings.waitingLimit(feedWaits: feedWaits) / 8 * 7,
@@ -207,10 +209,10 @@ package final class StreamClient: RelayProtocol {
         )
     }
 
-    /// The feed waits for its clients from now on, or not any more.
+    /// Notes a change of whether the feed waits for its clients.
     func feedWaitsChanged() { self.policyChanged() }
 
-    /// Goes on with what had to wait while nothing more could be written.
+    /// Continues with the messages that were held back while the channel was full.
     func becameWritable() {
         guard self.isOpen else { return }
         if self.catchUp != nil { return self.scheduleStep() }
@@ -232,7 +234,7 @@ package final class StreamClient: RelayProtocol {
                 self.hub.noteSkipped(missed)
                 self.notify(.skipped(missed, range))
             }
-            // Also where the count was told before, in front of a message that could not wait.
+            // This applies also if the count was reported before, ahead of a message that could not wait.
             if let since = self.missedSince {
                 self.missedSince = nil
                 self.showMissed(since: since)

@@ -2,9 +2,9 @@ import Market
 import NIOCore
 import Wire
 
-/// A message of `/v1/stream` that no client may miss: what is true of the feed and of the connection.
+/// A message of `/v1/stream` that no client may miss, about the state of the feed or of the connection.
 ///
-/// Kept as a value where it has to wait, for its number is given when it leaves.
+/// It is kept as a value while it waits, since it gets its number when it is sent.
 enum StreamControl {
     case status(FeedStatus)
     case symbol(SymbolStatus)
@@ -65,7 +65,7 @@ enum StreamControl {
         }
     }
 
-    /// The bytes that it takes, about.
+    /// Its approximate size, bytes.
     var cost: Int {
         if case .subscribedBars(let symbols, _) = self { return 256 + symbols.count * SymbolName.longest }
         if case .subscribed(let symbols?, _) = self { return 256 + symbols.count * SymbolName.longest }

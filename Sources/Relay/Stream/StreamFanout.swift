@@ -1,6 +1,6 @@
 import Wire
 
-/// The way of single trades to the sessions of `/v1/stream` that want every one.
+/// The fan-out of single trades to the sessions of `/v1/stream` that want every one.
 final class StreamFanout: TradeFanout {
     private unowned let relay: RelayHub
     @exclusivity(unchecked) private var subscribers = SubscriberGroups<StreamClient>()
@@ -8,7 +8,7 @@ final class StreamFanout: TradeFanout {
 
     init(_ relay: RelayHub) { self.relay = relay }
 
-    /// Changes what a session gets every trade of.
+    /// Changes the symbols whose trades a session gets.
     func place(_ session: StreamClient, wanting filter: SubscriberGroups<StreamClient>.SymbolFilter) {
         self.subscribers.place(session, wanting: filter)
     }

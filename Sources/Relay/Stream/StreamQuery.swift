@@ -4,23 +4,23 @@ package import NIOHTTP1
 import WebSocket
 import Wire
 
-/// What the URL and the headers of a new client of `/v1/stream` ask for.
+/// The options in the URL and the headers of a new client of `/v1/stream`.
 package struct StreamQuery: Equatable {
-    /// The names that mean something in the query; `token` is the door's.
+    /// The known parameters of the query; `token` is read by ``TokenGate``.
     private static let known: Set<String> = ["symbol", "symbols", "delivery", "every", "since", "overflow", "token"]
 
-    /// The symbols to subscribe to at once; none means everything, `nil` nothing.
+    /// The symbols to subscribe to at once: all if empty, none if `nil`.
     var symbols: [String]?
-    /// How symbols are delivered where a request does not say.
+    /// The delivery of symbols whose request does not name one.
     var delivery: StreamDelivery?
     var since: TapePosition?
     var overflow: StreamOverflow?
-    /// The subprotocol that is agreed on.
+    /// The negotiated subprotocol.
     var subprotocol: String?
 
     init() {}
 
-    /// - Throws: ``HTTPRefusal`` for what cannot be understood.
+    /// - Throws: ``HTTPRefusal`` for an invalid query or header.
     package init(_ head: HTTPRequestHead) throws(HTTPRefusal) {
         self.subprotocol = try Self.subprotocol(head.headers)
         let query = head.uri.firstIndex(of: "?").map { head.uri[head.uri.index(after: $0)...] } ?? ""
@@ -46,7 +46,7 @@ package struct StreamQuery: Equatable {
                 word = value
             case "every":
                 guard milliseconds == nil else { throw .streamQuery("every is given twice") }
-                // A URL has no numbers, so digits alone are what a number is in a request.
+                // A URL has no number type, so a value of digits alone counts as a number in a request does.
                 guard let read = StreamDelivery.milliseconds(value) ?? Int(value) else { throw .fault(.every) }
                 milliseconds = read
             case "since":
@@ -82,8 +82,8 @@ package struct StreamQuery: Equatable {
         self.symbols = (self.symbols ?? []) + names
     }
 
-    /// The subprotocol that is agreed on; `nil` where none is offered. A token can travel as one (`bearer.…`), which is
-    /// not looked at here.
+    /// Returns the negotiated subprotocol; `nil` if none is offered. A token can travel as a subprotocol (`bearer.…`),
+    /// which is ignored here.
     private static func subprotocol(_ headers: HTTPHeaders) throws(HTTPRefusal) -> String? {
         let offered = headers[canonicalForm: "Sec-WebSocket-Protocol"].filter { !$0.hasPrefix("bearer.") }
         if offered.isEmpty { return nil }
@@ -102,7 +102,7 @@ package struct StreamQuery: Equatable {
 extension HTTPRefusal {
     fileprivate static func fault(_ fault: StreamRequest.Fault) -> HTTPRefusal { .streamQuery(fault.message) }
 
-    /// What is wrong with the query of `/v1/stream`, and the page that describes it.
+    /// A fault in the query of `/v1/stream`, with the page that describes it.
     fileprivate static func streamQuery(_ message: String) -> HTTPRefusal {
         .badQuery(message, page: "docs/relay-protocol.md")
     }

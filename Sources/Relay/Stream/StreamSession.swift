@@ -1,13 +1,13 @@
 import Market
 import Wire
 
-/// What one client of `/v1/stream` follows, in which way, and what it has been told.
+/// The rows that one client of `/v1/stream` follows, their deliveries, and the last price sent of each.
 ///
 /// It decides which prices the client gets: a snapshot before any price, never two equal debounced prices in a row, and
-/// with each price how many trades were left out since the one before it. Single trades (``StreamDelivery/all``) pass by
-/// it; it only knows from which one on they are wanted.
+/// with each price the number of trades left out since the previous one. Single trades (``StreamDelivery/all``) do not
+/// pass through it; it only stores from which number on they are wanted.
 struct StreamSession {
-    /// What a client is to be sent for one row.
+    /// The message for a client about one row.
     enum Message: Equatable {
         case nothing
         case snapshot(skipped: UInt64)
@@ -18,26 +18,27 @@ struct StreamSession {
         var delivery: StreamDelivery
         /// The last price sent; nil before the snapshot.
         var price: ExactDecimal?
-        /// Which of the symbol's trades that was; before the snapshot, the newest that it did not ask for.
+        /// The number of that trade among the symbol's trades; before the snapshot, that of the last trade before the
+        /// subscription.
         var ordinal: UInt64
-        /// Something was left out because the client was too slow.
+        /// Whether a price was left out because the client was too slow.
         var isPostponed = false
-        /// The number of the first trade that it wants in this run, where it wants every one.
+        /// With single trades: the number of the first wanted trade in this run.
         var first: UInt64
-        /// Whether it wants those before, too, from where it left off.
+        /// Whether the earlier trades are wanted too, from the resumed position on.
         var isResuming = false
     }
 
     /// By the row of the ``PriceTable``.
     private var following: [Following?] = []
     private(set) var count = 0
-    /// How symbols that appear later are followed; `nil` when they are not.
+    /// The delivery of symbols that appear later; `nil` if they are not followed.
     private(set) var everything: StreamDelivery?
-    /// Rows that are not followed although all are.
+    /// The rows that are not followed although all are.
     private(set) var excluded: Set<Int> = []
-    /// The rows to catch up with.
+    /// The rows with a postponed price.
     private(set) var postponed: [Int] = []
-    /// How many rows are followed in each way.
+    /// The number of rows with each delivery.
     private(set) var deliveries: [StreamDelivery: Int] = [:]
 
     var followsAll: Bool { self.everything != nil }
@@ -52,7 +53,7 @@ struct StreamSession {
 
     func delivery(of row: Int) -> StreamDelivery? { self.follows(row) ? self.following[row]?.delivery : nil }
 
-    /// Whether the client has a price of the row and follows it by debounced ones.
+    /// Returns whether the client has a price of the row and gets debounced ones.
     func hasDebouncedPrice(_ row: Int) -> Bool {
         guard self.follows(row), let following = self.following[row] else { return false }
         return following.delivery == .latest && following.price != nil
@@ -68,7 +69,7 @@ struct StreamSession {
     /// Begins to follow a row; returns whether it was not followed before.
     ///
     /// - Parameters:
-    ///   - taken: how many trades of it there have been.
+    ///   - taken: how many trades the row has had.
     ///   - first: the number of the next trade.
     mutating func follow(_ row: Int, delivery: StreamDelivery = .latest, taken: UInt64 = 0, first: UInt64 = 0) -> Bool {
         self.excluded.remove(row)
@@ -80,11 +81,11 @@ struct StreamSession {
         return true
     }
 
-    /// Follows a row in another way.
+    /// Changes the delivery of a row.
     ///
     /// - Parameters:
-    ///   - newest: the newest price and how many trades there have been, all of which the client knows or has been told
-    ///     to have missed; `nil` where it has not traded.
+    ///   - newest: the newest price and the number of trades so far, which the client has got or which were reported to
+    ///     it as missed; `nil` if the row has not traded.
     ///   - first: the number of the next trade.
     mutating func change(
         _ row: Int,
@@ -109,7 +110,7 @@ struct StreamSession {
         self.drop(row)
     }
 
-    /// The row is nobody's any more, and will be another symbol's.
+    /// Forgets a row that is free and will be given to another symbol.
     mutating func vanished(_ row: Int) {
         self.excluded.remove(row)
         self.drop(row)
@@ -130,7 +131,7 @@ struct StreamSession {
 
     mutating func unfollowAll() { self = StreamSession() }
 
-    /// A row has appeared; returns whether it is followed because all are.
+    /// Adds a new row; returns whether it is followed because all are.
     mutating func appeared(_ row: Int) -> Bool {
         guard let everything = self.everything, !self.excluded.contains(row) else { return false }
         return self.follow(row, delivery: everything)
@@ -138,13 +139,13 @@ struct StreamSession {
 
     // MARK: Single trades
 
-    /// The number of the first trade of the row that is wanted in this run.
+    /// Returns the number of the first wanted trade of the row in this run.
     func first(of row: Int) -> UInt64 { self.following[row]?.first ?? 0 }
 
     func isResuming(_ row: Int) -> Bool { self.follows(row) && self.following[row]?.isResuming == true }
 
-    /// The trades of these rows are wanted from where the client left off; of all others it has had every one before
-    /// `next`.
+    /// Marks rows whose trades are wanted from the resumed position on. Of all other rows the client has had every
+    /// trade before `next`.
     mutating func resume(_ rows: [Int], next: UInt64) {
         for row in self.following.indices where self.following[row] != nil { self.following[row]?.first = next }
         for row in rows where self.follows(row) { self.following[row]?.isResuming = true }
@@ -158,9 +159,9 @@ struct StreamSession {
 
     // MARK: Prices
 
-    /// A price is shown, or the newest is asked for: answers what the client gets, which is taken as sent.
+    /// Returns the message for a price that is shown or requested, and notes it as sent.
     ///
-    /// - Parameter showsUnchanged: whether a price that is the same as before is shown as well.
+    /// - Parameter showsUnchanged: whether an unchanged price is sent as well.
     mutating func show(
         _ price: ExactDecimal,
         ordinal: UInt64,
@@ -172,8 +173,8 @@ struct StreamSession {
             self.reported(price, ordinal, row)
             return .snapshot(skipped: ordinal > before.ordinal ? ordinal - before.ordinal - 1 : 0)
         }
-        // Not newer than what it has (its snapshot was ahead of the debounce), or the same price: then it is told later
-        // how many trades that left out.
+        // Either the price is not newer than the client's (its snapshot was ahead of the debounce), or it is the same.
+        // The next message counts the trades left out here.
         guard ordinal > before.ordinal, showsUnchanged || price != last || before.delivery != .latest else {
             return .nothing
         }
@@ -181,33 +182,33 @@ struct StreamSession {
         return .price(skipped: ordinal - before.ordinal - 1)
     }
 
-    /// The client has been told a price in another way.
+    /// Notes a price that was sent in another message.
     mutating func reported(_ price: ExactDecimal, _ ordinal: UInt64, _ row: Int) {
         self.following[row]?.price = price
         self.following[row]?.ordinal = ordinal
     }
 
-    /// How many trades of the row came after the last price told; 0 where every one is wanted.
+    /// Returns how many trades of the row came after the last price sent; 0 with single trades.
     ///
-    /// - Parameter taken: how many there have been.
+    /// - Parameter taken: how many trades the row has had.
     func untold(of row: Int, taken: UInt64) -> UInt64 {
         guard self.follows(row), let following = self.following[row], following.delivery != .all else { return 0 }
         return taken > following.ordinal ? taken - following.ordinal : 0
     }
 
-    /// The client has forgotten the row's price: the next is a snapshot.
+    /// Notes that the client has discarded the row's price, so that the next message is a snapshot.
     mutating func forgetPrice(of row: Int) {
         if self.follows(row) { self.following[row]?.price = nil }
     }
 
-    /// The client is too slow for a price of this row: it gets the newest later.
+    /// Postpones the row's price for a client that is too slow; it gets the newest one later.
     mutating func postpone(_ row: Int) {
         guard self.follows(row), self.following[row]?.isPostponed == false else { return }
         self.following[row]?.isPostponed = true
         self.postponed.append(row)
     }
 
-    /// Returns the rows to catch up with, and forgets them.
+    /// Returns the rows with a postponed price, and clears them.
     mutating func takePostponed() -> [Int] {
         let rows = self.postponed
         self.postponed = []

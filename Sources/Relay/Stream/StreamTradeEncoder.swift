@@ -3,36 +3,36 @@ import NIOCore
 import WebSocket
 import Wire
 
-/// The trades of some batches as `trade` messages of `/v1/stream`, each encoded once, whoever gets which of them.
+/// The encoder of trades as `trade` messages of `/v1/stream`. Each trade is encoded once for all clients.
 ///
-/// A trade has the same number (`n`) for everybody, so that the bytes are the same, too.
+/// A trade's message has the same number (`n`) for all clients, so that its bytes are the same, too.
 struct StreamTradeEncoder {
-    /// What a reader gets of it.
+    /// The messages for one set of symbols.
     struct Content {
         /// Whole WebSocket frames.
         var bytes: ByteBuffer
-        /// The trades in them, a message each.
+        /// The number of trades, one per message.
         var trades: UInt64
-        /// The numbers of the first and of the last of them on the tape.
+        /// The sequence numbers of the first and the last trade.
         var sequences: ClosedRange<UInt64>
     }
 
     private struct Line {
         var symbol: SymbolID
         var sequence: UInt64
-        /// Where its frame ends in ``bytes``.
+        /// The end of its frame in ``bytes``.
         var end: Int
     }
 
-    /// What all readers together want.
+    /// The symbols that any reader wants.
     private let union: SymbolSet
     private var bytes = ByteBuffer()
     private var lines: [Line] = []
     private var made: [SymbolSet: Content] = [:]
 
     /// - Parameters:
-    ///   - union: what all readers together want.
-    ///   - number: gives the number of a message.
+    ///   - union: the symbols that any reader wants.
+    ///   - number: returns the number of the next message.
     init(
         _ batches: ArraySlice<TapeBatch>,
         union: SymbolSet,
@@ -65,7 +65,7 @@ struct StreamTradeEncoder {
         }
     }
 
-    /// Returns what somebody gets who wants these symbols, which the batches and the union hold.
+    /// Returns the messages for a set of symbols, a subset of the union that the batches contain.
     mutating func content(_ wanted: SymbolSet) -> Content? {
         if let known = self.made[wanted] { return known }
         guard let content = wanted == self.union ? self.whole : self.part(wanted) else { return nil }
@@ -102,11 +102,11 @@ struct StreamTradeEncoder {
     }
 }
 
-/// The names of one feed's symbols as JSON strings, each made once.
+/// The names of one feed's symbols as JSON strings, each encoded once.
 struct SymbolTexts {
     private var texts: [ByteBuffer] = []
 
-    /// Notes that symbols' numbers mean others from now on.
+    /// Forgets which symbol each number means; the next epoch assigns the numbers anew.
     mutating func epochBegan() { self.texts = [] }
 
     mutating func text(of symbol: SymbolID, in table: SymbolTable) -> ByteBuffer {
