@@ -108,7 +108,7 @@ package final class SharedKeyFeed: Feed {
 
     package func subscriptionsChanged(_ changes: [SubscriptionChange]) { self.client.subscriptionsChanged(changes) }
 
-    // MARK: Whose the key is
+    // MARK: Owner of the key
 
     /// Checks the owner of the key, now and twice a second from now on.
     private func patrol() {
@@ -152,7 +152,7 @@ package final class SharedKeyFeed: Feed {
         self.claims.release { self.promise.completeWith(result) }
     }
 
-    // MARK: Where the trades come from
+    // MARK: Inner feeds
 
     private func run(_ feed: any Feed) {
         if !self.isReading { feed.setReading(false) }

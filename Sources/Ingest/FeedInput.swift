@@ -285,7 +285,7 @@ package final class FeedInput {
         )
     }
 
-    // MARK: What readers hear beside trades
+    // MARK: Status, gaps and events
 
     /// Publishes ``status`` together with the status of the tape's other feeds.
     package func statusChanged() { self.tape.statusChanged() }

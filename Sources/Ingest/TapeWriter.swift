@@ -65,7 +65,7 @@ package final class TapeWriter {
         for feed in feeds { feed.epochBegan() }
     }
 
-    // MARK: What readers hear beside trades
+    // MARK: Status, gaps and events
 
     /// Publishes one status for all feeds: the worst. Of several feeds, the name of the worst precedes the reason.
     func statusChanged() {

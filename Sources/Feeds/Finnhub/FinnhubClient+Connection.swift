@@ -3,29 +3,29 @@ package import Market
 import NIOCore
 import Wire
 
-/// What happens on the connection.
+/// The events of the connection.
 extension FinnhubClient {
     private var isLive: Bool { self.condition == .live }
 
-    /// The requests whose turn it is.
+    /// Returns the requests that may be sent now.
     func takeRequests(_ now: Moment) -> [FinnhubRequest] { self.watch.takeRequests(now) }
 
-    /// Takes an error of the service: about a symbol, or about the feed.
+    /// Takes an error message of the service: about a symbol, or about the feed.
     func errorArrived(_ text: String, on handler: FinnhubHandler, now: Moment) {
         let isOfOurs = self.watch.errorArrived(text, now: now)
-        // Also of a symbol that is not asked for any more it says nothing about the feed.
+        // An error about a symbol says nothing about the feed, even if the symbol is no longer subscribed.
         if isOfOurs || SymbolRefusalText.isOfSymbol(text) {
             if !isOfOurs { self.logError(text, now: now) }
             self.publishChanges()
             return self.look(handler, now)
         }
-        // A service that says the same a thousand times is told of once.
+        // A service that repeats an error a thousand times is reported once.
         guard handler.session.errorArrived(text, isLive: self.isLive, now: now.monotonic) else { return }
         self.logError(text, now: now)
         self.report(self.reported.phase, reason: "the service says: \(text)")
     }
 
-    /// When ``deadlineReached(on:now:)`` wants to be called next; monotonic ns.
+    /// When ``deadlineReached(on:now:)`` is next due; monotonic ns.
     func deadline(of handler: FinnhubHandler, now: Int64) -> Int64? {
         var deadlines = [handler.session.deadline(isLive: self.isLive)]
         if self.pausedSince == nil {
@@ -35,7 +35,7 @@ extension FinnhubClient {
         return deadlines.compactMap(\.self).min()
     }
 
-    /// Takes the passing of time; returns why the connection is to be given up, if it is.
+    /// Takes the passing of time; returns why the connection has to be closed, if it has.
     func deadlineReached(on handler: FinnhubHandler, now: Moment) -> ConnectionEnding? {
         switch handler.session.deadlineReached(now: now.monotonic, isLive: self.isLive) {
         case .none: break
@@ -57,7 +57,7 @@ extension FinnhubClient {
         let now = self.now
         self.input.connectionEnded(now: now)
         self.input.logLosses(now: now.monotonic)
-        // What nobody has noticed to be missing yet is no less missing because the connection ends for another reason.
+        // Trades of a quiet symbol may be missing, even if the connection ends for another reason.
         let complete = min(self.input.lastReceived, self.watch.quietSince(now) ?? .max)
         var failure = self.link?.isRenewing == true ? ReconnectingConnection.renewed : UpstreamFailure(ending)
         failure.description = self.settings.key.redacted(failure.description)
@@ -73,7 +73,8 @@ extension FinnhubClient {
         if !self.settings.isLive, case .closed(let closure) = ending, let reason = closure.endOfReplay {
             failure = UpstreamFailure(reason, disposition: .ended)
         } else if case .stale(let silence) = ending {
-            // Others may have traded until now; what is missing began with the silence, and a gap tells of the worst.
+            // Other symbols may have traded until now. The gap begins with the silence, as it must cover the worst
+            // case.
             self.input.interrupted(from: min(silence.from, complete), reason: failure.description, cause: failure.cause)
         } else {
             self.input.interrupted(from: complete, reason: failure.description, cause: failure.cause)
@@ -85,7 +86,7 @@ extension FinnhubClient {
     }
 }
 
-/// What the tape asks while a read goes onto it.
+/// The decisions for the tape while a read goes onto it.
 extension FinnhubClient: FeedInputDelegate {
     package func tradesArrived(_ trades: [Trade], symbols: SymbolTable, now: Moment) -> Bool {
         let hasChanges = self.watch.traded(trades, symbols: symbols, now: now)
@@ -105,8 +106,9 @@ extension FinnhubClient: FeedInputDelegate {
         self.handler?.deadlineMoved()
     }
 
-    /// What traded again after a silence may have traded in it. Of one symbol that is a gap of its own, since the others'
-    /// tape is whole; but only while these traded all the time, or they may have been mute for less than their thresholds.
+    /// Publishes the gap that ends with a silence, since the silent symbols may have traded unseen. The gap of a single
+    /// symbol concerns only that symbol if the feed as a whole was never silent meanwhile. Otherwise other symbols may
+    /// have been silent for less than their thresholds, and the gap is the feed's.
     private func silenceEnded(_ silence: SymbolSilence, _ now: Moment) {
         let failure = UpstreamFailure(.stale(silence))
         guard silence.others == 0, !self.input.isInterrupted, self.lastSilent <= silence.from else {

@@ -4,32 +4,31 @@ package import Market
 import NIOCore
 import Wire
 
-/// A client of Finnhub's protocol over all its connections: which symbols it asks for, what it puts on the tape, and what is
-/// true at this moment.
+/// A client of Finnhub's protocol across all its connections: its subscriptions, its trades and its status.
 ///
-/// Finnhub's service and the relay of a program like this one speak that protocol, so ``FinnhubFeed`` and ``RelayFeed`` take
-/// turns with one client, and the tape goes on. Belongs to the tape's event loop. What it decides about symbols stands in
-/// ``SymbolMonitor``; what is missing is known to its ``FeedInput``.
+/// Finnhub's service and the relay of a program like this one speak the same protocol, so ``FinnhubFeed`` and
+/// ``RelayFeed`` share one client in turn, and the tape continues. Belongs to the tape's event loop. ``SymbolMonitor``
+/// makes the decisions about symbols; ``FeedInput`` keeps track of missing trades.
 package final class FinnhubClient {
     let settings: FinnhubSettings
     let context: FeedContext
     let input: FeedInput
     var watch: SymbolMonitor
     var condition = SymbolMonitor.Condition.waiting
-    /// When the feed as a whole was silent for the last time; wall clock, ns since 1970.
+    /// When the feed as a whole was last silent; wall clock, ns since 1970.
     var lastSilent: Int64 = .min
     private var errorAllowance = LogAllowance()
     weak var handler: FinnhubHandler?
-    /// Whose connection the handler is.
+    /// The connection to which the handler belongs.
     weak var link: ReconnectingConnection?
-    /// Since when a replay is paused, in which silence says nothing; monotonic ns.
+    /// When the replay was paused; monotonic ns. Silence proves nothing during a pause.
     var pausedSince: Int64?
-    /// The newest that was reported here, whatever another program said of it.
+    /// The newest status of this client's own connection, whatever the owner of the key reports.
     var reported: (phase: FeedStatus.Phase, reason: String?, cause: FeedStatus.Cause?) = (.connecting, nil, nil)
-    /// What the program says of its feed through whose relay the trades come, while that says more than their arrival here.
+    /// The status of the program whose relay sends the trades, while it says more than the arriving trades.
     private var overruling: FeedStatus?
 
-    /// Makes the client and its input on a tape.
+    /// Creates the client and its input on a tape.
     package init(_ settings: FinnhubSettings, _ tape: TapeWriter, _ context: FeedContext) {
         self.settings = settings
         self.context = context
@@ -58,7 +57,7 @@ package final class FinnhubClient {
 
     package var status: FeedStatus { self.input.status }
 
-    /// Looks for the marks of a replay also when no frame comes, until a future completes.
+    /// Obeys the marks of a replay even when no frame comes, until `end` completes.
     func followMarks(until end: EventLoopFuture<Void>) {
         guard let marks = self.settings.marks else { return }
         let loop = self.context.loop
@@ -67,7 +66,7 @@ package final class FinnhubClient {
         end.assumeIsolated().whenComplete { _ in marks.follow(nil) }
     }
 
-    /// Asks for symbols, now and on every later connection, and gives others up.
+    /// Changes the subscriptions, now and on every later connection.
     package func subscriptionsChanged(_ changes: [SubscriptionChange]) {
         let now = self.now
         for change in changes {
@@ -96,7 +95,7 @@ package final class FinnhubClient {
         }
     }
 
-    /// Logs what the service says, as often as is of use.
+    /// Logs an error message of the service, within the limits of ``LogAllowance``.
     func logError(_ text: String, now: Moment) {
         guard let leftOut = self.errorAllowance.wanted(now: now.monotonic) else { return }
         var facts: Logger.Metadata = ["text": "\(text)"]
@@ -104,9 +103,9 @@ package final class FinnhubClient {
         self.context.logger.warning("The service reports an error", metadata: facts)
     }
 
-    // MARK: What is true
+    // MARK: Status
 
-    /// Looks whether the condition has changed, and reports it.
+    /// Determines the condition, and reports it if it has changed.
     func look(_ handler: FinnhubHandler, _ now: Moment) {
         let condition = self.watch.condition(now: now.monotonic)
         guard condition != self.condition else { return }
@@ -116,7 +115,7 @@ package final class FinnhubClient {
         self.report(condition, lastError: handler.session.error(isLive: condition == .live, now: now.monotonic))
     }
 
-    /// What the service said may be why, and may not.
+    /// The service's last error may or may not be the reason of a silence, so both are shown.
     private static func silence(_ words: String, _ says: String?) -> String { says.map { "\(words); \($0)" } ?? words }
 
     func report(_ condition: SymbolMonitor.Condition, lastError: String?) {
@@ -148,7 +147,7 @@ package final class FinnhubClient {
         self.input.statusChanged()
     }
 
-    /// Makes what is reported here the input's status, or what the program says through whose relay the trades come.
+    /// Makes this client's own status the input's, or the owner's status if that overrules it.
     private func applyStatus() {
         let (phase, reason, cause) = self.overruling.map { ($0.phase, $0.reason, $0.cause) } ?? self.reported
         if self.input.status.word != phase.word { self.input.status.since = self.context.wallClock() }
@@ -162,10 +161,10 @@ package final class FinnhubClient {
     /// Takes a connection that has just opened.
     ///
     /// - Parameters:
-    ///   - address: where it leads to, as a person writes it.
-    ///   - isRelayed: whether it leads to the relay of a program like this one.
-    ///   - keeper: hears of its end.
-    /// - Returns: its last handler, which is installed.
+    ///   - address: the address of the peer, for people.
+    ///   - isRelayed: whether the connection leads to the relay of a program like this one.
+    ///   - link: takes the end of the connection.
+    /// - Returns: the connection's last handler, which is installed.
     func connectionOpened(
         _ channel: any Channel,
         address: String,
@@ -197,7 +196,7 @@ package final class FinnhubClient {
         return handler
     }
 
-    /// Reports what is true between connections.
+    /// Takes the status between connections.
     func connectionReported(_ phase: FeedStatus.Phase, reason: String?, cause: FeedStatus.Cause?) {
         if case .connecting = phase { self.input.connectionAttempted() }
         self.report(phase, reason: reason, cause: cause)
@@ -205,27 +204,27 @@ package final class FinnhubClient {
 
     // MARK: Another program's relay
 
-    /// Notes through whose relay the trades come from here on; `nil` for the service itself.
+    /// Notes through whose relay the trades come from now on; `nil` for the service itself.
     func relayChanged(_ via: String?) {
-        // Who holds the key sees to silent symbols; two programs that both did would do it twice.
+        // The owner of the key takes the steps for quiet symbols; a second program must not repeat them.
         self.watch.takesSteps = via == nil && self.settings.takesSteps
         self.overruling = nil
         self.input.status.via = via
         self.input.status.certificateChecked = self.settings.certificateIsChecked
     }
 
-    /// Takes what the program says of its feed through whose relay the trades come; `nil` while it cannot be heard.
+    /// Takes the status of the program whose relay sends the trades; `nil` while it is unknown.
     func ownerStatusChanged(_ status: FeedStatus?) {
         self.overruling = status.flatMap { $0.phase.overrules ? $0 : nil }
         let before = self.input.status
         self.input.status.certificateChecked = status?.certificateChecked ?? self.settings.certificateIsChecked
-        // Without one the connection's keeper is about to say what it does next.
+        // Without it, the connection is about to report its own next status.
         guard status != nil else { return }
         self.applyStatus()
         if self.input.status != before { self.input.statusChanged() }
     }
 
-    /// Takes a gap of the program through whose relay the trades come.
+    /// Takes a gap of the program whose relay sends the trades.
     func ownerGapFound(_ gap: Gap) {
         guard self.handler != nil else { return }
         let own = Gap(
@@ -241,10 +240,10 @@ package final class FinnhubClient {
 }
 
 extension FeedStatus.Phase {
-    /// Whether it says more than the trades that arrive through the relay.
+    /// Whether the owner's status says more than the trades that arrive through its relay.
     fileprivate var overrules: Bool {
         switch self {
-        // A program that stops is about to be followed by this one.
+        // A program that stops is about to be replaced by this one.
         case .waiting, .live, .stopped: false
         case .connecting, .late, .stale, .reconnecting, .rateLimited, .keyRejected, .keyInUse, .noSuchSymbol,
             .notPermitted, .ended:

@@ -4,7 +4,7 @@ package import Market
 package import NIOCore
 import TLS
 
-/// Finnhub's service as a feed: one connection, opened again and again, for a ``FinnhubClient``.
+/// Finnhub's service as a feed: the connection of a ``FinnhubClient``, opened again after each end.
 ///
 /// Belongs to the tape's event loop.
 package final class FinnhubFeed: Feed {
@@ -13,7 +13,7 @@ package final class FinnhubFeed: Feed {
 
     /// - Parameters:
     ///   - connector: the way to the service.
-    ///   - takeover: why this feed takes the place of another program's; `nil` where it does not.
+    ///   - takeover: the reason why this feed replaces another program's connection; `nil` if it does not.
     init(_ client: FinnhubClient, connector: any Connecting, takeover: String? = nil) {
         self.client = client
         var keeping = ReconnectingConnection.Settings(connector: connector, backoff: client.settings.backoff)
@@ -24,7 +24,7 @@ package final class FinnhubFeed: Feed {
         self.link.delegate = self
     }
 
-    /// Makes a feed with a client of its own, for a key that no other program has.
+    /// Creates a feed with its own client, for a key that no other program uses.
     package convenience init(
         _ settings: FinnhubSettings,
         _ tape: TapeWriter,
@@ -72,13 +72,13 @@ extension FinnhubFeed: ReconnectingConnectionDelegate {
 }
 
 extension FinnhubFeed {
-    /// Makes the feed of a key, which has not begun: one that shares the key where other programs may have it, too.
+    /// Creates the feed of a key, which has not started. If other programs may use the key, the feed shares it.
     ///
     /// - Parameters:
-    ///   - tape: where the trades go; the feed belongs to its loop.
+    ///   - tape: takes the trades; the feed belongs to its loop.
     ///   - wallClock: ns since 1970.
-    ///   - chance: drawn evenly from 0 to 1, for the jitter.
-    /// - Throws: ``TLSError`` when the trust roots cannot be used.
+    ///   - chance: uniformly distributed from 0 to 1, for the jitter.
+    /// - Throws: ``TLSError`` if the trust roots cannot be used.
     package static func make(
         _ settings: FinnhubSettings,
         into tape: NIOLoopBound<TapeWriter>,

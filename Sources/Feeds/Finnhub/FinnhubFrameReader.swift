@@ -4,22 +4,22 @@ import Market
 import NIOCore
 import Wire
 
-/// The reader of one connection's frames: parses them onto the tape, and keeps the key from all who read it.
+/// The reader of one connection's frames: parses them onto the tape, and hides the key from all readers.
 struct FinnhubFrameReader {
     private var parser = FinnhubParser()
-    /// What no reader of the tape shall see, should the service repeat it in any frame.
+    /// Finds the key in any frame in which the service repeats it; no reader of the tape may see it.
     private let key: KeyDetector?
 
     init(key: Secret?) { self.key = key.map { KeyDetector($0) } }
 
-    /// Takes one text frame of the current read, which was made at `now` (monotonic ns), onto the tape.
+    /// Takes one text frame of the current read, made at `now` (monotonic ns), onto the tape.
     mutating func take(_ bytes: ByteBuffer, into input: FeedInput, now: Int64) -> FinnhubMessage {
         var message = FinnhubMessage.ping
         input.take(bytes, of: .finnhub, now: now) { bytes, symbols, trades in
             let first = trades.count
             let known = symbols.count
             message = self.parser.parse(bytes, symbols: &symbols, into: &trades)
-            // A frame of the usual shape and with known symbols has no room for a key.
+            // An exactly parsed frame with known symbols cannot hold the key.
             if let key, !self.parser.wasExact || symbols.count != known {
                 Self.leaveOut(key, of: &bytes, &message, &symbols, &trades, first: first, known: known)
             }
@@ -32,9 +32,9 @@ struct FinnhubFrameReader {
         return message
     }
 
-    /// What was in a ping or pong, as the readers get it: nothing where it repeats the key.
+    /// Returns the payload of a ping or pong for the readers: empty if it repeats the key.
     ///
-    /// Copied, for it must not keep the read alive that it came with.
+    /// The payload is copied, so that it does not keep the buffer of its read alive.
     func safe(_ payload: ByteBuffer) -> ByteBuffer {
         guard payload.readableBytes > 0, self.key?.occurs(in: payload.readableBytesView) != true else {
             return ByteBuffer()
@@ -42,11 +42,11 @@ struct FinnhubFrameReader {
         return ByteBuffer(bytes: payload.readableBytesView)
     }
 
-    /// Takes the key out of a frame that repeats it: out of the bytes that the readers get, the message and the symbols.
+    /// Removes the key from a frame that repeats it: from the readers' bytes, the message and the symbols.
     ///
     /// - Parameters:
-    ///   - first: the first of the frame's trades.
-    ///   - known: how many symbols there were before the frame.
+    ///   - first: the index of the frame's first trade.
+    ///   - known: the number of symbols before the frame.
     private static func leaveOut(
         _ key: KeyDetector,
         of bytes: inout ByteBuffer,

@@ -5,9 +5,10 @@ import NIOCore
 import WebSocket
 import Wire
 
-/// The last handler of a Finnhub connection: frames to the tape, requests to the service, and the one timer.
+/// The last handler of a Finnhub connection: passes frames to the tape and requests to the service, and owns the one
+/// timer.
 ///
-/// Obeys ``FinnhubSession`` and, through its owner, ``SymbolMonitor``.
+/// It follows the decisions of ``FinnhubSession`` and, through its owner, of ``SymbolMonitor``.
 final class FinnhubHandler: ChannelInboundHandler, WebSocketReceiver, KeptConnection {
     typealias InboundIn = WebSocketMessage
     typealias OutboundOut = WebSocketOutput
@@ -18,7 +19,7 @@ final class FinnhubHandler: ChannelInboundHandler, WebSocketReceiver, KeptConnec
     private let wallClock: @Sendable () -> Int64
     private weak var owner: FinnhubClient?
     private var context: ChannelHandlerContext?
-    /// The WebSocket below, whose messages come by a plain call.
+    /// The WebSocket handler below, which passes its messages by a plain call.
     private var webSocket: WebSocketHandler?
     private var timer: (task: Scheduled<Void>, at: Int64)?
     private var ending: ConnectionEnding?
@@ -53,7 +54,7 @@ final class FinnhubHandler: ChannelInboundHandler, WebSocketReceiver, KeptConnec
         self.context = nil
     }
 
-    /// Sends the requests whose turn it is, and sees to it that the others have theirs.
+    /// Sends the requests that may go now, and sets the timer for the others.
     func requestsWait() {
         guard let context else { return }
         self.sendRequests(self.moment(context))
@@ -67,7 +68,7 @@ final class FinnhubHandler: ChannelInboundHandler, WebSocketReceiver, KeptConnec
         self.context?.writeAndFlush(self.wrapOutboundOut(.close(.normal, reason: "")), promise: nil)
     }
 
-    /// Stops or resumes reading from the socket; the service's sends then wait in the kernel.
+    /// Stops or resumes reading from the socket. While reading is stopped, the service's data waits in the kernel.
     func setReading(_ isReading: Bool) {
         guard let context else { return }
         context.channel.setOption(.autoRead, value: isReading).whenFailure { _ in }
@@ -77,9 +78,9 @@ final class FinnhubHandler: ChannelInboundHandler, WebSocketReceiver, KeptConnec
     func channelRead(context: ChannelHandlerContext, data: NIOAny) { self.messageArrived(self.unwrapInboundIn(data)) }
 
     func messageArrived(_ message: WebSocketMessage) {
-        // What a connection that was given up still sends is part of the gap.
+        // Whatever a connection sends after it was given up is part of the gap.
         guard !self.isGivenUp, !self.hasEnded, let context else { return }
-        // The arrival is read once per read; binary messages are no part of the protocol and are left out.
+        // The clock is read once a read. Binary messages are not part of the protocol and are ignored.
         guard case .text(let bytes) = message else { return }
         if self.input.hasDueMarks { self.input.obeyMarks(now: self.moment(context)) }
         let now = self.input.readAt ?? self.now(context)
@@ -117,7 +118,7 @@ final class FinnhubHandler: ChannelInboundHandler, WebSocketReceiver, KeptConnec
         context.fireUserInboundEventTriggered(event)
     }
 
-    /// Tells the tape's readers of a ping or pong.
+    /// Reports a ping or pong to the tape's readers.
     private func notify(of event: WebSocketEvent, at now: Int64) {
         switch event {
         case .pingSent: self.input.connectionChanged(.ping(.outgoing), monotonic: now)
@@ -144,8 +145,8 @@ final class FinnhubHandler: ChannelInboundHandler, WebSocketReceiver, KeptConnec
     private func end() {
         guard !self.hasEnded else { return }
         self.hasEnded = true
-        // A read that an error broke off is never told to be complete. What it brought came before the interruption, and
-        // must not wait in the writer for the next connection.
+        // A read that an error interrupted has no `channelReadComplete`. Its trades came before the interruption, and
+        // must not wait in the input for the next connection.
         self.input.endRead(wall: self.wallClock())
         self.timer?.task.cancel()
         self.timer = nil
@@ -170,7 +171,7 @@ final class FinnhubHandler: ChannelInboundHandler, WebSocketReceiver, KeptConnec
         Moment(monotonic: self.now(context), wall: self.wallClock())
     }
 
-    /// Sees to it that the timer fires no later than the nearest deadline. One that fires too early looks again.
+    /// Makes the timer fire no later than the nearest deadline. A timer that fires too early is set again.
     private func armTimer(_ context: ChannelHandlerContext) {
         guard !self.hasEnded, !self.isGivenUp, let owner else { return }
         guard let deadline = owner.deadline(of: self, now: self.now(context)) else { return }
@@ -192,8 +193,7 @@ final class FinnhubHandler: ChannelInboundHandler, WebSocketReceiver, KeptConnec
         self.armTimer(context)
     }
 
-    /// Ends the connection without a closing handshake: a peer that sends nothing will not answer one, and one that is
-    /// stuck is not waited for.
+    /// Ends the connection without a closing handshake: a peer that sends nothing would not answer one.
     private func giveUp(_ ending: ConnectionEnding) {
         self.ending = self.ending ?? ending
         self.isGivenUp = true

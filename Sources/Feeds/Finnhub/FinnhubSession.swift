@@ -1,52 +1,52 @@
-/// One Finnhub connection's own affairs, from the open WebSocket to its end: a machine.
+/// The state machine of one Finnhub connection, from the open WebSocket to its end.
 ///
-/// It is the first of the feed's two clocks: is the socket alive? Any frame of the peer's counts, a pong or Finnhub's text
-/// ping as well, so a service that answers and sends no trades is alive for this clock; the second one, ``SymbolMonitor``,
-/// counts nothing but trades and notices it. A peer that does not even answer our pings is noticed sooner by the keepalive
-/// of the WebSocket below. Time is monotonic nanoseconds.
+/// It is the first of the feed's two clocks: is the socket alive? Any frame of the peer counts, a pong or Finnhub's
+/// text ping as well, so a service that answers without sending trades is alive for this clock. The second clock,
+/// ``SymbolMonitor``, counts only trades and notices it. The keepalive of the WebSocket below notices sooner if a peer
+/// does not even answer our pings. Time is monotonic nanoseconds.
 package struct FinnhubSession: Sendable {
     package struct Settings: Sendable, Equatable {
-        /// Without any frame for so long the connection is given up; nanoseconds. Finnhub pings about every 60 s, and
-        /// 45 s gave false alarms (reference, section 2). `nil` for a replay, which may be silent as long as it likes.
+        /// The connection is given up after this time without any frame; nanoseconds. Finnhub pings about every 60 s,
+        /// and 45 s gave false alarms (reference, section 2). `nil` for a replay, which may be silent for any time.
         package var silentAfter: Int64? = 90_000_000_000
-        /// For so long an error of the service is told beside trades that flow; nanoseconds. They say themselves that it keeps
-        /// none back.
+        /// How long an error of the service is shown while trades flow; nanoseconds. The trades prove that it stops
+        /// none.
         package var errorShownFor: Int64 = 5_000_000_000
-        /// For so long the same error is no news; nanoseconds.
+        /// How long a repetition of the same error is ignored; nanoseconds.
         package var errorKnownFor: Int64 = 60_000_000_000
-        /// Between two errors that are told, however many come; nanoseconds.
+        /// The shortest time between two reported errors; nanoseconds.
         package var errorInterval: Int64 = 1_000_000_000
 
         package init() {}
     }
 
-    /// What is to be done after a deadline.
+    /// The action after a deadline.
     package enum DeadlineAction: Sendable, Equatable {
         case none
-        /// The error is old, and no longer told beside trades.
+        /// The error is old and is no longer shown while trades flow.
         case forgetError
         /// Nothing arrived for too long: end the connection.
         case drop(afterNanoseconds: Int64)
     }
 
     package let settings: Settings
-    /// Nanoseconds (monotonic) of the connection's first and newest trade.
+    /// The arrival of the connection's first and newest trade; monotonic nanoseconds.
     package private(set) var firstTrade: Int64?
     package private(set) var lastTrade: Int64?
-    /// The newest error text of the service; while trades flow, it is forgotten after a while.
+    /// The newest error text of the service. While trades flow, it is forgotten after a while.
     package private(set) var lastError: String?
     private var errorUntil: Int64 = 0
-    /// The error that was told last, and when.
+    /// The error that was reported last, and the time of the report.
     private var reportedError: (text: String, at: Int64)?
     private var lastFrame: Int64
 
-    /// A connection that opened at `now`.
+    /// Creates the state of a connection that opened at `now`.
     package init(settings: Settings, now: Int64) {
         self.settings = settings
         self.lastFrame = now
     }
 
-    /// Takes a read that brought frames, with trades in them or not.
+    /// Takes a read that brought frames, with or without trades.
     package mutating func framesArrived(hasTrades: Bool, now: Int64) {
         self.lastFrame = now
         guard hasTrades else { return }
@@ -54,9 +54,9 @@ package struct FinnhubSession: Sendable {
         self.lastTrade = now
     }
 
-    /// Takes an error message of the service; returns whether it is to be told.
+    /// Takes an error message of the service; returns whether to report it.
     ///
-    /// - Parameter isLive: whether trades flow. Without them any error may be the reason, and the newest is kept.
+    /// - Parameter isLive: whether trades flow. Without them any error may be the reason, so the newest is kept.
     package mutating func errorArrived(_ text: String, isLive: Bool, now: Int64) -> Bool {
         if let reported = self.reportedError {
             let isKnown = reported.text == text && now - reported.at < self.settings.errorKnownFor
@@ -71,19 +71,19 @@ package struct FinnhubSession: Sendable {
         return true
     }
 
-    /// The error to be told beside what is true now.
+    /// Returns the error to show beside the status.
     package func error(isLive: Bool, now: Int64) -> String? {
         isLive && now >= self.errorUntil ? nil : self.lastError
     }
 
-    /// Takes the sign of life of a ping or pong below.
+    /// Notes that a ping or pong has come from the peer.
     package mutating func signOfLifeArrived(now: Int64) {
         self.lastFrame = now
     }
 
-    /// When ``deadlineReached(now:isLive:)`` wants to be called next.
+    /// When ``deadlineReached(now:isLive:)`` is next due.
     ///
-    /// - Parameter isLive: whether trades flow. Without them the error may be the very reason, and stays.
+    /// - Parameter isLive: whether trades flow. Without them the error may be the reason, so it stays.
     package func deadline(isLive: Bool) -> Int64? {
         let silent = self.settings.silentAfter.map { self.lastFrame + $0 }
         let forget = self.lastError != nil && isLive ? self.errorUntil : nil
@@ -102,7 +102,7 @@ package struct FinnhubSession: Sendable {
         return .none
     }
 
-    /// For how long the connection carried trades, in nanoseconds.
+    /// The time from the connection's first to its newest trade, in nanoseconds.
     package var tradedFor: Int64 {
         guard let firstTrade, let lastTrade else { return 0 }
         return lastTrade - firstTrade

@@ -5,23 +5,24 @@ package import TLS
 package import WebSocket
 package import Wire
 
-/// What ``FinnhubClient`` and the feeds that use it need to know when they are made.
+/// The settings of ``FinnhubClient`` and of the feeds that use it.
 ///
-/// The options are reached as if they were properties of this.
+/// The members of ``Options`` are available as if they were properties of this type.
 @dynamicMemberLookup
 package struct FinnhubSettings: Sendable {
-    /// What a person can choose of the feed.
+    /// The options that a person can choose.
     package struct Options: Sendable, Equatable {
         package var upstream: UpstreamAddress = .finnhub
-        /// The symbols to ask for on every connection; those beyond ``SymbolMonitor/Settings/symbolLimit`` wait for a place.
+        /// The symbols of the settings, subscribed on every connection. Those beyond
+        /// ``SymbolMonitor/Settings/symbolLimit`` wait for a place.
         package var symbols: [String] = ["BINANCE:BTCUSDT"]
-        /// The limit from the request to the end of the answer's header; a proxy has the same before.
+        /// The limit from the request to the end of the answer's header. A proxy has the same limit before that.
         package var upgradeTimeout: TimeAmount = .seconds(10)
-        /// A replay that is held back answers no ping in time: it must be sent none.
+        /// A paused replay answers no ping in time, so its settings must send none.
         package var webSocket = WebSocketSettings(role: .client)
-        /// Whether what may have come before is left out of the tape: a frame that comes again byte for byte, within two
-        /// seconds on one connection, and what likely came before an interruption. Never in a replay, nor from another
-        /// program's relay.
+        /// Whether likely repeats are left out of the tape: a frame that comes again byte for byte within two seconds
+        /// on one connection, and trades that likely came before an interruption. Nothing is left out in a replay,
+        /// or on a connection to another program's relay.
         package var dropsRepeats = false
         package var session = FinnhubSession.Settings()
         package var watch = SymbolMonitor.Settings()
@@ -33,17 +34,17 @@ package struct FinnhubSettings: Sendable {
     package var key: Secret
     package var options: Options
     package var dial: DialSettings
-    /// Where the trades come from, as every status says.
+    /// The source of the trades, as every status names it.
     package var source: FeedStatus.Source = .live
-    /// What happens between the frames, where they are a replay's.
+    /// The marks between the frames of a replay; `nil` for a live feed.
     package var marks: FrameMarks?
-    /// Who else may hold the key, and what is remembered over a restart; nothing of it for a replay.
+    /// The lock of the key and the state that is kept across a restart. A replay has neither.
     package var holding = KeyHolding.none
 
-    /// What the relay of another program of this user wants to be shown.
+    /// The token for the relay of another program of this user.
     package var relayToken: Secret?
 
-    /// Is told on the feed's loop of every TLS handshake with the upstream.
+    /// Called on the feed's loop at the end of every TLS handshake with the upstream.
     package var handshakeEnded: (@Sendable (UpstreamHandshake) -> Void)?
 
     package init(key: Secret, options: Options = Options(), dial: DialSettings = DialSettings()) {
@@ -59,25 +60,27 @@ package struct FinnhubSettings: Sendable {
 }
 
 extension FinnhubSettings {
-    /// Whether the trades are the market's own, and no replay's.
+    /// Whether the trades come live from the market and not from a replay.
     var isLive: Bool { self.source == .live }
 
-    /// Whatever a recording is silent about, asking for it again brings no more of it.
+    /// Whether steps are taken for quiet symbols. In a replay a new subscription brings no more than the recording
+    /// holds.
     var takesSteps: Bool { self.isLive && self.watch.takesSteps }
 
-    /// Whether the upstream's certificate is checked; a connection without TLS has none to check and is loopback only.
+    /// Whether the upstream's certificate is checked. A connection without TLS has none, and leads to this machine
+    /// only.
     package var certificateIsChecked: Bool {
         guard self.upstream.isEncrypted, case .disabled = self.dial.tls.verification else { return true }
         return false
     }
 
-    /// A replay's tape is what the recording holds.
+    /// The handling of repeats. The tape of a replay keeps whatever the recording holds.
     package var repeats: RepeatHandling {
         guard self.isLive else { return .ignored }
         return self.dropsRepeats ? .leftOut : .marked
     }
 
-    /// The same for the connector.
+    /// The settings of the connector to the service.
     package var connector: ConnectorSettings {
         var settings = ConnectorSettings(
             address: self.upstream,
@@ -90,13 +93,14 @@ extension FinnhubSettings {
         return settings
     }
 
-    /// The way to the relay of another program that holds the key. It is asked for trades and never told the key.
+    /// Returns the settings of the connector to the relay of the program that holds the key. The relay never gets the
+    /// key.
     func connector(to relay: UpstreamAddress, path: String) -> ConnectorSettings {
         var settings = self.connector
         settings.address = relay
         settings.target = path
-        // It is on this machine, as the lock's file promises: nobody stands between, and its certificate may be for
-        // another name.
+        // The relay is on this machine, as the reader of the lock's file has checked: no proxy and no attacker stands
+        // between, and the certificate may have another name.
         settings.dial.proxy = nil
         settings.dial.tls = TLSClientConfiguration()
         settings.dial.tls.verification = .disabled

@@ -1,15 +1,15 @@
 import TLS
 
-/// What is looked for where a key might be repeated: every eight bytes of it in a row, in any case of letters.
+/// The detector of a repeated key: it finds any eight consecutive bytes of the key, in upper or lower case.
 ///
-/// Eight rather than all, since a text that was cut may hold the greater part of a key. The text is read as it stands and
-/// with its escapes undone, JSON's and those of URLs (RFC 8259, 7; RFC 3986, 2.1). One pass, whatever the text.
+/// Eight bytes suffice because a truncated text may hold only a part of the key. The text is searched as it stands and
+/// with its escapes decoded, those of JSON and of URLs (RFC 8259, 7; RFC 3986, 2.1). Every text takes a single pass.
 struct KeyDetector: Sendable, Equatable {
-    /// How many bytes of a key betray it; a shorter key is none, and would be found in ordinary words.
+    /// The number of bytes that betray a key. A shorter text is not a secret, and would be found in ordinary words.
     static let length = 8
 
     private let windows: Set<UInt64>
-    /// One bit for each window's hash: most of what is read is no part of the key, and is known by this not to be.
+    /// A Bloom filter with one bit for each window's hash. It rules out most bytes without a look at the set.
     private let marks: [UInt64]
 
     init(_ key: Secret) {
@@ -32,11 +32,11 @@ struct KeyDetector: Sendable, Equatable {
         guard !self.windows.isEmpty else { return false }
         var scan = Scan(trace: self)
         for (index, byte) in bytes.enumerated() where scan.take(byte, at: index) != nil { return true }
-        // An escape may end with the text.
+        // The text may end amid an escape.
         return scan.finish() != nil
     }
 
-    /// The text with every part of the key replaced.
+    /// Returns the text with every part of the key replaced.
     func redacted(_ text: String) -> String {
         guard !self.windows.isEmpty else { return text }
         var scan = Scan(trace: self)
@@ -76,19 +76,19 @@ struct KeyDetector: Sendable, Equatable {
         UInt8(ascii: "A")...UInt8(ascii: "Z") ~= byte ? byte | 0x20 : byte
     }
 
-    /// One pass over a text: the last eight bytes, once as they stand and once unescaped, and where each began.
+    /// A pass over a text: the last eight bytes, plain and unescaped, and where each of them began.
     private struct Scan {
         let trace: KeyDetector
         private var plain = Window()
         private var unescaped = Window()
-        /// An escape that has begun: its bytes so far, and where it began.
+        /// The bytes of a started escape, and its beginning.
         private var escape: [UInt8] = []
         private var escapeStart = 0
         private var end = 0
 
         init(trace: KeyDetector) { self.trace = trace }
 
-        /// Takes the next byte; returns the place of a part of the key that ends with it.
+        /// Takes the next byte; returns the range of a part of the key that ends with it.
         mutating func take(_ byte: UInt8, at index: Int) -> Range<Int>? {
             self.end = index + 1
             self.plain.push(KeyDetector.folded(byte), from: index)
@@ -113,7 +113,7 @@ struct KeyDetector: Sendable, Equatable {
         /// Takes the end of the text.
         mutating func finish() -> Range<Int>? { self.flushEscape() }
 
-        /// What looked like an escape was none: its bytes are read as they stand.
+        /// Takes the bytes of a text that only looked like an escape as they stand.
         private mutating func flushEscape() -> Range<Int>? {
             var match: Range<Int>?
             for (offset, byte) in self.escape.enumerated() {
@@ -137,7 +137,7 @@ struct KeyDetector: Sendable, Equatable {
         private var count = 0
 
         var isFull: Bool { self.count >= KeyDetector.length }
-        /// Where the oldest of the eight began.
+        /// Where the oldest of the eight bytes began.
         var start: Int { self.starts[self.count & 7] }
 
         mutating func push(_ byte: UInt8, from start: Int) {
@@ -147,7 +147,7 @@ struct KeyDetector: Sendable, Equatable {
         }
     }
 
-    /// The byte that a whole escape stands for; `nil` while it is not whole, or is none.
+    /// Returns the byte that a complete escape stands for; `nil` for any other text.
     private static func unescape(_ escape: [UInt8]) -> UInt8? {
         if escape.count == 3, escape[0] == UInt8(ascii: "%") { return Self.byte(escape[1...]) }
         guard escape.count >= 2, escape[0] == UInt8(ascii: "\\") else { return nil }

@@ -1,14 +1,14 @@
 import Wire
 
-/// The requests that wait for their turn: a few at once, then one at a time.
+/// The queue of requests to the service: a burst at first, then one at a time.
 ///
-/// No limit of the service for them is known; careful clients leave 30 ms between two (reference, section 2).
+/// The service states no limit for requests; careful clients leave 30 ms between two (reference, section 2).
 struct RequestPacer: Sendable {
     private let burst: Int
-    /// Between two requests, ns; 0 sends all at once.
+    /// The time between two requests, ns; 0 sends all at once.
     private let interval: Int64
     private var waiting: [FinnhubRequest] = []
-    /// When all that was sent would have been sent without any burst; monotonic ns.
+    /// When the requests so far would have been sent at the regular rate, without a burst; monotonic ns.
     private var paid: Int64 = .min
 
     init(burst: Int, interval: Int64) {
@@ -16,7 +16,7 @@ struct RequestPacer: Sendable {
         self.interval = interval
     }
 
-    /// Forgets what waits: the connection it was for is gone.
+    /// Drops the waiting requests, because their connection has ended.
     mutating func reset() {
         self.waiting = []
         self.paid = .min
@@ -24,7 +24,7 @@ struct RequestPacer: Sendable {
 
     mutating func append(_ request: FinnhubRequest) { self.waiting.append(request) }
 
-    /// Takes back a request that has not been sent; returns whether there was one.
+    /// Removes a request that has not been sent; returns whether there was one.
     mutating func remove(_ request: FinnhubRequest) -> Bool {
         guard let index = self.waiting.firstIndex(of: request) else { return false }
         self.waiting.remove(at: index)
@@ -33,13 +33,13 @@ struct RequestPacer: Sendable {
 
     func holds(_ request: FinnhubRequest) -> Bool { self.waiting.contains(request) }
 
-    /// When the next request may go, if one waits; monotonic ns.
+    /// When the next waiting request may be sent; monotonic ns.
     var deadline: Int64? {
         guard !self.waiting.isEmpty else { return nil }
         return self.paid == .min ? .min : self.paid - self.interval * Int64(self.burst - 1)
     }
 
-    /// The next request, if it may go now.
+    /// Removes and returns the next request, if it may be sent now.
     mutating func take(now: Int64) -> FinnhubRequest? {
         guard let deadline, now >= deadline else { return nil }
         self.paid = max(self.paid, now) + self.interval

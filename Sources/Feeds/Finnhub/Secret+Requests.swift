@@ -1,8 +1,8 @@
 import TLS
 
-// How a key is sent, and how it is kept out of what comes back.
+// The forms in which a key is sent, and its removal from answers.
 extension Secret {
-    /// The request target that carries the key, percent-encoded (RFC 3986, 2.3). Never log it.
+    /// Returns the request target with the key, percent-encoded (RFC 3986, 2.3). Never log it.
     func target(path: String) -> String {
         var target = path + "?token="
         for byte in self.reveal().utf8 {
@@ -19,24 +19,25 @@ extension Secret {
         return target
     }
 
-    /// The header that shows the token of a relay (RFC 6750, 2.1). Never log it.
+    /// The header with the token for a relay (RFC 6750, 2.1). Never log it.
     var bearer: (String, String) { ("Authorization", "Bearer \(self.reveal())") }
 
-    /// The header that shows the key to Finnhub's REST service; `nil` for a key that no header can hold. Never log it.
+    /// The header with the key for Finnhub's REST service; `nil` if the key has characters that no header can hold.
+    /// Never log it.
     var serviceHeader: (String, String)? {
         guard self.reveal().utf8.allSatisfy({ (0x21...0x7e).contains($0) }) else { return nil }
         return ("X-Finnhub-Token", self.reveal())
     }
 
-    /// Returns a text with the key left out, plain or escaped, whole or cut: services repeat what they were sent in their
+    /// Returns a text without the key, be it plain or escaped, whole or truncated. Services repeat requests in their
     /// refusals.
     ///
-    /// Keys of less than ``KeyDetector/length`` bytes stay, since they are no secrets and would be found in ordinary words.
+    /// Keys of fewer than ``KeyDetector/length`` bytes stay. They are not secret, and would be found in ordinary words.
     func redacted(_ text: String) -> String { KeyDetector(self).redacted(text) }
 }
 
 extension ConnectorSettings: CustomStringConvertible, CustomReflectable {
-    /// Without the target, which carries the key.
+    /// Omits the target, which holds the key.
     package var description: String { "ConnectorSettings(\(self.address))" }
     package var customMirror: Mirror { Mirror(self, children: ["address": self.address]) }
 }

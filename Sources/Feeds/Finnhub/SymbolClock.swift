@@ -1,21 +1,22 @@
 import Market
 
-/// How long one symbol has been without a trade, and how long it usually is: a few words, touched once a read.
+/// The time that one symbol has been without a trade, and its usual time between trades. A small value, since every
+/// read touches it.
 struct SymbolClock: Sendable {
-    /// When its newest trade on this connection arrived, or when it was asked for; monotonic ns. `nil` while no connection
-    /// was asked for it.
+    /// When the symbol's newest trade on this connection arrived, or when the symbol was subscribed; monotonic ns.
+    /// `nil` without a subscription.
     private(set) var since: Int64?
-    /// Whether trades come; the way of a trade ends here for a symbol that is known to be live.
+    /// Whether trades come. For a symbol that is known to be live, a trade needs no further work.
     var isLive = false
     /// The times between its trades.
     private var usual = UsualSilence()
-    /// When the trades began that have not paused for longer than the threshold since; monotonic ns.
+    /// The start of the trades that have not paused for longer than the threshold since; monotonic ns.
     private(set) var runBegan: Int64 = 0
 
-    /// Notes that the connection was asked for the symbol. What passed without one is no gap of the symbol's.
+    /// Notes that the symbol was subscribed. Silence counts from now; the time before it is not measured.
     mutating func asked(now: Int64) { self.since = now }
 
-    /// Moves the moment that silence counts from, but not into the future.
+    /// Moves the start of the silence, but not into the future.
     mutating func shift(by time: Int64, now: Int64) { self.since = self.since.map { min($0.addingCapped(time), now) } }
 
     mutating func disconnected() {
@@ -23,7 +24,7 @@ struct SymbolClock: Sendable {
         self.isLive = false
     }
 
-    /// Takes a read with trades of the symbol.
+    /// Takes trades of the symbol.
     mutating func traded(now: Int64) {
         self.usual.ended(self.since.map { now - $0 }, now: now)
         self.since = now
@@ -35,6 +36,6 @@ struct SymbolClock: Sendable {
         self.runBegan = now
     }
 
-    /// The longest recent gap between two trades, or between asking and the first; ns.
+    /// Returns the longest recent gap between two trades, or between the subscription and the first trade; ns.
     func longestGap(now: Int64) -> Int64 { self.usual.longest(now: now) }
 }

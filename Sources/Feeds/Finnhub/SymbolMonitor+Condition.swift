@@ -1,7 +1,7 @@
 package import Market
 
 extension SymbolMonitor {
-    /// What the symbols together say of an open connection.
+    /// The state of an open connection according to all its symbols.
     package enum Condition: Sendable, Equatable {
         /// No trade yet, and none is overdue.
         case waiting
@@ -10,12 +10,13 @@ extension SymbolMonitor {
         case late
         /// No symbol has traded within its own threshold.
         case stale
-        /// The service knows none of the symbols, or, where it knows some, sends none on this plan.
+        /// The service refuses all symbols. At least one is unknown (`noSuchSymbol`), or else the key's plan excludes
+        /// at least one (`notPermitted`).
         case noSuchSymbol
         case notPermitted
     }
 
-    /// What is true now.
+    /// Returns the condition at a monotonic time, ns.
     package func condition(now: Int64) -> Condition {
         if let refused = self.allRefused { return refused }
         guard let newest = self.lastTrade ?? self.opened, now - newest >= self.settings.freshness.lateAfter else {
@@ -32,11 +33,11 @@ extension SymbolMonitor {
         return nil
     }
 
-    /// When ``deadlineReached(_:)`` wants to be called next; monotonic ns.
+    /// When ``deadlineReached(_:)`` is next due; monotonic ns.
     package func deadline(now: Int64) -> Int64? {
         guard let opened else { return nil }
         let late = (self.lastTrade ?? opened) + self.settings.freshness.lateAfter
-        // Once it is late, it is later deadlines that count.
+        // If the feed is late already, only later deadlines count.
         let next = late > now ? late : nil
         return [next, self.pacer.deadline, self.quietDeadline(now: now), self.refusalDeadline].compactMap(\.self).min()
     }

@@ -1,13 +1,13 @@
 package import Market
 
-/// Symbols that a connection is given up for, because they do not trade.
+/// A silence of symbols, for which a connection is closed or a gap published.
 package struct SymbolSilence: Sendable, Equatable {
-    /// The first of them, and how many others there are.
+    /// The first of the symbols, and the number of the others.
     package var symbol: String
     package var others: Int
-    /// For how long the one that traded last has not; ns.
+    /// How long the symbol that traded last has been silent; ns.
     package var nanoseconds: Int64
-    /// When the first of them to fall silent on this connection did, wall clock, ns since 1970. What they traded since then
+    /// When the first of the symbols fell silent on this connection; wall clock, ns since 1970. Their trades since then
     /// may be missing.
     package var from: Int64
 
@@ -19,10 +19,10 @@ package struct SymbolSilence: Sendable, Equatable {
     }
 }
 
-// What is done about symbols that do not trade: first nothing but a word, then the mild step, then the other connection,
-// then a pause that grows.
+// The steps for a symbol that does not trade: first a changed status, then a new subscription, then a new connection,
+// then a pause, which doubles with each round.
 extension SymbolMonitor {
-    /// How long the symbol may be without a trade before it is quiet; ns.
+    /// Returns how long the symbol may be without a trade before it is quiet; ns.
     func threshold(_ place: Int, now: Int64) -> Int64 {
         UsualSilence.limit(
             longest: self.clocks[place].longestGap(now: now),
@@ -32,13 +32,13 @@ extension SymbolMonitor {
         )
     }
 
-    /// Notes that silence said nothing for so long: a replay was paused.
+    /// Moves the start of all silences: a replay was paused for `time` ns.
     mutating func shifted(by time: Int64, now: Int64) {
         self.shiftTrades(by: time, now: now)
         for place in self.clocks.indices { self.clocks[place].shift(by: time, now: now) }
     }
 
-    /// When the next step for the symbol is due, if one is; monotonic ns.
+    /// Returns when the next step for the symbol is due, if one is; monotonic ns.
     private func stepDeadline(_ place: Int, now: Int64) -> Int64? {
         guard self.entries[place].refusal == nil, let since = self.clocks[place].since else { return nil }
         let threshold = self.threshold(place, now: now)
@@ -56,12 +56,13 @@ extension SymbolMonitor {
         return false
     }
 
-    /// While others trade, one symbol's silence costs them one reconnect and no more.
+    /// Whether a reconnect is allowed. While other symbols trade, each silence of one symbol may cost them one
+    /// reconnect.
     private func mayReconnect(for episode: Episode) -> Bool {
         !episode.hasReconnected || !self.clocks.contains { $0.isLive }
     }
 
-    /// When the first step for any symbol is due; monotonic ns.
+    /// Returns when the first step for any symbol is due; monotonic ns.
     func quietDeadline(now: Int64) -> Int64? {
         self.entries.indices.compactMap { self.stepDeadline($0, now: now) }.min()
     }
@@ -92,7 +93,7 @@ extension SymbolMonitor {
 
     private mutating func becameQuiet(_ place: Int, now: Moment) {
         let clock = self.clocks[place]
-        // Trades for as long as the pause was are a sign that all was well again.
+        // Trades for at least as long as the pause prove a recovery, so the pauses start again.
         let pause = Self.doubled(
             self.settings.coolDown,
             times: self.entries[place].round,
@@ -105,10 +106,11 @@ extension SymbolMonitor {
         self.change(place, to: .quiet, reason: "no trade for \(seconds) s", now: now)
     }
 
-    /// Notes that a symbol is about to trade. Whether it was silent or only not sent, nobody can tell: where it was silent
-    /// for longer than is usual for it, what it traded meanwhile may be missing.
+    /// Notes that a symbol is about to trade. It may have been silent, or its trades may not have been sent. If the
+    /// silence was longer than usual for it, trades may be missing.
     mutating func silenceEnded(_ place: Int, now: Moment) {
-        // One that was quiet before this connection may trade at once here: the gap between the two tells of it.
+        // A symbol that was quiet before this connection may trade at once here; the gap between the connections covers
+        // it.
         guard self.takesSteps, self.isQuiet(place), let since = self.clocks[place].since,
             now.monotonic - since >= self.settings.freshness.staleAfter
         else { return }
@@ -126,13 +128,13 @@ extension SymbolMonitor {
         }
     }
 
-    /// What trades again after a silence, once.
+    /// Returns the silence that has ended with a trade, once.
     package mutating func takeEndedSilence() -> SymbolSilence? {
         defer { self.endedSilence = nil }
         return self.endedSilence
     }
 
-    /// Since when the first of the symbols that are quiet now has been; wall clock, ns since 1970.
+    /// Returns when the first of the symbols that are quiet now fell silent; wall clock, ns since 1970.
     package func quietSince(_ now: Moment) -> Int64? {
         guard self.takesSteps else { return nil }
         let sinces = self.entries.indices.compactMap { self.isQuiet($0) ? self.clocks[$0].since : nil }
@@ -147,11 +149,11 @@ extension SymbolMonitor {
         self.entries[place].round = entry.round + 1
     }
 
-    /// Gives the connection up for all symbols that are quiet: they share it.
+    /// Requests a new connection on behalf of all quiet symbols.
     private mutating func reconnect(_ now: Moment) -> Action {
         let quiet = self.entries.indices.filter { self.isQuiet($0) && self.clocks[$0].since != nil }
         let fresh = quiet.filter { self.entries[$0].episode?.hasReconnected == false }
-        // Those that were silent before this connection are told of by the gap before it.
+        // The gap before this connection covers the symbols that were silent then.
         let reported = fresh.isEmpty ? quiet : fresh
         let sinces = reported.compactMap { self.clocks[$0].since }
         let first = sinces.min() ?? now.monotonic
@@ -165,7 +167,7 @@ extension SymbolMonitor {
             self.entries[place].episode?.hasReconnected = true
             self.endRound(place, now: now.monotonic)
         }
-        // Each symbol has a pause of its own; this one keeps fifty of them from taking turns.
+        // Each symbol has its own pause. This one keeps fifty symbols from causing reconnects in turn.
         if let last = self.lastReconnect, now.monotonic - last >= 2 * self.settings.coolDownLimit {
             self.silenceRounds = 0
         }

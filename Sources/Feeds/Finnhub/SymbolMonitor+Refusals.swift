@@ -1,14 +1,14 @@
 package import Market
 import Wire
 
-// Symbols that the service does not send.
+// The symbols that the service does not send.
 extension SymbolMonitor {
-    /// Takes an error of the service; returns whether it was about a symbol that is asked for.
+    /// Takes an error message of the service; returns whether it concerns a subscribed symbol.
     ///
-    /// Words that do not name the symbol are understood by the order in which symbols were asked for: the service gives its
-    /// places to those who ask first, so of too many it refuses the newest that has not traded yet, and as many errors as
-    /// there are refuse as many symbols. Any other refusal is the answer to the oldest request that may still be answered.
-    /// Either is a suspicion, which the symbol's first trade disproves; then another one is suspected.
+    /// An error without a name is assigned by the order of the subscriptions. The service gives its places to the first
+    /// ones, so if there are too many it refuses the newest that has not traded yet, and a number of errors refuses the
+    /// same number of symbols. Any other refusal answers the oldest request that may still be answered. Both are
+    /// suspicions. The first trade of the symbol disproves one; then another symbol is suspected.
     @discardableResult
     package mutating func errorArrived(_ text: String, now: Moment) -> Bool {
         guard self.opened != nil, let refusal = SymbolRefusalText(text) else { return false }
@@ -16,7 +16,7 @@ extension SymbolMonitor {
             self.refuse(named, refusal.kind, text: text, isGuess: false, now: now)
             return true
         }
-        // It names one that nobody wants any more, or that only another program asked for.
+        // The error names a symbol that is no longer wanted, or that another program subscribed to.
         if refusal.symbol != nil { return false }
         return self.suspect(refusal.kind, text: text, now: now)
     }
@@ -64,7 +64,8 @@ extension SymbolMonitor {
         now: Moment
     ) {
         if let known = self.entries[place].refusal, known.kind == kind, !known.isRetried, !known.isHeld {
-            // The same said again is no second refusal, or a service that repeats itself would cost the symbol an hour.
+            // A repeated error is not a second refusal. Otherwise a service that repeats itself would cost the symbol
+            // an hour.
             self.entries[place].refusal?.isGuess = known.isGuess && isGuess
             return
         }
@@ -76,11 +77,12 @@ extension SymbolMonitor {
         self.entries[place].episode = nil
         self.clocks[place].isLive = false
         self.change(place, to: .refused(kind, retryAt: now.wall(at: retryAt)), reason: text, now: now)
-        // The service gave it no place, so another may have it; of too many it has refused as many as it wanted to.
+        // The symbol has no place at the service, so another one may have it. If there are too many symbols, no place
+        // is free.
         if kind != .overLimit { self.placeBecameFree(now: now) }
     }
 
-    /// Holds a symbol back that would be one too many; the service is not asked.
+    /// Holds a symbol beyond the limit back without a request to the service.
     mutating func hold(_ place: Int, now: Moment) {
         let retryAt = now.monotonic + self.settings.retryLimit
         self.entries[place].refusal = Refusal(kind: .overLimit, count: 1, retryAt: retryAt, isHeld: true)
@@ -93,7 +95,7 @@ extension SymbolMonitor {
         )
     }
 
-    /// A symbol was given up or refused: the first one that there was no place for is asked for.
+    /// Subscribes to the first symbol without a place, after another one was unsubscribed or refused.
     mutating func placeBecameFree(now: Moment) {
         guard self.acceptedCount < self.settings.symbolLimit else { return }
         let place = self.entries.firstIndex { entry in
@@ -119,10 +121,11 @@ extension SymbolMonitor {
         return refusal.isRetried ? self.entries[place].askedAt + Self.answerTime : refusal.retryAt
     }
 
-    /// When a refused symbol is to be looked at again; monotonic ns.
+    /// When a refused symbol is due for a new request or a decision; monotonic ns.
     var refusalDeadline: Int64? { self.entries.indices.compactMap { self.retryDeadline($0) }.min() }
 
-    /// Asks again for what was refused long ago, and believes a symbol that was asked for again and not refused.
+    /// Repeats the subscription to symbols that were refused long ago. A symbol without a new refusal in time counts as
+    /// accepted.
     mutating func retryRefused(_ now: Moment) {
         for place in self.entries.indices {
             guard let due = self.retryDeadline(place), now.monotonic >= due else { continue }

@@ -1,93 +1,96 @@
 package import Market
 package import Wire
 
-/// Which symbols are asked for, and what is true of each: a machine that outlives the connections.
+/// The state machine of the symbols to subscribe to, and of each symbol's state. It outlives the connections.
 ///
-/// The service acknowledges nothing, so a symbol is believed to come only when it trades (`live`). It is `quiet` when it
-/// has not traded for longer than its threshold, whatever pings, pongs and other symbols do, and `refused` when the service
-/// says so. This is the second of the feed's two clocks; the first, whether the socket is alive at all, is
-/// ``FinnhubSession``.
+/// The service acknowledges nothing, so only a trade proves that a symbol comes (`live`). A symbol is `quiet` when it
+/// has not traded for longer than its threshold, whatever pings, pongs and other symbols do. It is `refused` when the
+/// service says so. This is the second of the feed's two clocks; the first, ``FinnhubSession``, shows whether the
+/// socket is alive at all.
 ///
-/// Its owner calls it with the time, sends ``takeRequests(now:)``, publishes ``takeChanges()`` and ends the connection
-/// where ``deadlineReached(_:)`` says so.
+/// Its owner passes in the time, sends ``takeRequests(now:)``, publishes ``takeChanges()``, and ends the connection
+/// when ``deadlineReached(_:)`` asks for it.
 package struct SymbolMonitor: Sendable {
-    /// What the owner publishes, in order.
+    /// A change for the owner to publish, in order.
     package enum Change: Sendable, Equatable {
         case state(SymbolStatus)
-        /// Nobody asks for the symbol any more; it has no state.
+        /// The symbol is no longer subscribed and has no state.
         case unsubscribed(String)
     }
 
     package enum Action: Sendable, Equatable {
         case none
-        /// End the connection and make another one.
+        /// End the connection and open another one.
         case reconnect(SymbolSilence)
     }
 
-    /// What a symbol's silence has led to; over when it trades.
+    /// The steps taken in one silence of a symbol. The next trade ends it.
     struct Episode: Sendable, Equatable {
-        /// When it was asked for anew on this connection; monotonic ns.
+        /// When the symbol was subscribed again on this connection; monotonic ns.
         var resubscribed: Int64?
-        /// Whether the connection was given up for it.
+        /// Whether a connection was closed for it.
         var hasReconnected = false
     }
 
     struct Refusal: Sendable, Equatable {
         var kind: SymbolStatus.Refusal
-        /// How often in a row.
+        /// The number of refusals in a row.
         var count: Int
-        /// Monotonic ns.
+        /// When to subscribe again; monotonic ns.
         var retryAt: Int64
-        /// Whether it has been asked for again and not been answered yet.
+        /// Whether the subscription was repeated and is still unanswered.
         var isRetried = false
-        /// Whether it was never asked for, because the limit was reached.
+        /// Whether the symbol was never requested, because the limit was reached.
         var isHeld = false
-        /// Whether the service's words did not name the symbol.
+        /// Whether the service's error did not name the symbol.
         var isGuess = false
     }
 
     struct Entry: Sendable {
         var status: SymbolStatus
-        /// Its place among all that were asked for on this connection; 0 before.
+        /// The position of the newest request for the symbol among all on this connection; 0 before the first.
         var order: UInt64 = 0
-        /// Monotonic ns, when it was asked for last.
+        /// When the symbol was last requested; monotonic ns.
         var askedAt: Int64 = 0
         /// Whether it has traded since.
         var isConfirmed = false
         var refusal: Refusal?
         var episode: Episode?
-        /// Rounds of steps taken without a long run of trades since, and until when there is no other; monotonic ns.
+        /// The number of rounds of steps without a long run of trades since, and the end of the pause after them;
+        /// monotonic ns.
         var round = 0
         var coolUntil: Int64 = .min
 
         var symbol: String { self.status.symbol }
-        /// Whether the symbol takes one of the places that the service gives.
+        /// Whether the symbol takes one of the service's places.
         var isAccepted: Bool { self.refusal == nil }
     }
 
     package let settings: Settings
-    /// ``Settings/takesSteps``, which whoever attaches to another program's relay turns off meanwhile.
+    /// Whether steps are taken for quiet symbols. A feed attached to another program's relay turns
+    /// ``Settings/takesSteps`` off meanwhile.
     package var takesSteps: Bool
     var entries: [Entry] = []
-    /// For each entry.
+    /// One clock for each entry.
     var clocks: [SymbolClock] = []
-    /// The entry of each symbol number on the tape, or -1.
+    /// The index of the entry of each symbol number on the tape, or -1.
     private var places: [Int32] = []
     var pacer: RequestPacer
     private var changes: [Change] = []
     private var orders: UInt64 = 0
-    /// When the connection opened, while there is one; monotonic ns.
+    /// When the present connection opened; monotonic ns.
     private(set) var opened: Int64?
     /// When the newest trade of any symbol came on this connection; monotonic ns.
     private(set) var lastTrade: Int64?
-    /// The feed's own cool-down: reconnects for silence since one was long ago, the last of them, and when another may be.
+    /// The pauses between reconnects of the whole feed: the number of recent reconnects for silence, the time of the
+    /// last one, and the earliest time of the next; monotonic ns.
     var silenceRounds = 0
     var lastReconnect: Int64?
     var reconnectAfter: Int64 = .min
-    /// Silences that ended with a trade, until the owner takes them.
+    /// The silence that has ended with a trade, until the owner takes it.
     var endedSilence: SymbolSilence?
 
-    /// The most symbols that are remembered, asked for or not.
+    /// The most symbols that are held, requested or not.
     static let maximumEntries = SymbolTable.capacity
 
     package init(symbols: [String], settings: Settings, now: Moment) {
@@ -97,15 +100,15 @@ package struct SymbolMonitor: Sendable {
         for symbol in symbols { self.subscribed(for: symbol, now: now) }
     }
 
-    /// All symbols that are wished for, in order.
+    /// All wanted symbols, in order.
     package var symbols: [String] { self.entries.map(\.symbol) }
 
-    /// What is true of each of them.
+    /// The state of each of them.
     package var states: [SymbolStatus] { self.entries.map(\.status) }
 
-    // MARK: Wishes
+    // MARK: Subscriptions
 
-    /// Takes a wish for one more symbol. Beyond the limit it is held back, as refused, until a place becomes free.
+    /// Adds a symbol. Beyond the limit it is held back, as refused, until a place becomes free.
     package mutating func subscribed(for symbol: String, now: Moment) {
         guard self.place(of: symbol) == nil else { return }
         guard self.entries.count < Self.maximumEntries else { return }
@@ -121,7 +124,7 @@ package struct SymbolMonitor: Sendable {
         }
     }
 
-    /// Takes the end of a wish. The place that becomes free goes to the first symbol that waits for one.
+    /// Removes a symbol. Its place goes to the first symbol that waits for one.
     package mutating func unsubscribed(_ symbol: String, now: Moment) {
         guard let place = self.place(of: symbol) else { return }
         let wasAccepted = self.entries[place].isAccepted
@@ -131,7 +134,7 @@ package struct SymbolMonitor: Sendable {
         self.forgetPlaces()
         self.changes.append(.unsubscribed(symbol))
         let wasWaiting = self.pacer.remove(.subscribe(symbol))
-        // Asked anew, it was unsubscribed just before.
+        // A waiting unsubscribe belongs to a repeated subscription, so the symbol is still subscribed at the service.
         if self.pacer.remove(.unsubscribe(symbol)) || (isAsked && !wasWaiting) {
             self.pacer.append(.unsubscribe(symbol))
         }
@@ -141,7 +144,7 @@ package struct SymbolMonitor: Sendable {
 
     // MARK: Connections
 
-    /// Notes that a connection opened: everything is asked for again, what was refused last.
+    /// Notes that a connection opened: subscribes to all symbols again, refused ones last.
     package mutating func connectionOpened(_ now: Moment) {
         self.opened = now.monotonic
         self.lastTrade = nil
@@ -153,7 +156,7 @@ package struct SymbolMonitor: Sendable {
         }
     }
 
-    /// Notes that the connection is gone.
+    /// Notes that the connection has ended.
     package mutating func connectionEnded(_ now: Moment) {
         self.opened = nil
         self.pacer.reset()
@@ -163,12 +166,12 @@ package struct SymbolMonitor: Sendable {
             self.entries[place].isConfirmed = false
             self.entries[place].refusal?.isRetried = false
             self.entries[place].episode?.resubscribed = nil
-            // What a connection is not there for is not live; a silence goes on.
+            // Without a connection no symbol is live, but a silence continues.
             if case .live = self.entries[place].status.state { self.change(place, to: .asked, reason: nil, now: now) }
         }
     }
 
-    /// Takes the trades of one read; returns whether there are changes to be taken.
+    /// Takes the trades of one read; returns whether there are changes to publish.
     package mutating func traded(_ trades: [Trade], symbols: SymbolTable, now: Moment) -> Bool {
         guard !trades.isEmpty else { return false }
         if self.places.count != symbols.count { self.learn(symbols) }
@@ -185,15 +188,15 @@ package struct SymbolMonitor: Sendable {
         return !self.changes.isEmpty
     }
 
-    /// Moves the moments that silence counts from, but not into the future.
+    /// Moves the start of all silences, but not into the future.
     mutating func shiftTrades(by time: Int64, now: Int64) {
         self.opened = self.opened.map { min($0.addingCapped(time), now) }
         self.lastTrade = self.lastTrade.map { min($0.addingCapped(time), now) }
     }
 
-    // MARK: What the owner takes
+    // MARK: Requests and changes
 
-    /// The requests whose turn it is.
+    /// Removes and returns the requests that may be sent now.
     package mutating func takeRequests(_ now: Moment) -> [FinnhubRequest] {
         guard self.opened != nil else { return [] }
         var requests: [FinnhubRequest] = []
@@ -205,7 +208,8 @@ package struct SymbolMonitor: Sendable {
             self.entries[place].order = self.orders
             self.entries[place].askedAt = now.monotonic
             self.entries[place].isConfirmed = false
-            // A silence is not shortened by asking again on the same connection; a refused symbol's begins here.
+            // A repeated subscription on the same connection does not shorten a silence. For a refused symbol the
+            // silence starts.
             if isFirst || self.clocks[place].since == nil || self.entries[place].refusal != nil {
                 self.clocks[place].asked(now: now.monotonic)
             }
@@ -224,7 +228,7 @@ extension SymbolMonitor {
 
     func place(of symbol: String) -> Int? { self.entries.firstIndex { $0.symbol == symbol } }
 
-    /// Puts a symbol into the queue of what is asked for, where there is a connection.
+    /// Queues the subscription to a symbol, if there is a connection.
     mutating func ask(_ place: Int) {
         guard self.opened != nil else { return }
         self.pacer.append(.subscribe(self.entries[place].symbol))
@@ -248,13 +252,13 @@ extension SymbolMonitor {
         let refusal = self.entries[place].refusal
         self.entries[place].refusal = nil
         self.change(place, to: .live, reason: nil, now: now)
-        // It was not this one that the service meant.
+        // The suspicion was wrong: the service meant another symbol.
         if let refusal, refusal.isGuess, !refusal.isRetried { self.suspect(refusal.kind, text: nil, now: now) }
     }
 
     private mutating func forgetPlaces() { self.places = [] }
 
-    /// Finds the entries of the tape's symbol numbers; only when there is a new symbol or wish.
+    /// Finds the entries of the tape's symbol numbers. Needed only after a new symbol or a changed subscription.
     private mutating func learn(_ symbols: SymbolTable) {
         var known: [String: Int32] = [:]
         for (place, entry) in self.entries.enumerated() { known[entry.symbol] = Int32(place) }

@@ -2,22 +2,22 @@ import Market
 import NIOCore
 import Wire
 
-/// A reader of what the program that holds the key says of its feed, while this one has the trades through its relay: the
-/// status and the gaps, and no prices.
+/// The reader of the feed status and the gaps of the program that holds the key, while this program gets the trades
+/// through its relay. It subscribes to no prices.
 final class OwnerStatusReader: StreamConnectionDelegate {
     private let client: FinnhubClient
     private let connection: StreamConnection
-    /// What it says; `nil` until it has, and while it cannot be heard.
+    /// The owner's status; `nil` before the first one, and while the relay cannot be reached.
     private var status: FeedStatus?
     private var isStopped = false
 
-    /// - Parameter connector: the way to its `/v1/stream`.
+    /// - Parameter connector: the way to the owner's `/v1/stream`.
     init(_ client: FinnhubClient, connector: any Connecting) {
         var backoff = ReconnectBackoff.Settings()
         backoff.limit = 1_000_000_000
         backoff.briefLimit = .max
         var context = client.context
-        // Nobody else comes back at the same time.
+        // No other program reconnects at the same time, so waits need no jitter.
         context.chance = { 1 }
         self.client = client
         self.connection = StreamConnection(.ofNothing, connector: connector, backoff: backoff, context)

@@ -3,16 +3,16 @@ import Logging
 package import Market
 package import NIOCore
 
-/// The relay of another program, which holds the key, as a feed: its frames from `/`, and what is true of them from
-/// `/v1/stream` (``OwnerStatusReader``).
+/// The relay of another program, which holds the key, as a feed: its frames come from `/`, and the owner's status and
+/// gaps from `/v1/stream` (``OwnerStatusReader``).
 ///
-/// The relay passes on Finnhub's own frames, so the trades come by a ``FinnhubClient``, which numbers them for this program's
-/// tape. Belongs to the tape's event loop.
+/// The relay passes on Finnhub's own frames, so a ``FinnhubClient`` reads them, and this program's tape numbers the
+/// trades. Belongs to the tape's event loop.
 package final class RelayFeed: Feed {
     /// Makes the way to a path of another program's relay.
     package typealias Connector = (_ relay: UpstreamAddress, _ path: String) throws -> any Connecting
 
-    /// The way to a relay that cannot be used.
+    /// The way to a relay that cannot be used; every attempt fails.
     private struct NoConnector: Connecting {
         let failure: UpstreamFailure
 
@@ -33,8 +33,9 @@ package final class RelayFeed: Feed {
 
     /// - Parameters:
     ///   - owner: the program that holds the key.
-    ///   - relay: where its relay is.
-    ///   - connectionLost: is called when the relay is lost or cannot be reached; `retry` tries again by the backoff.
+    ///   - relay: the address of its relay.
+    ///   - connectionLost: called when the relay is lost or cannot be reached; `retry` tries again after the backoff's
+    ///     wait.
     init(
         _ client: FinnhubClient,
         owner: KeyOwner,
@@ -61,13 +62,13 @@ package final class RelayFeed: Feed {
         var keeping = ReconnectingConnection.Settings(connector: way, backoff: backoff)
         keeping.secret = client.settings.key
         var context = client.context
-        // Nobody else comes back at the same time.
+        // No other program reconnects at the same time, so waits need no jitter.
         context.chance = { 1 }
         self.link = ReconnectingConnection(keeping, context)
         self.link.delegate = self
     }
 
-    /// Whether the relay is reached.
+    /// Whether the relay is connected.
     var isConnected: Bool { self.link.connection != nil }
 
     package var status: FeedStatus { self.client.status }
@@ -92,7 +93,7 @@ package final class RelayFeed: Feed {
 
     package func subscriptionsChanged(_ changes: [SubscriptionChange]) { self.client.subscriptionsChanged(changes) }
 
-    /// Follows what the other program says of its feed.
+    /// Starts to follow the owner's status and gaps.
     private func attach() {
         guard self.ownerStatus == nil else { return }
         self.client.relayChanged(self.relay.place)
@@ -138,7 +139,7 @@ extension RelayFeed: ReconnectingConnectionDelegate {
 
     package func connectionLost(_ failure: UpstreamFailure, retry: @escaping (UpstreamFailure) -> Void) {
         self.connectionLost {
-            // Whatever the relay refuses, this program waits for it and asks again.
+            // Every failure is temporary here, even a refusal: the relay may accept the next attempt.
             retry(
                 UpstreamFailure(
                     "the relay of pid \(self.owner.pid), which holds the key: \(failure.description)",

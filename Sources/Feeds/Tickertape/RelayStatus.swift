@@ -1,11 +1,11 @@
 import Market
 
-/// What is true for the reader of a relay: the relay's word while the link to it stands, the link's state while not.
+/// The status that a reader of a relay sees: the relay's own while the link to it is open, otherwise that of the link.
 struct RelayStatus: Sendable {
     private let relay: String
     private(set) var status: FeedStatus
 
-    /// - Parameter relay: the relay's address, in words.
+    /// - Parameter relay: the relay's address, for people.
     init(_ status: FeedStatus, relay: String) {
         self.status = status
         self.relay = relay
@@ -15,7 +15,9 @@ struct RelayStatus: Sendable {
 
     mutating func relayComplains(_ text: String) { self.status.reason = "the relay says: \(text)" }
 
-    /// Takes the link's state, at a time of the wall clock (ns since 1970).
+    /// Takes the link's phase.
+    ///
+    /// - Parameter wall: the time of the change; wall clock, ns since 1970.
     mutating func linkChanged(
         _ phase: FeedStatus.Phase,
         reason: String?,

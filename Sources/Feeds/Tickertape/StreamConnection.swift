@@ -2,24 +2,24 @@ import Market
 import NIOCore
 import Wire
 
-/// Who reads another program's relay; everything is called on the connection's loop.
+/// The delegate of a connection to another program's relay. All methods are called on the connection's loop.
 protocol StreamConnectionDelegate: AnyObject {
-    /// Takes a message of the relay, in order, as far as it is news.
+    /// Takes a message of the relay, in order. Messages that tell the reader nothing new are left out.
     func messageArrived(_ message: StreamMessage)
-    /// Notes that the link to the relay changed; while it stands (`waiting`), the relay's own word is what is true.
+    /// Takes a change of the link to the relay. While the link is open (`waiting`), the relay's own status applies.
     func linkChanged(_ phase: FeedStatus.Phase, reason: String?, cause: FeedStatus.Cause?)
 }
 
 /// A client of another program's `/v1/stream`: one connection, opened again until it is stopped.
 ///
-/// On each connection it asks for the symbols again and goes on where it left off (``StreamReading``). Belongs to one event
-/// loop.
+/// On each connection it subscribes again and continues where the last one ended (``StreamReading``). Belongs to one
+/// event loop.
 final class StreamConnection {
     private let context: FeedContext
     private let link: ReconnectingConnection
     weak var delegate: (any StreamConnectionDelegate)?
     private var reading: StreamReading
-    /// The newest connection's.
+    /// The handler of the newest connection.
     private weak var handler: StreamHandler?
     private var questions = SymbolQuestions()
     private var promises: [Int: EventLoopPromise<String?>] = [:]
@@ -46,18 +46,18 @@ final class StreamConnection {
 
     func stop() { self.link.stop() }
 
-    /// Gives up the link for a new one, or makes the next attempt now.
+    /// Replaces the link by a new one, or makes the next attempt now.
     func renew() -> ConnectionRenewal { self.link.renew() }
 
     // MARK: Symbols
 
-    /// Asks for a symbol beside the others, on this connection and on later ones.
+    /// Subscribes to a further symbol, on this connection and on later ones.
     func subscribe(_ symbol: String) { self.send(self.reading.subscribed(symbol)) }
 
-    /// Gives a symbol up, on this connection and on later ones, also where all were asked for.
+    /// Unsubscribes from a symbol, on this connection and on later ones, even if the reader follows all symbols.
     func unsubscribe(_ symbol: String) { self.send(self.reading.unsubscribed(symbol)) }
 
-    /// Asks for a symbol; the answer is what the relay has against it, or nothing within seconds.
+    /// Subscribes to a symbol. The answer is the relay's objection, or `nil` if it states none within seconds.
     func retain(_ symbol: String) -> EventLoopFuture<String?> {
         guard let request = self.reading.subscribed(symbol), let handler else {
             return self.context.loop.makeSucceededFuture(nil)
@@ -93,7 +93,7 @@ final class StreamConnection {
         }
     }
 
-    // MARK: What the connection's handler tells
+    // MARK: Events of the handler
 
     func messageArrived(_ message: StreamMessage) {
         if let news = self.reading.took(message, wall: self.context.wallClock()) { self.delegate?.messageArrived(news) }

@@ -6,21 +6,21 @@ import ServiceLifecycle
 import WebSocket
 package import Wire
 
-/// A running relay's prices as a feed: what `watch` shows.
+/// A running relay's prices as a feed, for `watch`.
 ///
-/// It tells two states apart: the relay's own word of its upstream while the link to the relay stands, and the link's
-/// state while it does not. After a break it goes on where it left off (``StreamReading``).
+/// It distinguishes two statuses: the relay's own status of its upstream while the link to the relay is open, and the
+/// status of the link otherwise. After a break it continues where it stopped (``StreamReading``).
 package final class StreamFeed: Service {
-    /// What the feed is told when it is made.
+    /// The settings of the feed.
     package struct Settings: Sendable {
-        /// The relay's address; the path is `/v1/stream` where it is only `/`.
+        /// The relay's address; a path of `/` stands for `/v1/stream`.
         package var relay: UpstreamAddress
-        /// The symbols to watch; none means all that the relay has.
+        /// The symbols to watch; an empty list means all symbols of the relay.
         package var symbols: [String]
-        /// Whether every trade of a break is wanted, each as a snapshot with its age, and not only the newest.
+        /// Whether to get every trade of a break, each as a snapshot with its age, and not only the newest price.
         package var takesEveryTrade = false
         package var dial = DialSettings()
-        /// What the relay wants to be shown, if anything.
+        /// The token for the relay, if it requires one.
         package var token: Secret?
         package var upgradeTimeout = FinnhubSettings.Options().upgradeTimeout
         package var backoff: ReconnectBackoff.Settings
@@ -29,21 +29,21 @@ package final class StreamFeed: Service {
             self.relay = relay
             self.symbols = symbols
             self.backoff = ReconnectBackoff.Settings()
-            // The relay is near and ours: no need to wait a minute for it.
+            // The relay is near and ours, so waits of a minute are not needed.
             self.backoff.limit = 5_000_000_000
-            // An attempt that comes to nothing carries nothing for 0 ns, and must climb.
+            // With 0 every connection that opens would count as good, and the backoff would not grow.
             self.backoff.settled = 1_000_000_000
-            // How short a relay's connections are says nothing about a key.
+            // Brief connections to a relay say nothing about a key.
             self.backoff.briefLimit = .max
         }
     }
 
-    /// What the feed tells; called on its loop, in order.
+    /// An event of the feed; events come on its loop, in order.
     package enum Event: Sendable {
-        /// A message of the relay, as far as it is news. An error of the relay comes as what it means: the state of a symbol,
-        /// or a status with it as its reason.
+        /// A message of the relay that tells something new. An error of the relay comes as its meaning: the state of a
+        /// symbol, or a status with the error as its reason.
         case message(StreamMessage)
-        /// There is no link to the relay, or one that has said nothing yet.
+        /// The status of the link to the relay: it is broken, or has just opened and brought no message.
         case lost(FeedStatus)
     }
 
@@ -51,7 +51,7 @@ package final class StreamFeed: Service {
     private let link: NIOLoopBound<Link>
     private let finished: EventLoopFuture<Void>
 
-    /// The connection, and who is told of it.
+    /// The connection and the receiver of its events.
     private final class Link: StreamConnectionDelegate {
         let connection: StreamConnection
         private var status: RelayStatus
@@ -90,9 +90,9 @@ package final class StreamFeed: Service {
         }
     }
 
-    /// Makes a feed that has not begun.
+    /// Creates a feed that has not started.
     ///
-    /// - Throws: ``TLSError`` when the trust roots cannot be used.
+    /// - Throws: ``TLSError`` if the trust roots cannot be used.
     package static func make(
         settings: Settings,
         loop: any EventLoop,
@@ -135,7 +135,7 @@ package final class StreamFeed: Service {
         self.finished = link.connection.finished
     }
 
-    /// Runs until it is told to stop.
+    /// Runs until the task is cancelled or shut down.
     package func run() async throws {
         let link = self.link
         self.loop.execute { link.value.connection.start() }
@@ -150,19 +150,19 @@ package final class StreamFeed: Service {
         }
     }
 
-    /// Asks for a symbol beside the others, on this connection and on later ones. From any thread.
+    /// Subscribes to a further symbol, on this connection and on later ones. May be called on any thread.
     ///
-    /// What becomes of it comes as messages: its price, its state, or an error. The relay asks its upstream for one that it
-    /// does not have.
+    /// The outcome comes as messages: the symbol's price, its state, or an error. The relay subscribes at its upstream
+    /// to a symbol that it does not have.
     package func subscribe(_ symbol: String) {
         let link = self.link
         self.loop.execute { link.value.connection.subscribe(symbol) }
     }
 
-    /// Asks for a symbol as ``subscribe(_:)`` does, and waits a little for what the relay says.
+    /// Subscribes to a symbol as ``subscribe(_:)`` does, and waits for the relay's answer for some seconds.
     ///
-    /// - Returns: why it cannot be had, in the relay's words; then it is not asked for any more. `nil` where it was taken, or
-    ///   where nothing was heard within seconds.
+    /// - Returns: the relay's objection, after which the symbol is unsubscribed again; `nil` if the relay accepted the
+    ///   symbol, or did not answer in time.
     package func retain(_ symbol: String) async -> String? {
         let link = self.link
         let answer = self.loop.flatSubmit { link.value.connection.retain(symbol) }
@@ -171,15 +171,16 @@ package final class StreamFeed: Service {
         return problem
     }
 
-    /// Gives a symbol up, on this connection and on later ones, also where all were asked for. From any thread.
+    /// Unsubscribes from a symbol, on this connection and on later ones, even if the reader follows all symbols. May be
+    /// called on any thread.
     ///
-    /// Nothing more is told of it once this has been done on the feed's loop.
+    /// No event names the symbol after this has been done on the feed's loop.
     package func unsubscribe(_ symbol: String) {
         let link = self.link
         self.loop.execute { link.value.connection.unsubscribe(symbol) }
     }
 
-    /// Gives up the link to the relay for a new one, or makes the next attempt now.
+    /// Replaces the link to the relay by a new one, or makes the next attempt now.
     package func reconnect() async -> ConnectionRenewal {
         let link = self.link
         return (try? await self.loop.submit { link.value.connection.renew() }.get()) ?? .over

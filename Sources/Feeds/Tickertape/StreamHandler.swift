@@ -2,12 +2,12 @@ import NIOCore
 import WebSocket
 import Wire
 
-/// The last handler of a connection to a relay's `/v1/stream`: asks for what is wanted, passes every message on.
+/// The last handler of a connection to a relay's `/v1/stream`: sends the requests and passes every message on.
 final class StreamHandler: ChannelInboundHandler, KeptConnection {
     typealias InboundIn = WebSocketMessage
     typealias OutboundOut = WebSocketOutput
 
-    /// What is asked for as soon as the connection is open.
+    /// The requests to send as soon as the connection is open.
     private let requests: [StreamRequest]
     private weak var owner: StreamConnection?
     private var context: ChannelHandlerContext?
@@ -26,7 +26,7 @@ final class StreamHandler: ChannelInboundHandler, KeptConnection {
         context.flush()
     }
 
-    /// From the first message to now, or to the end.
+    /// The time since the first message, ns.
     var tradedFor: Int64 {
         guard let context, let firstMessage else { return 0 }
         return (context.eventLoop.now - firstMessage).nanoseconds
@@ -41,7 +41,7 @@ final class StreamHandler: ChannelInboundHandler, KeptConnection {
         self.context?.writeAndFlush(self.wrapOutboundOut(.close(.normal, reason: "")), promise: nil)
     }
 
-    /// Asks for something more.
+    /// Sends a further request.
     func send(_ request: StreamRequest) {
         self.context?.writeAndFlush(self.wrapOutboundOut(.text(request.encoded())), promise: nil)
     }

@@ -3,10 +3,10 @@ package import NIOCore
 import TLS
 import Wire
 
-/// What a relay knows of the time before a reader came: the bars that it answers over HTTP, for charts.
+/// The bars that a relay holds from before a reader connected, fetched over HTTP for charts.
 ///
-/// A relay without any (an old one, one that knows nothing of the symbol, one that is gone) has an empty past, which is no
-/// error: the chart then begins with the first price.
+/// A relay without bars has an empty past, which is not an error: an old relay, one that does not know the symbol, or
+/// one that cannot be reached. The chart then begins with the first price.
 package struct StreamPast: Sendable {
     /// One symbol's bars of one width, the oldest first.
     package struct Bars: Sendable {
@@ -15,17 +15,17 @@ package struct StreamPast: Sendable {
         package var bars: [Bar]
     }
 
-    /// So many bars of a width are asked for; a relay answers with as many as it has.
+    /// The number of bars to request for each width; a relay answers with as many as it has.
     package static let wanted: [(width: BarWidth, limit: Int)] = [(.second, 3_900), (.minute, 150)]
-    /// The symbols whose past is asked for; a chart of each of more is nothing that anybody looks at.
+    /// The most symbols whose past is requested; more charts than that are of no use.
     package static let maximumSymbols = 50
     private static let ending = "/v1/stream"
 
     private let client: ServiceClient
 
-    /// - Parameter timeout: how long each answer may take, up to its last byte.
-    /// - Returns: `nil` where the relay's address says nothing of where its other answers are: only `/v1/stream` is known to
-    ///   have neighbours.
+    /// - Parameter timeout: the limit for each answer, up to its last byte.
+    /// - Returns: `nil` if the paths of the relay's other answers cannot be derived from its address: only the path
+    ///   `/v1/stream` has known siblings.
     package init?(
         _ settings: StreamFeed.Settings,
         on group: any EventLoopGroup,
@@ -42,14 +42,15 @@ package struct StreamPast: Sendable {
         service.isRelay = true
         service.dial = settings.dial
         service.timeout = timeout
-        // Of a bar some 200 bytes are told.
+        // A bar takes some 200 bytes.
         service.maximumBytes = 2 << 20
         self.client = try ServiceClient(service, on: group, wallClock: wallClock)
     }
 
-    /// Asks for the newest bars of a symbol; what does not come or is no answer is missing.
+    /// Requests the newest bars of a symbol. Widths without a usable answer are missing.
     ///
-    /// - Returns: `nil` where nothing was found because the network brought no whole answer, so that asking again may help.
+    /// - Returns: `nil` if there are no bars because the network brought no whole answer; a further request may then
+    ///   help.
     package func bars(of symbol: String) async -> [Bars]? {
         var found: [Bars] = []
         for (width, limit) in Self.wanted {

@@ -1,69 +1,70 @@
 import Market
 package import Wire
 
-/// What a reader of a relay's `/v1/stream` wants and where it left off, over all connections.
+/// The state of a reader of a relay's `/v1/stream` across its connections: what it wants, and where it stopped.
 ///
-/// After a break it asks with `since` for what it missed. What it is sent then is made into what it would have been sent
-/// without the break: a price that it has is no news, and one that it has not says how many trades were left out. A reader
-/// that draws charts (``takesEveryTrade``) asks for each single trade of the break instead, and for the settled prices again
-/// once it has them.
+/// After a break it subscribes with `since` to get what it missed. It then turns the relay's messages into those that
+/// it would have got without the break: it drops a price that it has already, and completes a new one with the number
+/// of trades that were left out. A reader that draws charts (``takesEveryTrade``) requests every single trade of the
+/// break instead, and afterwards the settled prices again.
 package struct StreamReading: Sendable {
     /// The most names that are remembered; a relay has no more symbols (``SymbolTable/capacity``).
     private static let capacity = SymbolTable.capacity
 
-    /// Whether every trade of a break is wanted, and not only the newest price with how many there were.
+    /// Whether to get every trade of a break, and not only the newest price with the number of trades.
     let takesEveryTrade: Bool
     private var followsAll: Bool
-    /// Symbols that were asked for by name, in order.
+    /// The symbols that were requested by name, in order.
     private(set) var symbols: [String]
-    /// Symbols that are not wanted although all are.
+    /// The symbols that are not wanted, although the reader follows all.
     private var excluded: Set<String> = []
-    /// The newest trade that this reader knows of.
+    /// The position of the newest trade that this reader knows.
     private(set) var position: TapePosition?
-    /// The run of numbers that the relay is in.
+    /// The epoch of the relay's tape.
     private var run: UInt64?
-    /// The last price of each symbol that was passed on, in that run.
+    /// The last price of each symbol that was passed on in this epoch.
     private var reported: [String: SymbolSummary] = [:]
-    /// Those of them from before a place from which the tape went on at another time.
+    /// The symbols whose last price dates from before the tape's clock moved.
     private(set) var moved: Set<String> = []
-    /// Symbols that nobody asks the relay for: what it held back till then is not what it tells when somebody asks again.
+    /// The symbols to which the relay has no subscription. A price of theirs was held back before the unsubscription,
+    /// so it is not noted as the last one; a snapshot or a state ends that.
     private var released: Set<String> = []
-    /// Symbols whose refusal has been told; no more than are asked for.
+    /// The symbols whose refusal has been passed on; never more than ``capacity``.
     private var refused: Set<String> = []
-    /// Our wall clock when the relay was last heard, and when it was before the break; ns since 1970.
+    /// Our wall clock at the relay's newest message, and at the last message before the break; ns since 1970.
     private var lastHeard: Int64?
     private var silentSince: Int64?
-    /// Whether the relay was asked for what was missed, and has not yet said that this was all.
+    /// Whether the relay was asked for the missed part and has not yet reported that it is complete.
     private(set) var isResuming = false
-    /// How far our wall clock is ahead of the relay's, the way included, as its last snapshot told; ns.
+    /// How far our wall clock is ahead of the relay's, travel time included, according to its last snapshot; ns.
     private var clockLead: Int64 = 0
-    /// What is to be asked for next.
+    /// The requests to send next.
     private var requests: [StreamRequest] = []
 
-    /// - Parameter symbols: none means all that the relay has.
+    /// - Parameter symbols: an empty list means all symbols of the relay.
     package init(symbols: [String], takesEveryTrade: Bool = false) {
         self.symbols = symbols
         self.takesEveryTrade = takesEveryTrade
         self.followsAll = symbols.isEmpty
     }
 
-    /// A reader that wants no symbol: it is told what is true of the feed, and of gaps.
+    /// A reader that wants no symbol. It gets the feed's status and gaps.
     static var ofNothing: StreamReading {
         var reading = StreamReading(symbols: [])
         reading.followsAll = false
         return reading
     }
 
-    /// What is to be asked for on a new connection.
+    /// Returns the requests for a new connection.
     package mutating func opened() -> [StreamRequest] {
-        // A connection that breaks before it has caught up does not end the silence.
+        // A connection that breaks before the reader has caught up does not end the silence.
         if !self.isResuming { self.silentSince = self.lastHeard }
         self.isResuming = self.position != nil && (self.followsAll || !self.symbols.isEmpty)
         self.requests = []
         self.released = []
         let everyTrade = self.isResuming && self.takesEveryTrade
         let requests = self.subscriptions(since: self.position, delivery: everyTrade ? .all : nil)
-        // Who reads too slowly is to be told how much that cost, and not to be closed and to begin again.
+        // With this policy a slow reader learns how much it missed. With the other one the relay would close it.
         return everyTrade ? [.overflow(.latest)] + requests : requests
     }
 
@@ -79,14 +80,14 @@ package struct StreamReading: Sendable {
         return requests
     }
 
-    /// What a message that was taken makes to be asked for; it is given once.
+    /// Returns the requests that follow from the messages so far, once.
     package mutating func takeRequests() -> [StreamRequest] {
         guard !self.requests.isEmpty else { return [] }
         defer { self.requests = [] }
         return self.requests
     }
 
-    /// Takes a wish for a symbol; returns what to ask for, if that is anything new.
+    /// Adds a symbol; returns the request for it, if one is needed.
     package mutating func subscribed(_ symbol: String) -> StreamRequest? {
         if self.followsAll {
             guard self.excluded.remove(symbol) != nil || !self.symbols.contains(symbol) else { return nil }
@@ -100,7 +101,7 @@ package struct StreamReading: Sendable {
         return .subscribe([symbol])
     }
 
-    /// Notes that a symbol is not wanted any more; returns what to ask for, if that is anything new.
+    /// Removes a symbol; returns the request for it, if one is needed.
     package mutating func unsubscribed(_ symbol: String) -> StreamRequest? {
         self.reported[symbol] = nil
         if self.followsAll {
@@ -117,7 +118,7 @@ package struct StreamReading: Sendable {
         self.followsAll ? !self.excluded.contains(symbol) : self.symbols.contains(symbol)
     }
 
-    /// Takes a message; returns what it says to this reader, `nil` for what is no news.
+    /// Takes a message; returns its meaning for this reader, or `nil` if it tells nothing new.
     ///
     /// - Parameter wall: our wall clock, ns since 1970.
     package mutating func took(_ message: StreamMessage, wall: Int64) -> StreamMessage? {
@@ -125,9 +126,9 @@ package struct StreamReading: Sendable {
         switch message {
         case .hello(let epoch, let newest, _, _, _):
             if let epoch {
-                // Trades of the run before may be still to come: a gap says where the next begins.
+                // Trades of the earlier epoch may still follow; a gap then marks the beginning of the new one.
                 if !(self.isResuming && self.takesEveryTrade) { self.began(epoch) }
-                // Who goes on from an earlier place is told by `resumed` where it has come to.
+                // A reader that continues from an earlier position gets its new position with `resumed`.
                 if !self.isResuming { self.position = TapePosition(epoch: epoch, sequence: newest ?? 0) }
             }
             return message
@@ -159,7 +160,7 @@ package struct StreamReading: Sendable {
             self.note(status)
             return self.wants(status.symbol) ? message : nil
         case .released(let symbol, _):
-            // Whoever hears that forgets it, and what comes of it later is news.
+            // The receiver of this message forgets the symbol, so any later price of it is new again.
             self.reported[symbol] = nil
             if self.released.count < Self.capacity { self.released.insert(symbol) }
             return self.wants(symbol) ? message : nil
@@ -178,8 +179,8 @@ package struct StreamReading: Sendable {
         }
     }
 
-    /// Takes an error of the relay. The refusal of a symbol says nothing about the feed; it is the symbol's state, which the
-    /// relay does not tell of what it refuses itself.
+    /// Takes an error of the relay. The refusal of a symbol says nothing about the feed. It becomes the symbol's state,
+    /// since the relay sends no state of a symbol that it refuses itself.
     private mutating func tookError(_ text: String, wall: Int64) -> StreamMessage? {
         guard let refusal = SymbolRefusalText(text), let symbol = refusal.symbol else { return .error(text) }
         guard !self.refused.contains(symbol) else { return nil }
@@ -206,18 +207,18 @@ package struct StreamReading: Sendable {
         let summary = update.summary
         if let known = self.reported[summary.symbol], summary.trades >= known.trades {
             if summary.sequence == known.sequence { return .trades(summary) }
-            // The relay counts from this reader's newest trade of all, and each symbol's own may be older than that.
+            // The relay counts from this reader's newest trade of any symbol; a symbol's own newest may be older.
             update.skipped = max(summary.trades - known.trades, 1) - 1
         } else if self.isResuming {
-            // Its own count has the trade that is shown among them.
+            // The relay's count includes the trade that is shown.
             update.skipped = max(update.skipped, 1) - 1
         }
         self.notify(summary)
         return .snapshot(update, age: age)
     }
 
-    /// Takes one trade of a break, or one that came before the relay heard that settled prices are wanted again; those that
-    /// came before another break are no news.
+    /// Takes a trade of a break, or one that came before the relay switched back to settled prices. A trade from before
+    /// the position is not new.
     private mutating func tookTrade(_ trade: StreamTrade, wall: Int64) -> StreamMessage? {
         guard let position, trade.sequence > position.sequence else { return nil }
         self.position?.sequence = trade.sequence
@@ -226,20 +227,20 @@ package struct StreamReading: Sendable {
         let isFirst = self.reported[trade.symbol] == nil
         let summary = SymbolSummary(trade, following: self.reported[trade.symbol], isMoved: isMoved)
         let update = PriceUpdate(summary: summary, skipped: 0)
-        // From before it was given up, and no snapshot that would bring it back.
+        // A trade from before the release. As a snapshot it would bring the symbol back.
         guard !self.released.contains(trade.symbol) else { return .price(update) }
         self.notify(summary)
-        // What was there before is of no time that another could be late by, as on the relay's own board.
-        // A symbol that finds no room among those that were told is not kept here either.
+        // A trade that is ahead sets no time that a later one could be late by, as on the relay's own board. A symbol
+        // beyond the capacity is not in `reported`, and is not noted here either.
         if trade.isAhead, isFirst || isMoved, self.reported[trade.symbol] != nil { self.moved.insert(trade.symbol) }
         guard self.isResuming else { return .price(update) }
         let age = wall.subtractingCapped(self.clockLead).subtractingCapped(trade.received)
-        // No longer than an age that a relay sends may be.
+        // The age must not exceed the longest that a relay may send.
         return .snapshot(update, age: min(max(0, age), StreamMessage.longestSpan))
     }
 
-    /// What is asked for when the trades of a break have come: settled prices from here on. A snapshot puts right what was
-    /// held back before the break or could not be had, and for that a symbol has to be asked for anew.
+    /// Returns the requests that follow the trades of a break: settled prices from here on. The new subscription brings
+    /// a snapshot, which corrects what was held back before the break or is no longer available.
     private func settling() -> [StreamRequest] {
         [.unsubscribe(self.followsAll ? [] : self.symbols)] + self.subscriptions(since: nil, delivery: .latest)
     }
@@ -256,11 +257,11 @@ package struct StreamReading: Sendable {
                 }
             }
             guard gap.from >= gap.to else { return gap }
-            // The relay cannot know since when this reader has not heard it.
+            // The relay cannot know when this reader heard from it last.
             gap.from = min(self.silentSince ?? gap.to, gap.to)
             gap.reason = "the link to the relay was lost, and not all of what was missed can be had: \(gap.reason)"
         } else if gap.symbol == nil, gap.epoch != 0, gap.epoch != self.run {
-            // The relay's tape has begun anew.
+            // The relay's tape has a new epoch.
             self.began(gap.epoch)
             self.position = TapePosition(epoch: gap.epoch, sequence: max(gap.nextSequence, 1) - 1)
         }
@@ -276,12 +277,12 @@ package struct StreamReading: Sendable {
     }
 
     private mutating func reached(_ sequence: UInt64) {
-        // Until `resumed` the place is the one from before the break, so that another break loses nothing.
+        // The position stays the one before the break until `resumed`, so that another break loses nothing.
         guard !self.isResuming, let position, sequence > position.sequence else { return }
         self.position?.sequence = sequence
     }
 
-    /// What was told in another run has other numbers and other counts.
+    /// Starts a new epoch: earlier prices have other numbers and other counts.
     private mutating func began(_ epoch: UInt64) {
         guard epoch != self.run else { return }
         self.run = epoch
@@ -290,12 +291,12 @@ package struct StreamReading: Sendable {
 }
 
 extension SymbolSummary {
-    /// What is true of a symbol after one more trade. What the debounce held back when the link broke is not among the sums,
-    /// until the relay tells its own.
+    /// Creates the summary of a symbol after one more trade. Its sums lack the trades that the debounce held back when
+    /// the link broke, until the relay sends its own.
     ///
-    /// - Parameter isMoved: whether the tape goes on at another time since then.
+    /// - Parameter isMoved: whether the tape's clock has moved since `before`.
     fileprivate init(_ trade: StreamTrade, following before: SymbolSummary?, isMoved: Bool) {
-        // A price update is no trade (`v = 0`).
+        // A price update (`v = 0`) is not counted as a trade.
         let count: UInt64 = trade.size.isZero ? 0 : 1
         self = SymbolSummary(
             symbol: trade.symbol,
@@ -317,7 +318,7 @@ extension SymbolSummary {
             return
         }
         guard let before, !isMoved else { return }
-        // A late one is not the newest, as the relay's own board has it (``Board``).
+        // A late trade does not become the newest price, as on the relay's own board (``Board``).
         let lateness = before.exchangeTime &- trade.exchangeTime
         guard lateness > 0, lateness <= Board.reorderWindow else { return }
         self.price = before.price

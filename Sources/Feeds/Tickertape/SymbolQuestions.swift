@@ -1,16 +1,18 @@
 import Market
 import Wire
 
-/// Symbols that a relay was asked for by somebody who waits for its answer.
+/// The subscriptions whose callers wait for the relay's answer.
 ///
-/// The relay answers a subscription with an error, with a state or with a price, and with none of these where all is well
-/// and nothing is known yet. So a ping goes behind it: what the relay has to say at once stands in front of the pong.
+/// The relay answers a subscription with an error, with a state or with a price. If all is well and no price is known
+/// yet, it sends none of these. So a ping follows the subscription: whatever the relay answers at once precedes the
+/// pong.
 struct SymbolQuestions {
-    /// How long the relay has to answer the ping, and how long its upstream may take to refuse a symbol behind it, ns.
+    /// The limit for the relay's answer to the ping, and the time after it in which its upstream may refuse the
+    /// symbol, ns.
     static let patience: Int64 = 5_000_000_000
     static let grace: Int64 = 1_000_000_000
 
-    /// What became of a question; `problem` is one line, `nil` where the relay has taken the symbol.
+    /// The answer to a question; `problem` is one line, or `nil` if the relay accepted the symbol.
     struct Answer: Equatable {
         var number: Int
         var problem: String?
@@ -19,15 +21,16 @@ struct SymbolQuestions {
     private struct Question {
         var number: Int
         var symbol: String
-        /// Until when an answer is waited for; monotonic ns.
+        /// When the wait for an answer ends; monotonic ns.
         var until: Int64
+        /// Whether the relay has answered the ping.
         var isTaken = false
     }
 
     private var questions: [Question] = []
     private var count = 0
 
-    /// When the next question is waited for no more; monotonic ns.
+    /// When the wait for the next answer ends; monotonic ns.
     var deadline: Int64? { self.questions.map(\.until).min() }
 
     /// Takes a question; returns its number.
@@ -42,7 +45,7 @@ struct SymbolQuestions {
         guard !self.questions.isEmpty else { return [] }
         switch message {
         case .error(let text):
-            // Most name the symbol; one that names none (too many requests) is about the request before the pong.
+            // Most errors name the symbol. One without a name (too many requests) concerns the request before the pong.
             if let index = self.questions.firstIndex(where: { text.contains($0.symbol) }) {
                 return self.answer(at: index, text)
             }
@@ -64,14 +67,15 @@ struct SymbolQuestions {
         }
     }
 
-    /// Notes that time has passed: no refusal is good news.
+    /// Takes the passing of time. A symbol that was not refused within its limit counts as accepted.
     mutating func waited(now: Int64) -> [Answer] {
         let over = self.questions.filter { $0.until <= now }
         self.questions.removeAll { $0.until <= now }
         return over.map { Answer(number: $0.number, problem: nil) }
     }
 
-    /// Notes that the link is lost: what was asked for is asked for again on the next.
+    /// Notes that the link is lost. The subscriptions are repeated on the next one, so all questions end without a
+    /// problem.
     mutating func lost() -> [Answer] { self.waited(now: .max) }
 
     private mutating func answer(_ symbol: String, _ problem: String?) -> [Answer] {

@@ -113,12 +113,11 @@ final class PersistentBackoff {
     /// Saves a wait that begins now.
     ///
     /// - Parameter now: wall clock, ns since 1970.
-    /// Notes that a wait begins.
     func paused(_ pause: ReconnectBackoff.Pause, at now: Int64, reason: String) {
         self.memory.save(self.backoff.memory(of: pause, at: now, reason: reason))
     }
 
-    // MARK: What a connection has proved
+    // MARK: Good connections
 
     /// Notes that a connection has opened. If the settings ask for no trades, the earlier failures are forgotten.
     func connectionOpened() { if self.settings.settled == 0 { self.backoff.connectionSettled() } }

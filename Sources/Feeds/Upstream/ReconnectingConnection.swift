@@ -50,7 +50,7 @@ package final class ReconnectingConnection {
         /// The way to the service.
         package var connector: any Connecting
         package var backoff: ReconnectBackoff.Settings
-        /// What a reason must not hold, should the service repeat it.
+        /// The secret to remove from a reason, in case the service repeats it.
         package var secret: Secret?
         /// The state that is kept across a restart.
         package var holding = KeyHolding.none

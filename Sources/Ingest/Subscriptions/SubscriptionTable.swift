@@ -93,7 +93,7 @@ package struct SubscriptionTable: Sendable {
         if self.refusedSymbols.contains(symbol) || !self.lingering.insert(symbol, now: now) { self.giveUp(symbol) }
     }
 
-    // MARK: The program's own
+    // MARK: Retained symbols
 
     /// Makes a symbol one of the program's own. A symbol that the feed does not deliver yet takes a place.
     package mutating func retain(_ symbol: String) -> Answer {
@@ -118,7 +118,7 @@ package struct SubscriptionTable: Sendable {
         self.giveUp(symbol)
     }
 
-    // MARK: The upstream and the time
+    // MARK: Upstream and time
 
     /// Notes that the upstream does not send the symbol. Its place becomes free, although it is still wanted.
     package mutating func refused(_ symbol: String) {

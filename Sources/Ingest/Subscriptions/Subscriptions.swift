@@ -51,7 +51,7 @@ package final class Subscriptions: TapeReader {
         self.change { $0.feed = feed }
     }
 
-    // MARK: Who wants symbols
+    // MARK: Subscribers
 
     /// Adds one client's subscription to a symbol.
     package func subscribe(_ symbol: String) -> SubscriptionTable.Answer {
