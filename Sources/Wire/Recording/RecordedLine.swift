@@ -62,11 +62,11 @@ package struct RecordedLine: Sendable, Equatable {
     package var length: Int
     /// Its number in the recording; `nil` in the plain form.
     package var number: UInt64?
-    /// When it was written down, wall clock, µs since 1970; `nil` in the plain form.
+    /// The wall clock of the line, µs since 1970; `nil` in the plain form.
     package var wall: Int64?
-    /// When, ns since the recording's start; `nil` where the line has no time.
+    /// The time of the line, ns since the recording's start; `nil` where it has none.
     package var at: Int64?
-    /// The length of a frame's text as it lies in the file, and its CRC-32C, where the text was left out.
+    /// The length of a frame's text in the file, and its CRC-32C, where the text was left out.
     package var textChecksum: UInt64?
     package var content: Content
 
