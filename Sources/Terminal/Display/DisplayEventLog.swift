@@ -1,8 +1,8 @@
 import Market
 
-/// What befell the feed, for the event pane: each change of its state with the reason, gaps, refused symbols, warnings.
+/// The entries of the event pane: each change of the feed's status with its reason, gaps, refused symbols, warnings.
 ///
-/// Bounded: of more than ``capacity`` the oldest go. Times are wall clock, ns since 1970.
+/// Bounded: beyond ``capacity`` the oldest entries are removed. Times are wall clock, ns since 1970.
 struct DisplayEventLog: Sendable {
     static let capacity = 500
 
@@ -10,7 +10,7 @@ struct DisplayEventLog: Sendable {
     private var status: FeedStatus?
     private var troubles = ReportedSymbolStates()
 
-    /// Adds an entry; the same text at the same time again is none.
+    /// Adds an entry, unless the newest one has the same text and time.
     mutating func add(_ text: String, isTrouble: Bool, at time: Int64) {
         let event = DisplayEvent(time: time, text: text, isTrouble: isTrouble)
         guard self.events.last != event else { return }
@@ -18,8 +18,8 @@ struct DisplayEventLog: Sendable {
         self.events.append(event)
     }
 
-    /// Takes the state of the feed; what only repeats the one before is no entry, and neither is the attempt that was
-    /// announced with the failure before.
+    /// Takes the feed's status. A repetition gets no entry, nor does the attempt that the previous failure has
+    /// announced.
     mutating func statusChanged(_ status: FeedStatus, at time: Int64) {
         defer { self.status = status }
         if let before = self.status, before.word == status.word, before.reason == status.reason,
@@ -37,7 +37,7 @@ struct DisplayEventLog: Sendable {
         self.add("gap\(whose) of \(AgeText.words(gap.length)): \(gap.reason)", isTrouble: true, at: gap.to)
     }
 
-    /// Takes the state of a symbol: trouble, and that it is over.
+    /// Takes the status of a symbol; adds an entry when trouble begins, and when it ends.
     mutating func symbolChanged(_ status: SymbolStatus) {
         guard self.troubles.isNews(status) else { return }
         let isOver = status.state == .live
@@ -53,7 +53,7 @@ struct DisplayEventLog: Sendable {
         return attempt
     }
 
-    /// The state with its reason. How long a wait is depends on when the line is read, so moments are told.
+    /// Returns the status with its reason. Wait times become times of day, since an entry may be read much later.
     private static func sentence(_ status: FeedStatus) -> String {
         var text = status.words { time in
             let moment = UTCText.timeOfDay(time)
@@ -65,7 +65,7 @@ struct DisplayEventLog: Sendable {
 }
 
 extension FeedStatus.Phase {
-    /// Whether no trades come, or none has for a while.
+    /// Whether the feed has no trades, or has had none for a while.
     fileprivate var isTroubleOnScreen: Bool {
         switch self {
         case .late, .stale, .reconnecting, .rateLimited, .keyRejected, .keyInUse, .noSuchSymbol, .notPermitted: true

@@ -1,23 +1,23 @@
 import Market
 
-/// Symbols that the person at the screen adds and removes, and the log of what befell the feed.
+/// The watchlist of the person at the screen, and the log of events.
 extension DisplayModel {
-    /// Notes that a symbol is being asked for: what comes of it from now on counts, though it was removed before.
+    /// Records that a symbol is being subscribed: its prices count from now on, even if it was removed before.
     mutating func symbolAwaited(_ symbol: String) {
         self.admission.request(symbol)
     }
 
-    /// Notes that a symbol that was awaited cannot be had: one that was removed before is hidden again.
+    /// Records that a subscription failed; a symbol that was removed before is hidden again.
     mutating func symbolDenied(_ symbol: String) {
         if self.admission.refuse(symbol) { self.symbolRemoved(symbol) }
     }
 
-    /// Takes a symbol that is wanted from now on, behind those that were before.
+    /// Adds a symbol to the end of the watchlist.
     mutating func symbolAdded(_ symbol: String) {
         self.admission.accept(symbol)
         guard self.rankOf[symbol] == nil else { return }
         self.rankOf[symbol] = (self.rankOf.values.max() ?? -1) + 1
-        // One that somebody else's wish has brought already keeps its row, in its new place.
+        // A symbol that others subscribe to already keeps its row, at its new position.
         if let row = self.rowOf[symbol] {
             let known = self.state.rows.remove(at: row)
             self.state.rows.insert(known, at: self.placeOfNewRow(symbol))
@@ -27,15 +27,15 @@ extension DisplayModel {
         }
     }
 
-    /// Takes what was known of a symbol all the time, where nothing is shown of it: the price of then, and no trade of now.
+    /// Takes the last known price of a symbol without a row. It counts as an old price, not as a new trade.
     ///
-    /// - Parameter age: how old it is, ns.
+    /// - Parameter age: its age, ns.
     mutating func recalled(_ summary: SymbolSummary, age: Int64, now: Int64) {
         guard self.rowOf[summary.symbol] == nil else { return }
         self.take(PriceUpdate(summary: summary, skipped: 0), now: now, age: max(age, 1))
     }
 
-    /// Notes that a symbol is not wanted any more: it goes, though its trades may come for somebody else.
+    /// Removes a symbol from the watchlist and the screen, although its trades may still arrive for others.
     mutating func symbolRemoved(_ symbol: String) {
         self.rankOf[symbol] = nil
         self.state.waiting.removeAll { $0 == symbol }
@@ -44,12 +44,12 @@ extension DisplayModel {
         self.admission.remove(symbol)
     }
 
-    /// Takes something that the person did, or that was done for them, for the event log.
+    /// Adds an entry to the event log: an action of the person, or one on their behalf.
     mutating func happened(_ text: String, isTrouble: Bool = false, at wall: Int64) {
         self.log.add(text, isTrouble: isTrouble, at: wall)
     }
 
-    /// Takes where the replay stands; `now` in monotonic ns.
+    /// Takes the position of the replay; `now` in monotonic ns.
     mutating func replayMoved(_ position: ReplayPosition?, now: Int64) {
         let isNews = self.state.replay != nil
         if position?.isPaused == true {
@@ -60,7 +60,7 @@ extension DisplayModel {
         self.state.pauses.took(isPaused: isStill, now: now, isNews: isNews)
     }
 
-    /// Where a row of a symbol belongs: in the order of the watchlist, and those that nobody named behind.
+    /// Returns the index for a new row: in the order of the watchlist, with other symbols at the end.
     func placeOfNewRow(_ symbol: String) -> Int {
         let rank = self.rankOf[symbol] ?? .max
         return self.state.rows.firstIndex { (self.rankOf[$0.summary.symbol] ?? .max) > rank } ?? self.state.rows.count

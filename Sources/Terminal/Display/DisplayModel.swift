@@ -1,22 +1,23 @@
 import Market
 
-/// The display's reading of the feed: news in, the state to be drawn out.
+/// The model of the display: it takes the feed's events and holds the state to draw.
 ///
-/// A value without a clock. Whoever owns it (the feed's loop, a `watch` client) calls it and publishes ``state`` to a
+/// A value without a clock. Its owner (the feed's loop, a `watch` client) calls it and publishes ``state`` to a
 /// ``TerminalDisplay``. Times are monotonic nanoseconds.
 package struct DisplayModel: Sendable {
     var state: DisplayState
     var rowOf: [String: Int] = [:] { didSet { self.rowOfNumber = [] } }
-    /// The row of each symbol number of the epoch, or -1; found again when rows have moved.
+    /// The row of each symbol number of the epoch, or -1; rebuilt when rows have moved.
     private var rowOfNumber: [Int32] = []
-    /// The place of each subscribed symbol on the screen.
+    /// The position of each symbol of the watchlist.
     var rankOf: [String: Int] = [:]
     var admission = SymbolAdmission()
     var log = DisplayEventLog() { didSet { self.state.events = self.log.events } }
-    /// What charts begin with, of symbols that have no row yet.
+    /// The beginnings of charts, for symbols that have no row yet.
     var earlier: [String: PriceHistory] = [:]
 
-    /// - Parameter symbols: What is subscribed, in the order of the screen; each shows as waiting until its first price.
+    /// - Parameter symbols: the subscribed symbols, in the order of the screen; each shows as waiting until its first
+    ///   price.
     init(
         symbols: [String],
         status: FeedStatus,
@@ -31,14 +32,14 @@ package struct DisplayModel: Sendable {
     /// Takes a debounced price.
     ///
     /// - Parameters:
-    ///   - arrived: when its trade arrived; monotonic ns.
-    ///   - age: how old it is already, ns.
+    ///   - arrived: the arrival of its trade; monotonic ns.
+    ///   - age: its age on arrival here, ns.
     mutating func take(_ update: PriceUpdate, now: Int64, arrived: Int64? = nil, age: Int64 = 0) {
         let summary = update.summary
         guard self.admission.admits(summary.symbol) else { return }
         let row = self.row(for: summary, now: now)
         let before = self.state.rows[row].summary
-        // What came before now, all at once, is no rate.
+        // Trades from before now, all at once, do not count towards the rate.
         self.state.rows[row].note(summary, now: now, isOld: age > 0)
         if summary.price != before.price {
             self.state.rows[row].direction = summary.price > before.price ? .up : .down
@@ -59,10 +60,10 @@ package struct DisplayModel: Sendable {
         if age > 0 { self.state.rows[row].arrived = now - age }
     }
 
-    /// Takes what the board knows of a symbol now, between two debounced prices.
+    /// Takes the board's current values of a symbol between two debounced prices.
     ///
-    /// The price on the screen stays the debounced one; age, rate, extremes and volume follow the tape. Without this a
-    /// market whose price stands still would look silent.
+    /// The price on the screen stays the debounced one; age, rate, extremes and volume follow the tape. Without this, a
+    /// market whose price does not change would look silent.
     mutating func observe(_ summary: SymbolSummary, now: Int64) {
         guard let row = self.rowOf[summary.symbol] else { return }
         self.state.rows[row].note(summary, now: now)
@@ -73,13 +74,13 @@ package struct DisplayModel: Sendable {
         self.state.rows[row].summary.sequence = summary.sequence
     }
 
-    /// Notes that symbols' numbers mean others from now on.
+    /// Invalidates the symbols' numbers, which an epoch assigns anew.
     package mutating func epochBegan() { self.rowOfNumber = [] }
 
-    /// Takes the trades of one read into the charts. Call it after ``take(_:now:arrived:)``, which makes the rows.
+    /// Takes the trades of one batch into the charts. Call it after ``take(_:now:arrived:)``, which makes the rows.
     ///
     /// - Parameters:
-    ///   - received: wall clock at the read, ns since 1970.
+    ///   - received: wall clock at the arrival, ns since 1970.
     mutating func chart(_ trades: [Trade], symbols: SymbolTable, received: Int64, now: Int64) {
         let followsExchange = self.state.followsExchangeClock
         for trade in trades {
@@ -99,16 +100,16 @@ package struct DisplayModel: Sendable {
         }
     }
 
-    /// Takes a price into the charts where no trades are had, but what a relay says of them.
+    /// Takes a price into the charts, where a relay sends prices without their trades.
     ///
-    /// - Parameter age: how old it was when it was told, ns. What was known long before begins no chart, which it would
-    ///   stretch by all the time since: it waits for bars of that time (``begin(with:wall:)``) or for the next price.
+    /// - Parameter age: its age when the relay sent it, ns. An old price begins no chart, since the time since then
+    ///   would stretch it: it waits for bars of that time (``begin(with:wall:)``) or for the next price.
     mutating func chart(_ summary: SymbolSummary, now: Int64, age: Int64 = 0) {
         guard let row = self.rowOf[summary.symbol] else { return }
         let time = self.state.followsExchangeClock ? summary.exchangeTime : summary.received
         if self.state.rows[row].history.start == nil {
             if let known = self.state.rows[row].lastKnown {
-                // The same, told again.
+                // The relay has repeated the same price.
                 guard time > known.time else { return }
             } else if age > Self.recent {
                 self.state.rows[row].lastKnown = (time, summary.price)
@@ -118,16 +119,16 @@ package struct DisplayModel: Sendable {
         self.state.rows[row].history.take(summary.price, at: time, arrived: now, isWhole: false)
     }
 
-    /// A price that is no older than this may be where a chart begins, ns.
+    /// The highest age of a price with which a chart may begin, ns.
     private static let recent: Int64 = 60_000_000_000
 
-    /// - Parameter wall: when, ns since 1970; where it is not known, when the state began.
+    /// - Parameter wall: the time of the change, ns since 1970; where unknown, the status's own beginning counts.
     mutating func statusChanged(_ status: FeedStatus, at wall: Int64? = nil) {
         self.state.status = status
         self.log.statusChanged(status, at: wall ?? status.since)
     }
 
-    /// Takes the state of one symbol.
+    /// Takes the status of one symbol.
     mutating func symbolChanged(_ status: SymbolStatus) {
         guard !self.admission.isRemoved(status.symbol) else { return }
         self.admission.subscribe(status.symbol)
@@ -135,13 +136,13 @@ package struct DisplayModel: Sendable {
         guard self.state.symbolStates.count < SymbolTable.capacity || self.state.symbolStates[status.symbol] != nil
         else { return }
         self.state.symbolStates[status.symbol] = status
-        // One that somebody else asked for and nobody will see a price of.
+        // The symbol that others subscribed and the service refuses gets no price, but a place on the screen.
         if status.isRefused, self.rowOf[status.symbol] == nil, !self.state.waiting.contains(status.symbol) {
             self.state.waiting.append(status.symbol)
         }
     }
 
-    /// Notes that a symbol is asked for no more: unless it is of the watchlist it goes.
+    /// Records that the symbol has no subscriber left; it is removed unless it is on the watchlist.
     mutating func symbolUnsubscribed(_ symbol: String) {
         self.state.symbolStates[symbol] = nil
         self.log.symbolUnsubscribed(symbol)
@@ -152,7 +153,7 @@ package struct DisplayModel: Sendable {
     }
 
     mutating func gapFound(_ gap: Gap) {
-        // Where a replay was moved nothing is missing.
+        // A seek in a replay loses no trades.
         if !gap.movesClock {
             self.state.gaps += 1
             self.state.lastGap = gap
@@ -160,21 +161,21 @@ package struct DisplayModel: Sendable {
         for index in self.state.rows.indices
         where gap.symbol == nil || gap.symbol == self.state.rows[index].summary.symbol {
             self.state.rows[index].history.interrupted(isMoved: gap.movesClock)
-            // What was known at another place of a replay is not what comes before the next price.
+            // After a seek, the last known price does not precede the next one.
             if gap.cause == .seek { self.state.rows[index].lastKnown = nil }
         }
         self.log.gapFound(gap)
     }
 
-    /// Takes a warning for the person at the screen; it replaces the one before.
+    /// Takes a warning for the person at the screen; it replaces the previous one.
     ///
-    /// - Parameter wall: when, ns since 1970, for the event log.
+    /// - Parameter wall: its time, ns since 1970, for the event log.
     mutating func noticed(_ text: String, now: Int64, at wall: Int64? = nil) {
         self.state.notice = DisplayNotice(text: text, since: now)
         if let wall { self.happened(text, isTrouble: true, at: wall) }
     }
 
-    /// Forgets the symbols that nobody asks for any more, where there are too many.
+    /// Removes the rows of symbols without a subscriber, to make space for others.
     private mutating func forgetUnsubscribed() {
         self.state.rows.removeAll {
             self.rankOf[$0.summary.symbol] == nil && self.state.symbolStates[$0.summary.symbol] == nil
@@ -185,11 +186,11 @@ package struct DisplayModel: Sendable {
     private mutating func row(for summary: SymbolSummary, now: Int64) -> Int {
         if let row = self.rowOf[summary.symbol] { return row }
         if self.state.rows.count >= SymbolTable.capacity { self.forgetUnsubscribed() }
-        // Symbols that nobody named stand behind those that somebody did.
+        // Symbols outside the watchlist stand behind those on it.
         let row = self.placeOfNewRow(summary.symbol)
         self.state.waiting.removeAll { $0 == summary.symbol }
         var first = DisplayRow(summary: summary, arrived: now)
-        // What came before the first sight, all at once, is no rate.
+        // Trades from before the first price, all at once, do not count towards the rate.
         first.rate.add(0, now: now)
         first.widen(to: summary)
         if let history = self.earlier.removeValue(forKey: summary.symbol) { first.history = history }
@@ -200,10 +201,10 @@ package struct DisplayModel: Sendable {
 }
 
 extension DisplayRow {
-    /// Follows the tape's count and clock.
+    /// Updates the row's arrival and rate from the tape's count.
     fileprivate mutating func note(_ summary: SymbolSummary, now: Int64, isOld: Bool = false) {
         if summary.sequence != self.summary.sequence { self.arrived = now }
-        // The count begins anew with an epoch.
+        // An epoch begins with a new count.
         let isAnew = summary.sequence < self.summary.sequence && summary.trades < self.summary.trades
         let before = isAnew ? 0 : self.summary.trades
         if summary.trades > before, !isOld { self.rate.add(summary.trades - before, now: now) }

@@ -2,20 +2,20 @@ package import Market
 import NIOCore
 import Wire
 
-/// What others than the feed tell the screen.
+/// Changes of the display by other parts of the program than the feed.
 extension PriceDisplay {
-    /// Begins the charts with bars of before. From any thread, at any time; without a screen, nothing.
+    /// Begins the charts with earlier bars. Callable from any thread, at any time; does nothing without a screen.
     package func begin(with earlier: [EarlierBars]) {
         self.change { $0.begin(with: earlier, wall: self.wallClock()) }
     }
 
-    /// Lets in what comes of a symbol that is being asked for, also where it was removed before. From any thread.
+    /// Admits a symbol that is being subscribed, even if it was removed before. Callable from any thread.
     package func symbolAwaited(_ symbol: String) { self.change { $0.symbolAwaited(symbol) } }
 
-    /// Notes that a symbol that was awaited cannot be had. From any thread.
+    /// Records that a subscription failed. Callable from any thread.
     package func symbolDenied(_ symbol: String) { self.change { $0.symbolDenied(symbol) } }
 
-    /// Shows a symbol that is wanted from now on, with the price that is known of it. From any thread.
+    /// Shows a symbol that was added to the watchlist, with its last known price. Callable from any thread.
     package func symbolAdded(_ symbol: String) {
         self.changeState { state in
             state.model.symbolAdded(symbol)
@@ -24,14 +24,14 @@ extension PriceDisplay {
         }
     }
 
-    /// Shows what is known of a symbol of which nothing is shown.
+    /// Shows the last known price of a symbol that has no row.
     func recall(_ symbol: String, in state: inout State) {
         guard let known = self.prices.board.summary(of: symbol), let newest = state.newest else { return }
         let arrived = newest.monotonic - (newest.received - known.received)
         state.model.recalled(known, age: self.now - arrived, now: self.now)
     }
 
-    /// Shows a symbol no more, whoever else wants it. From any thread.
+    /// Hides a symbol, even if others subscribe to it. Callable from any thread.
     package func symbolRemoved(_ symbol: String) {
         self.change { model in
             model.symbolRemoved(symbol)
@@ -39,10 +39,10 @@ extension PriceDisplay {
         }
     }
 
-    /// Shows a warning in the picture for a while; without a picture, nothing. From any thread.
+    /// Shows a warning on the screen for a while; does nothing without a screen. Callable from any thread.
     package func notice(_ text: String) { self.change { $0.noticed(text, now: self.now, at: self.wallClock()) } }
 
-    /// Shows that the replay has been moved, stopped or let go. From any thread.
+    /// Shows that the replay was moved, paused or resumed. Callable from any thread.
     package func replayMoved() {
         guard let replay else { return }
         self.loop.execute {
@@ -55,10 +55,10 @@ extension PriceDisplay {
         }
     }
 
-    /// Shows what has become of the relay. From any thread.
+    /// Shows the relay's new state. Callable from any thread.
     package func relayChanged() { self.change { _ in } }
 
-    /// Changes what the screen shows, on the loop; without a screen, nothing. From any thread.
+    /// Changes the model on the loop; does nothing without a screen. Callable from any thread.
     private func change(_ body: @escaping @Sendable (inout DisplayModel) -> Void) {
         self.changeState { body(&$0.model) }
     }
@@ -73,7 +73,7 @@ extension PriceDisplay {
         }
     }
 
-    /// Shows the alerts that are set, and where they stand. On the loop only.
+    /// Shows the alerts and their states. On the loop only.
     package func alertsChanged(_ alerts: [ListedAlert]) {
         self.state.withValue { state in
             state.model.state.alerts = alerts
@@ -81,7 +81,7 @@ extension PriceDisplay {
         }
     }
 
-    /// Tells of an alert: as a line, and to the terminal by its own means. From any thread.
+    /// Shows an alert that fired: as a line, and with the terminal's own signals. Callable from any thread.
     package func fired(_ alert: Alert, actions: Set<AlertAction>) {
         self.output.show(.alert(alert, call: AlertText.call(alert, actions)))
     }

@@ -12,10 +12,10 @@ extension PriceDisplay: SettledPriceReader {
     }
 }
 
-/// When the screen is given what there is to show.
+/// The publishing of states to the screen.
 extension PriceDisplay {
-    /// Publishes at the end of the loop's turn. `live` is told just before the trades that made it true: a frame drawn for
-    /// the word alone would hold their price back for as long as the cap on frames wants.
+    /// Publishes at the end of the loop's turn. The status `live` comes just before the trades that cause it: a frame
+    /// drawn for the status alone would delay their price by the frame rate's interval.
     func publishSoon(_ state: inout State) {
         guard self.output.isScreen, !state.mustPublish else { return }
         state.mustPublish = true
@@ -26,7 +26,7 @@ extension PriceDisplay {
         }
     }
 
-    /// Publishes prices when the screen looks at them next.
+    /// Publishes prices when the screen can draw them next.
     func publishPrices(_ state: inout State, now: Int64) {
         guard let due = self.output.publishingTime(now: now) else { return self.publish(&state) }
         guard !state.isPublishingLater else { return }

@@ -4,22 +4,24 @@ package import NIOCore
 import Platform
 package import Wire
 
-/// The reader that turns the tape, or a relay's stream, into what a person or a pipe sees: debounced prices without the
-/// unchanged ones, and the state.
+/// The reader that prepares the tape, or a relay's stream, for a person or a pipe: debounced prices without the
+/// unchanged ones, and the feed's status.
 ///
-/// It works on the feed's own loop, since a machine's step costs less there than the way to another thread; what it makes
-/// goes to the screen's or the printer's thread by the newest-wins mailbox or the bounded queue of ``LinePrinter``.
+/// It works on the feed's loop, since a step of the state machine costs less there than the way to another thread. The
+/// results go to the screen's thread by a newest-wins mailbox, or to the printer's by the bounded queue of
+/// ``LinePrinter``.
 package final class PriceDisplay: TapeReader {
-    /// What belongs to the feed's loop.
+    /// The state owned by the feed's loop.
     struct State {
         var model: DisplayModel
-        /// Both clocks at the newest read: between them a trade's arrival by the wall's clock becomes one by the monotonic.
+        /// Both clocks at the newest batch. Their difference converts a trade's arrival from wall clock to monotonic
+        /// time.
         var newest: (received: Int64, monotonic: Int64)?
-        /// Whether the screen gets the state at the end of this turn of the loop.
+        /// Whether the state is published at the end of this turn of the loop.
         var mustPublish = false
-        /// Whether a timer gives it to the screen when that looks again.
+        /// Whether a timer will publish the state when the screen can draw it.
         var isPublishingLater = false
-        /// Whether lines have been told that the replay stands still.
+        /// Whether the lines have reported that the replay is paused.
         var isPaused = false
     }
 
@@ -33,13 +35,13 @@ package final class PriceDisplay: TapeReader {
     let state: NIOLoopBoundBox<State>
 
     /// - Parameters:
-    ///   - loop: the feed's loop, on which all news come.
+    ///   - loop: the feed's loop, on which all events arrive.
     ///   - prices: the debounced prices of the same loop.
-    ///   - symbols: what is subscribed, in the order of the screen.
-    ///   - relay: what has become of the relay; read when something is shown on a screen.
-    ///   - clients: how many clients the relay has; read when something is shown.
-    ///   - limits: what goes by age where the feed says nothing.
-    ///   - replay: where the replay stands, if it is one; read when something is shown.
+    ///   - symbols: the subscribed symbols, in the order of the screen.
+    ///   - relay: returns the relay's state; called when the screen is updated.
+    ///   - clients: returns the number of the relay's clients; called when the screen is updated.
+    ///   - limits: the ages from which prices count as late or stale, where the feed reports no status.
+    ///   - replay: returns the position of the replay, if there is one; called when the screen is updated.
     ///   - wallClock: ns since 1970.
     package init(
         output: any DisplayOutput,
@@ -66,11 +68,11 @@ package final class PriceDisplay: TapeReader {
             eventLoop: loop
         )
         loop.execute { prices.add(self) }
-        // Connecting may take long, and an empty screen says nothing.
+        // A connection attempt may take long, and an empty screen would look broken.
         output.publish(model.state)
     }
 
-    /// Shows what is held back, and begins the board anew.
+    /// Shows the prices held back, and begins the board anew.
     package func epochBegan(_ epoch: UInt64, symbols: SymbolTable) {
         let now = self.now
         let updates = self.prices.epochBegan(epoch)
@@ -113,7 +115,7 @@ package final class PriceDisplay: TapeReader {
         self.state.withValue { state in
             let isRecalled = state.model.admission.isUnsubscribed(status.symbol)
             state.model.symbolChanged(status)
-            // Its row went when nobody asked for it, and a price that is still the same would not bring it back.
+            // Its row was removed with the last subscription, and an unchanged price would not bring it back.
             if isRecalled, self.output.isScreen { self.recall(status.symbol, in: &state) }
             self.output.show(.symbol(status))
             self.publishSoon(&state)
@@ -140,12 +142,12 @@ package final class PriceDisplay: TapeReader {
         }
     }
 
-    /// Shows what is still held back: the last value always comes.
+    /// Shows the prices still held back, so that the last value always appears.
     package func finish() async {
         try? await self.loop.submit { self.showHeldBack() }.get()
     }
 
-    /// The same, on the loop.
+    /// Shows the prices still held back. On the loop only.
     package func showHeldBack() {
         self.prices.flush()
         self.state.withValue { self.publish(&$0) }
@@ -161,7 +163,7 @@ package final class PriceDisplay: TapeReader {
         }
     }
 
-    /// Takes what the board knows of the symbols of these trades.
+    /// Takes the board's current values of the symbols in these trades.
     private func observe(_ trades: [Trade], in state: inout State, now: Int64) {
         let board = self.prices.board
         var before: Int?

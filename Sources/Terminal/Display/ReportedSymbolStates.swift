@@ -1,19 +1,19 @@
 import Market
 
-/// The symbols that were last reported as quiet or refused: what of their states is news.
+/// The symbols last reported as quiet or refused, to detect changes.
 ///
-/// That a symbol was asked for and came is seen by its prices.
+/// A subscription and its success need no report, since prices show them.
 struct ReportedSymbolStates: Sendable {
-    /// With the word that was reported; the feed has no more symbols than are kept.
+    /// The word reported for each symbol. Bounded by the number of symbols that a feed can have.
     private var words: [String: String] = [:]
 
-    /// Takes the state of a symbol; says whether it is trouble that was not reported, or the end of one that was.
+    /// Takes the status of a symbol; returns whether trouble begins that was not reported, or reported trouble ends.
     mutating func isNews(_ status: SymbolStatus) -> Bool {
         switch status.state {
         case .asked: return false
         case .live: return self.words.removeValue(forKey: status.symbol) != nil
         case .quiet, .refused:
-            // Another attempt that fails alike is no news.
+            // Another attempt with the same failure is no change.
             guard self.words[status.symbol] != status.word else { return false }
             if self.words.count < SymbolTable.capacity { self.words[status.symbol] = status.word }
             return true

@@ -1,12 +1,12 @@
 import Market
 
-/// Which symbols may come to the screen: what was held back of one that is gone does not bring it back.
+/// The symbols that the screen admits: a price held back for a symbol that is gone must not bring the symbol back.
 ///
-/// Each set is bounded; what is forgotten comes back to the screen, and no harm is done.
+/// Each set is bounded. A symbol that does not fit may reappear on the screen, without harm.
 struct SymbolAdmission: Sendable {
-    /// Removed by the person at the screen, although others may still subscribe to them.
+    /// Symbols that the person at the screen removed, although others may still subscribe to them.
     private var removed: Set<String> = []
-    /// Those of ``removed`` that are being asked for again.
+    /// Symbols of ``removed`` that are being subscribed again.
     private var requested: Set<String> = []
     /// Symbols that no program subscribes to any more.
     private var unsubscribed: Set<String> = []
@@ -19,20 +19,20 @@ struct SymbolAdmission: Sendable {
     mutating func unsubscribe(_ symbol: String) { Self.insert(symbol, into: &self.unsubscribed) }
     mutating func subscribe(_ symbol: String) { self.unsubscribed.remove(symbol) }
 
-    /// Lets a symbol in that is being asked for, also one that was removed.
+    /// Admits a symbol that is being subscribed, even if it was removed before.
     mutating func request(_ symbol: String) {
         if self.removed.remove(symbol) != nil { self.requested.insert(symbol) }
         self.subscribe(symbol)
     }
 
-    /// Notes that a symbol is on the screen from now on.
+    /// Records that a symbol is on the screen.
     mutating func accept(_ symbol: String) {
         self.removed.remove(symbol)
         self.requested.remove(symbol)
         self.subscribe(symbol)
     }
 
-    /// Notes that a symbol cannot be had; says whether it had been removed before it was asked for.
+    /// Records that a subscription failed; returns whether the symbol had been removed before.
     mutating func refuse(_ symbol: String) -> Bool { self.requested.remove(symbol) != nil }
 
     private static func insert(_ symbol: String, into set: inout Set<String>) {

@@ -2,29 +2,30 @@ package import Market
 import NIOConcurrencyHelpers
 package import Wire
 
-/// The relay that `watch` shows: what each of its messages means for the display.
+/// The relay that `watch` displays. Translates each of its messages for the display.
 ///
-/// Prices, ages and the figures of the session are the relay's own; there is no tape. Called on the display's loop, but for
-/// ``position()``.
+/// Prices, ages and the figures of the session are the relay's own; there is no tape. Called on the display's loop,
+/// except for ``position()``.
 package final class WatchedRelay: Sendable {
     private let symbols: [String]
     private let replay = NIOLockedValueBox(WatchedReplay())
     private let monotonic: @Sendable () -> Int64
 
     /// - Parameters:
-    ///   - symbols: what is watched; none means all that the relay has.
-    ///   - monotonic: the clock by which a replay goes on between two messages, ns.
+    ///   - symbols: the watched symbols; empty for all that the relay has.
+    ///   - monotonic: the clock by which a replay advances between two messages, ns.
     package init(symbols: [String], monotonic: @escaping @Sendable () -> Int64) {
         self.symbols = symbols
         self.monotonic = monotonic
     }
 
-    /// Where the relay's replay stands, if it plays one and tells. From any thread.
+    /// Returns the position of the relay's replay; `nil` where it plays none, or does not report it. Callable from any
+    /// thread.
     package func position() -> ReplayPosition? {
         self.replay.withLockedValue { $0.position(now: self.monotonic()) }
     }
 
-    /// Shows what a message says.
+    /// Shows a message.
     package func show(_ message: StreamMessage, on display: PriceDisplay) {
         switch message {
         case .snapshot(let update, let age):
@@ -54,7 +55,7 @@ package final class WatchedRelay: Sendable {
         }
     }
 
-    /// Shows that nothing more is heard of the relay.
+    /// Shows that the connection to the relay is lost.
     package func showLost(_ status: FeedStatus, on display: PriceDisplay) {
         self.replay.withLockedValue { $0.lost(now: self.monotonic()) }
         display.statusChanged(status)

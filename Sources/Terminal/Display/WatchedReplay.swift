@@ -1,18 +1,18 @@
 import Market
 
-/// Where a replay stands that another program plays: what its relay told last, and what must be true by now.
+/// The position of another program's replay: what its relay reported last, extrapolated to now.
 ///
-/// The relay tells of every change and of nothing between two. A pure value: `now` is monotonic ns.
+/// The relay reports changes only. A pure value: `now` is monotonic ns.
 struct WatchedReplay: Sendable {
     private var reported: ReplayPosition?
     private var reportedAt: Int64 = 0
-    /// The newest trade's time since then: a replay that leaves silences out, or has no pace, is ahead of its clock.
+    /// The newest trade's time since that report: a replay that skips silences, or has no pace, is ahead of its clock.
     private var newestTrade: Int64?
-    /// The number of the first trade at the place where it stands; those before were on their way when it was moved.
+    /// The number of the first trade after the last seek. Earlier trades were in transit at the seek.
     private var first: UInt64 = 0
     private var isLinked = true
 
-    /// Takes what the relay says; `nil` where it plays none, or does not tell.
+    /// Takes the relay's report; `nil` where it plays no replay, or does not report it.
     mutating func reported(_ position: ReplayPosition?, now: Int64) {
         self.reported = position
         self.reportedAt = now
@@ -20,18 +20,18 @@ struct WatchedReplay: Sendable {
         self.isLinked = true
     }
 
-    /// Takes the exchange's time of a trade, ns since 1970, and its number: a price that the relay held back over a move is told
-    /// behind it. One beyond the recording's end has another clock than the recording, as the trades of the demo have ours.
+    /// Takes the exchange time of a trade, ns since 1970, and its number, since the relay may send a price from before
+    /// a seek after it. A time beyond the recording's end is of another clock, such as that of the demo's trades.
     mutating func traded(at time: Int64, sequence: UInt64) {
         guard sequence >= self.first, time <= self.reported?.end ?? .max else { return }
         self.newestTrade = max(self.newestTrade ?? time, time)
     }
 
-    /// Takes a gap: behind one that a move made, trades go on at another place than before.
+    /// Takes a gap: after a seek, trades continue at another place.
     mutating func took(_ gap: Gap) {
         guard gap.symbol == nil else { return }
         guard gap.cause == .seek else {
-            // Behind it the numbers may have begun anew.
+            // After the gap the numbers may have begun anew.
             self.first = min(self.first, gap.nextSequence)
             return
         }
@@ -39,7 +39,7 @@ struct WatchedReplay: Sendable {
         self.first = gap.nextSequence
     }
 
-    /// Notes that nothing more is heard: nobody knows what becomes of it.
+    /// Records the loss of the connection: the position stands still from then on.
     mutating func lost(now: Int64) {
         guard self.isLinked else { return }
         self.reported = self.position(now: now)
