@@ -1,16 +1,16 @@
 import Platform
 
-/// Where a ``PriceDisplay`` shows what there is: in pictures of the whole state, or in lines of single items.
+/// The output of a ``PriceDisplay``: a screen that shows whole states, or lines of single items.
 ///
 /// Called on the feed's loop; never waits.
 package protocol DisplayOutput: Sendable {
     /// Whether it shows whole states.
     var isScreen: Bool { get }
 
-    /// Takes the newest state, in place of any that has not been shown.
+    /// Takes the newest state, which replaces any that has not been shown.
     func publish(_ state: DisplayState)
 
-    /// When prices that come at `now` are to be published; monotonic ns, `nil` for at once.
+    /// Returns when prices that arrive at `now` should be published; monotonic ns, `nil` for at once.
     func publishingTime(now: Int64) -> Int64?
 
     /// Takes an item.
@@ -25,15 +25,15 @@ extension DisplayOutput {
 
 /// An output with a thread that draws or writes.
 package protocol ThreadedOutput: DisplayOutput {
-    /// Draws or writes until it is asked to end; on a thread that may wait.
+    /// Draws or writes until it is asked to end. Blocks its thread.
     func work() -> OutputEnd
 
-    /// Ends ``run()`` within a second. From any thread, any number of times, also before `run`.
+    /// Ends ``run()`` within a second. Callable from any thread, any number of times, also before `run`.
     func stop()
 }
 
 extension ThreadedOutput {
-    /// Draws or writes on a new thread until it is asked to end; a cancelled task asks so. Call it once.
+    /// Draws or writes on a new thread until it is asked to end, or its task is cancelled. Call it once.
     package func run() async -> OutputEnd {
         await withTaskCancellationHandler {
             let thread = WorkQueue("display")
@@ -51,15 +51,15 @@ extension ThreadedOutput {
     }
 }
 
-/// Why an output ended.
+/// The reason why an output ended.
 package enum OutputEnd: Sendable, Equatable {
     case stopped
-    /// A person asked for it with a key.
+    /// The person pressed the key for it.
     case quitKey
-    /// The terminal is gone, or nobody reads the output any more.
+    /// The terminal is gone, or the output has no reader any more.
     case closed
-    /// The output does not take the lines, with the system's reason.
+    /// A write failed, with the system's reason.
     case failed(String)
-    /// Not every symbol had a fresh price in time; which, and why.
+    /// Not every symbol had a fresh price in time; names them and the reasons.
     case missed(String)
 }

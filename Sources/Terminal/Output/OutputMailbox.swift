@@ -2,12 +2,12 @@ import Glibc
 import NIOConcurrencyHelpers
 import Platform
 
-/// What other threads leave for the thread of an output, which they wake only while it sleeps.
+/// The mailbox of an output's thread. Other threads wake it only while it sleeps.
 final class OutputMailbox<Content: Sendable>: Sendable {
     private struct State {
         var content: Content
         var isStopping = false
-        /// Whether the thread waits for news without a limit that would bring it here soon enough.
+        /// Whether the thread sleeps without a time limit that would make it look soon enough.
         var sleeps = false
     }
 
@@ -20,14 +20,14 @@ final class OutputMailbox<Content: Sendable>: Sendable {
         self.state = NIOLockedValueBox(State(content: content))
     }
 
-    /// Looks at what is there, or takes it.
+    /// Reads or changes the content.
     func withContent<Result>(_ body: (inout Content) -> Result) -> Result {
         self.state.withLockedValue { body(&$0.content) }
     }
 
-    /// Leaves something for the thread. From any thread; never waits.
+    /// Changes the content for the thread. Callable from any thread; never waits.
     ///
-    /// - Parameter isUrgent: whether the thread is woken though it does not sleep.
+    /// - Parameter isUrgent: whether to wake the thread even if it does not sleep.
     func leave(isUrgent: Bool = false, _ body: (inout Content) -> Void) {
         let mustWake = self.state.withLockedValue { state in
             body(&state.content)
@@ -45,10 +45,10 @@ final class OutputMailbox<Content: Sendable>: Sendable {
         self.wake.ring()
     }
 
-    /// Waits for what others leave, for descriptors, and for the clock.
+    /// Waits for new content, for descriptors, and for the clock.
     ///
     /// - Parameters:
-    ///   - look: whether others must wake the thread for what they leave, and whether there is something to do at once.
+    ///   - look: returns whether new content must wake the thread, and whether there is something to do at once.
     func wait(
         with descriptors: inout [pollfd],
         atMost nanoseconds: Int64?,
