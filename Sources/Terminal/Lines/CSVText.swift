@@ -1,8 +1,8 @@
-/// What a record of comma-separated values is made of (RFC 4180).
+/// The fields of comma-separated values (RFC 4180).
 package enum CSVText {
-    /// A field as it may stand in a record.
+    /// Returns a field as a record needs it, quoted where necessary.
     ///
-    /// - Parameter text: without line breaks, so that a record is a line.
+    /// - Parameter text: must have no line breaks, so that a record is one line.
     package static func field(_ text: String) -> String {
         let needsQuotes =
             text.utf8.contains { $0 == UInt8(ascii: ",") || $0 == UInt8(ascii: "\"") } || text.hasPrefix(" ")

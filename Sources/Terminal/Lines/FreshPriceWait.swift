@@ -2,14 +2,14 @@ package import Market
 
 /// The wait for one fresh price of each symbol, for an output that ends when it has them.
 ///
-/// A pure machine: time is an argument, monotonic ns.
+/// A pure state machine: time is an argument, monotonic ns.
 package struct FreshPriceWait: Sendable {
     package struct Settings: Sendable, Equatable {
-        /// How long to wait in all, ns.
+        /// The time limit of the wait, ns.
         package var within: Int64
-        /// An older price is not fresh, ns.
+        /// The age from which a price is not fresh, ns.
         package var freshFor: Int64
-        /// The symbols to wait for; `nil` for those that the feed says it has.
+        /// The symbols to wait for; `nil` for those that the feed reports.
         package var symbols: [String]?
 
         package init(within: Int64, freshFor: Int64, symbols: [String]?) {
@@ -23,11 +23,11 @@ package struct FreshPriceWait: Sendable {
     private static let maximumNamed = 5
 
     private let settings: Settings
-    /// When the wait is over.
+    /// The end of the wait, monotonic ns.
     package let deadline: Int64
     private var wanted: [String]?
     private var printed: Set<String> = []
-    /// The age of the newest price of a symbol that was not fresh.
+    /// The age of the newest price of each symbol whose price was not fresh.
     private var old: [String: Int64] = [:]
     private var states: [String: SymbolStatus] = [:]
     private var status: FeedStatus
@@ -39,14 +39,14 @@ package struct FreshPriceWait: Sendable {
         self.status = status
     }
 
-    /// Whether each symbol has been printed; of symbols that were not named, those that the service refuses do not count.
+    /// Whether each symbol has been printed. Where the symbols are the feed's, the refused ones do not count.
     package var isComplete: Bool {
         guard let wanted, wanted.contains(where: { self.printed.contains($0) }) else { return false }
         let isNamed = self.settings.symbols != nil
         return wanted.allSatisfy { self.printed.contains($0) || (!isNamed && self.isRefused($0)) }
     }
 
-    /// Whether nothing is left that could still come: the service refuses every symbol that has not been printed.
+    /// Whether no missing price can come any more: the service refuses every symbol that has not been printed.
     private var isHopeless: Bool {
         guard let wanted, !wanted.isEmpty else { return false }
         return wanted.allSatisfy { self.printed.contains($0) || self.isRefused($0) }
@@ -54,7 +54,7 @@ package struct FreshPriceWait: Sendable {
 
     private func isRefused(_ symbol: String) -> Bool { self.states[symbol]?.isRefused == true }
 
-    /// Whether there is nothing more to wait for.
+    /// Whether the wait is over.
     package func isOver(now: Int64) -> Bool { self.isComplete || self.isHopeless || now >= self.deadline }
 
     /// Takes an item; returns whether it is to be printed.
@@ -88,7 +88,7 @@ package struct FreshPriceWait: Sendable {
         return true
     }
 
-    /// Which symbols have no fresh price and why, in one line; `nil` when none is missing.
+    /// Names the symbols without a fresh price and the reasons, in one line; `nil` when every symbol has one.
     package func report(now: Int64) -> String? {
         guard !self.isComplete else { return nil }
         let time =
@@ -119,6 +119,6 @@ package struct FreshPriceWait: Sendable {
         }
     }
 
-    /// What keeps the feed from bringing any.
+    /// The feed's status, as the reason for the missing prices.
     private var trouble: String { LineFormat.sentence(self.status) }
 }

@@ -1,21 +1,21 @@
 import Market
 
-/// One thing that a line can say of a price.
+/// A field of a price's line.
 package enum LineField: String, Sendable, CaseIterable {
     case symbol
     case price
     case size
-    /// The exchange's clock.
+    /// The trade's exchange time.
     case time
-    /// Our clock, or the relay's, at the arrival.
+    /// The arrival by this machine's clock, or the relay's.
     case received
     /// The trade's number on the tape.
     case sequence
-    /// What is true of the feed, and the marks that nobody may miss.
+    /// The feed's status, with the marks that must not be overlooked.
     case state
-    /// How long ago the trade arrived when the line was written.
+    /// The time from the trade's arrival to the writing of the line.
     case age
-    /// Against the session's first price.
+    /// The difference from the session's first price.
     case change
     /// The same in percent.
     case percent
@@ -24,14 +24,14 @@ package enum LineField: String, Sendable, CaseIterable {
     case low
     case volume
     case trades
-    /// Trades that were left out since the price before.
+    /// The number of trades left out since the previous price.
     case skipped
-    /// Whether the replay behind it stands still.
+    /// Whether the replay that is the source is paused.
     case paused
-    /// Where the trades come from (``FeedStatus/Source/word``).
+    /// The origin of the trades (``FeedStatus/Source/word``).
     case source
 
-    /// What a format shows where nothing else is asked for; none for formats that have no fields.
+    /// Returns the fields that a format shows by default; empty for formats without fields.
     package static func usual(in style: LineFormat.Style) -> [LineField] {
         switch style {
         case .plain: [.time, .symbol, .price, .size, .state]
@@ -40,25 +40,25 @@ package enum LineField: String, Sendable, CaseIterable {
         }
     }
 
-    /// What a format shows where these are asked for. Programs always hear where a price comes from: one that is not the
-    /// market's would look like one that is. In plain lines a mark says it.
+    /// Returns the fields that a format shows where `asked` are selected. The formats for programs always get the
+    /// source, or a simulated price would look like one of the market. Plain lines have a mark instead.
     static func shown(_ asked: [LineField], in style: LineFormat.Style) -> [LineField] {
         guard !asked.isEmpty else { return self.usual(in: style) }
         return style == .plain || asked.contains(.source) ? asked : asked + [.source]
     }
 }
 
-/// A price with what a line may say beside it.
+/// A price with the values of its line's fields.
 struct LinePrice {
-    /// Seconds with so many decimals are exact enough for an age.
+    /// The unit of an age's three decimals, ns.
     private static let nanosecondsPerMillisecond: Int64 = 1_000_000
 
     let update: PriceUpdate
-    /// How long ago its trade arrived, ns; `nil` where that is not known.
+    /// The time since its trade's arrival, ns; `nil` where unknown.
     let age: Int64?
-    /// The feed's state, with its marks, as the format writes it.
+    /// The feed's status, with its marks, in the format's words.
     let state: String
-    /// What is true of the feed.
+    /// The feed's status.
     let status: FeedStatus
 
     private var summary: SymbolSummary { self.update.summary }
@@ -72,7 +72,7 @@ struct LinePrice {
         }
     }
 
-    /// Seconds with three decimals.
+    /// The age in seconds with three decimals.
     var ageInSeconds: String? {
         self.age.map { age in
             let milliseconds = max(age, 0) / Self.nanosecondsPerMillisecond
@@ -81,7 +81,7 @@ struct LinePrice {
         }
     }
 
-    /// A field as text, exact where it is a number; `nil` for what is not known.
+    /// Returns a field as text, exact where it is a number; `nil` where the value is unknown.
     func text(_ field: LineField) -> String? {
         switch field {
         case .symbol: self.summary.symbol

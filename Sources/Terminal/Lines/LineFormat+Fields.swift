@@ -2,9 +2,10 @@ import Market
 import NIOCore
 import Wire
 
-// A price as a line of chosen fields, in each of the formats that have them.
+// The line of a price with selected fields, in each format that has fields.
 extension LineFormat {
-    /// Words with a space in between; what is not known is a dash. What is not the market's ends with its mark.
+    /// Returns words separated by spaces, with a dash for an unknown value. A source other than the market adds its
+    /// mark.
     static func plain(_ price: LinePrice, _ fields: [LineField]) -> String {
         var words = fields.map { field in
             guard let text = price.text(field) else { return "-" }
@@ -14,18 +15,19 @@ extension LineFormat {
         return words.joined(separator: " ")
     }
 
-    /// The first record of a CSV output: the fields' names.
+    /// Returns the first record of a CSV output: the fields' names.
     static func csvHeader(_ fields: [LineField]) -> String { fields.map(\.rawValue).joined(separator: ",") + "\r" }
 
-    /// A record (RFC 4180), with the CR of its line end; what is not known is empty.
+    /// Returns a record (RFC 4180), with the CR of its line end; an unknown value is empty.
     static func csv(_ price: LinePrice, _ fields: [LineField]) -> String {
-        // A line break in foreign text is made visible, so that a record is a line.
+        // A line break in foreign text is replaced by a visible character, so that a record is one line.
         fields.map { CSVText.field(ScreenText.clean(price.text($0) ?? "", columns: 256)) }.joined(separator: ",") + "\r"
     }
 
-    /// The relay's message cut down to these keys, and those that only a line has.
+    /// Returns the relay's message, reduced to these keys, with the keys that only lines have.
     ///
-    /// Decimals are strings and exact, `time` is milliseconds, `received` microseconds and `age` milliseconds, as there.
+    /// Units are the relay's: decimals are exact strings, `time` is milliseconds, `received` microseconds and `age`
+    /// milliseconds.
     static func json(_ price: LinePrice, _ fields: [LineField]) -> ByteBuffer {
         let summary = price.update.summary
         var out = JSONWriter(type: "price")
@@ -48,6 +50,6 @@ extension LineFormat {
 }
 
 extension LineField {
-    /// The key in the relay's messages, where they have it.
+    /// The field's key in the relay's messages; its own name where they lack it.
     fileprivate var jsonKey: String { self == .sequence ? "seq" : self.rawValue }
 }

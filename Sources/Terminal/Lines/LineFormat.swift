@@ -2,45 +2,45 @@ package import Market
 import NIOCore
 import Wire
 
-/// One line of text for each value, for people (`plain`) or for programs (`json`, `csv`).
+/// The format of one line of text for each value, for people (`plain`) or for programs (`json`, `csv`).
 ///
-/// Foreign text never reaches the output raw: plain lines and CSV have what ``PrintableText`` makes of it, JSON escapes the
+/// Foreign text never reaches the output raw: ``PrintableText`` cleans it for plain lines and CSV, and JSON escapes the
 /// same characters.
 package struct LineFormat: Sendable {
-    /// The bytes of an item, each for one of the two outputs.
+    /// The bytes of an item, for each of the two outputs.
     package struct Lines: Sendable, Equatable {
         package var output: [UInt8] = []
         package var errors: [UInt8] = []
     }
 
-    /// How a line is written.
+    /// The style of the lines.
     package enum Style: Sendable, Equatable {
         case plain, json, csv
     }
 
     private let style: Style
-    /// What a line says; for JSON, none means the relay's whole message.
+    /// The fields of a line; for JSON, an empty list means the relay's whole message.
     private let fields: [LineField]
-    /// What is true of the feed, and whether the replay behind it stands still.
+    /// The feed's status, and whether the replay that is its source is paused.
     private var status: FeedStatus
     private var isPaused = false
     private var troubles = ReportedSymbolStates()
 
-    /// - Parameter fields: what a line says, in this order; none means ``LineField/usual(in:)``.
+    /// - Parameter fields: the fields of a line, in this order; empty for ``LineField/usual(in:)``.
     package init(_ style: Style, fields: [LineField] = [], status: FeedStatus) {
         self.style = style
         self.fields = LineField.shown(fields, in: style)
         self.status = status
     }
 
-    /// What is true of the feed now.
+    /// The feed's status as lines report it: a paused replay overrides it.
     private var reported: FeedStatus {
         var status = self.isPaused ? self.status.heldStill : self.status
         if !self.isPaused { status.isPaused = false }
         return status
     }
 
-    /// What stands before all lines.
+    /// The bytes before all lines.
     package var header: [UInt8] {
         switch self.style {
         case .plain, .json: []
@@ -48,13 +48,14 @@ package struct LineFormat: Sendable {
         }
     }
 
-    /// The lines of an item.
+    /// Returns the lines of an item.
     ///
-    /// Plain: `2026-11-21T05:31:02.123Z BINANCE:BTCUSDT 61837.63 0.02 live` (exchange time, symbol, price, size, state,
-    /// `CERTIFICATE-NOT-CHECKED` where due, and at the end of any line `DEMO`, `REPLAY` or `SIMULATED`) on the output;
-    /// states and gaps among the errors, and a symbol's state when it becomes quiet or refused, and when that is over.
-    /// CSV: a record for each price on the output, the rest as with plain lines.
-    /// JSON: the messages of the relay's `/v1/stream`, each with the `source`, all on the output.
+    /// - Plain: `2026-11-21T05:31:02.123Z BINANCE:BTCUSDT 61837.63 0.02 live` on the output (exchange time, symbol,
+    ///   price, size, status, `CERTIFICATE-NOT-CHECKED` where due, and at the end of any line `DEMO`, `REPLAY` or
+    ///   `SIMULATED`). Status changes and gaps go to the errors, and so does a symbol's status when it becomes quiet or
+    ///   refused, and when that ends.
+    /// - CSV: a record for each price on the output, the rest as with plain lines.
+    /// - JSON: the messages of the relay's `/v1/stream`, each with the `source`, all on the output.
     ///
     /// - Parameter now: monotonic ns, for ages.
     package mutating func lines(_ item: LineItem, now: Int64) -> Lines {
@@ -93,7 +94,7 @@ package struct LineFormat: Sendable {
         case .snapshot(let update, let arrived):
             return self.record(self.price(update, age: now - arrived))
         case .status:
-            // The attempt that follows upon a failure has no other reason than that, which has been said.
+            // An attempt after a failure has the failure's reason, which has been printed.
             guard !reported.isAttempt(after: before) else { return Lines() }
             return Lines(errors: Self.line("\(UTCText.timestamp(reported.since)) \(Self.sentence(reported))"))
         case .paused(_, let since):
@@ -120,7 +121,7 @@ package struct LineFormat: Sendable {
 
     private func price(_ update: PriceUpdate, age: Int64?) -> LinePrice {
         let reported = self.reported
-        // A person reads the mark at the end of the line.
+        // In a plain line, the source's mark stands at the end.
         let state = self.style == .plain ? Self.words([reported.spokenWord], reported) : Self.machineWords(of: reported)
         return LinePrice(update: update, age: age, state: state, status: reported)
     }
@@ -134,7 +135,7 @@ package struct LineFormat: Sendable {
         self.fields.isEmpty ? StreamEncoder.price(price.update) : Self.json(price, self.fields)
     }
 
-    /// What is told of a symbol: that it is quiet or refused, and that it trades again.
+    /// Returns the line about a symbol that becomes quiet or refused, or trades again; `nil` for other changes.
     private mutating func news(of status: SymbolStatus) -> String? {
         guard self.troubles.isNews(status) else { return nil }
         var text = "\(UTCText.timestamp(status.since)) \(Self.word(status.symbol)) \(status.word)"
@@ -145,7 +146,7 @@ package struct LineFormat: Sendable {
         return text + SymbolText.hint(status)
     }
 
-    /// The line that tells of items dropped because the reader was slow.
+    /// Returns the line about items dropped because the reader was slow.
     package func dropped(_ count: UInt64) -> Lines {
         if self.style == .json {
             let message = ByteBuffer(string: "{\"type\":\"dropped\",\"lines\":\(count)}")
@@ -156,17 +157,17 @@ package struct LineFormat: Sendable {
 
     private static func line(_ text: String) -> [UInt8] { Array(text.utf8) + [UInt8(ascii: "\n")] }
 
-    /// Foreign text as one word: printable and without a space.
+    /// Returns foreign text as one word: printable and without a space.
     static func word(_ text: String) -> String {
         String(ScreenText.clean(text, columns: 128).map { $0 == " " ? "_" : $0 })
     }
 
-    /// The state for people, with the marks that nobody may miss.
+    /// Returns the status for people, with the marks that must not be overlooked.
     static func words(of status: FeedStatus) -> String {
         self.words([status.spokenWord] + (status.source.mark.map { [$0] } ?? []), status)
     }
 
-    /// The state for programs, with the same marks.
+    /// Returns the status for programs, with the same marks.
     private static func machineWords(of status: FeedStatus) -> String {
         self.words([status.word] + (status.source.mark.map { [$0] } ?? []), status)
     }
@@ -175,7 +176,7 @@ package struct LineFormat: Sendable {
         (words + (status.certificateChecked ? [] : ["CERTIFICATE-NOT-CHECKED"])).joined(separator: " ")
     }
 
-    /// What is true of the feed, with the reason.
+    /// Returns the status with its reason.
     static func sentence(_ status: FeedStatus) -> String {
         var text = status.words { time in
             let wait = AgeText.record(time - status.since)
@@ -192,9 +193,9 @@ package struct LineFormat: Sendable {
         return text
     }
 
-    /// JSON for people as a line.
+    /// Returns a JSON object as a line of printable characters.
     ///
-    /// - Parameter source: where the trades come from, for an object that does not say it.
+    /// - Parameter source: the origin of the trades, for an object that does not state it.
     private static func jsonLine(_ object: ByteBuffer, source: FeedStatus.Source? = nil) -> [UInt8] {
         guard let source else { return JSONText.printable(object.readableBytesView) + [UInt8(ascii: "\n")] }
         return JSONText.printable(object.readableBytesView.dropLast()) + Array(",\"source\":\"\(source.word)\"}\n".utf8)

@@ -1,27 +1,27 @@
 import Glibc
 import Platform
 
-/// The writing thread of a ``LinePrinter``.
+/// The loop of a ``LinePrinter``'s writing thread.
 struct LineLoop {
     private static let stopLimit: Int64 = 500_000_000
-    /// Notices that wait for a slow reader of the errors; more are dropped.
+    /// The limit of notices that wait for a slow reader of the errors, bytes; more are dropped.
     private static let errorLimit = 64 * 1_024
 
     private let printer: LinePrinter
     private var output: LineOutput
-    /// Taken from the queue and not yet turned into bytes.
+    /// Items taken from the queue and not yet formatted.
     private var items: ArraySlice<LineItem> = []
-    /// The lines of an item that did not fit the piece before.
+    /// The lines of an item that did not fit into the previous chunk.
     private var next: (lines: LineFormat.Lines, arrived: Int64?)?
     private var pending: ArraySlice<UInt8> = []
     private var pendingErrors: ArraySlice<UInt8> = []
-    /// When the trades arrived whose lines are in `pending`.
+    /// The arrivals of the trades whose lines are in `pending`.
     private var arrivals: [Int64] = []
     private var stopAt: Int64?
-    /// Whether the last line was given out, where all have one.
+    /// Whether the last line was written, in a format with one line for all items.
     private var hasEnded = false
     private var isClosed = false
-    /// Why the output does not take lines, in the system's words.
+    /// Why writing failed, in the system's words.
     private var failure: String?
 
     init(printer: LinePrinter) {
@@ -34,7 +34,7 @@ struct LineLoop {
         while true {
             let isLast = self.fill()
             guard self.flush() else { return self.failure.map { .failed($0) } ?? .closed }
-            // The next piece follows at once when this one is gone.
+            // The next chunk follows as soon as this one is written.
             if self.pending.isEmpty, self.hasMore { continue }
             let now = SystemClock.monotonic()
             if isLast, self.pending.isEmpty, !self.hasEnded {
@@ -62,10 +62,10 @@ struct LineLoop {
         !self.items.isEmpty || self.next != nil || self.printer.mailbox.withContent { !$0.isEmpty }
     }
 
-    /// Turns waiting items into one piece of whole lines; tells whether the end has come or has been asked for.
+    /// Formats waiting items into one chunk of whole lines; returns whether the output must end.
     private mutating func fill() -> Bool {
         let canTake = self.items.isEmpty && self.next == nil && self.pending.isEmpty
-        // Only taken out under the lock, for the feed's loop waits for that.
+        // The lock is held only to take the items out, since the feed's loop waits for it.
         let isStopping = self.printer.mailbox.isStopping
         let queue = canTake ? self.printer.mailbox.withContent { $0.takeOut() } : nil
         if var queue {
@@ -86,7 +86,7 @@ struct LineLoop {
             if let arrived = next.arrived, !next.lines.output.isEmpty { self.arrivals.append(arrived) }
             self.next = nil
         }
-        // What a slow reader has not taken yet must not pile up behind it; it gets the newest afterwards.
+        // No new line while a slow reader has not taken the last one; it gets the newest afterwards.
         if self.pending.isEmpty, self.items.isEmpty, let line = self.output.live(now: now) { self.pending = line[...] }
         return isStopping || self.output.isOver(now: now.monotonic)
     }
@@ -96,14 +96,14 @@ struct LineLoop {
         if self.pendingErrors.count + lines.errors.count <= Self.errorLimit { self.pendingErrors += lines.errors }
     }
 
-    /// Writes what the readers take; `false` when nobody reads the output.
+    /// Writes what the readers accept; `false` when the output has no reader any more, or fails.
     private mutating func flush() -> Bool {
         var errorsAreOpen = true
         while errorsAreOpen, !self.pendingErrors.isEmpty {
             switch self.printer.errors.write(self.pendingErrors) {
             case .wrote(let count): self.pendingErrors = self.pendingErrors.dropFirst(count)
             case .full: errorsAreOpen = false
-            // Notices that nobody reads are no reason to end.
+            // Notices without a reader are no reason to end.
             case .closed, .failed: self.pendingErrors = []
             }
         }
@@ -121,7 +121,7 @@ struct LineLoop {
         return true
     }
 
-    /// The output has taken all lines of the piece.
+    /// Records the time from arrival to output for each line of the chunk.
     private mutating func measureArrivals() {
         let now = SystemClock.monotonic()
         if let histogram = self.printer.latency?[.arrivalToScreen] {
@@ -142,7 +142,7 @@ struct LineLoop {
         self.printer.mailbox.wait(with: &descriptors, atMost: wait) { queue, isStopping in
             (canTake && queue.isEmpty, canTake && !queue.isEmpty || isStopping && self.stopAt == nil)
         }
-        // Also heard while there is nothing to write: `tickertape | head -1` ends with its reader.
+        // Checked even without anything to write: `tickertape | head -1` ends with its reader.
         self.isClosed = Int32(descriptors[0].revents) & (POLLERR | POLLHUP | POLLNVAL) != 0
     }
 }

@@ -1,20 +1,20 @@
 package import Market
 
-/// What a printer makes of its items, in any of the formats: the part that does not wait.
+/// The formatting of a printer's items in any of the formats, apart from the waiting.
 ///
-/// A pure machine: time is an argument.
+/// A pure state machine: time is an argument.
 package struct LineOutput: Sendable {
     private enum Form {
-        /// Each item has lines of its own.
+        /// Each item has separate lines.
         case items(LineFormat)
-        /// All items have one line.
+        /// All items share one line.
         case live(LiveLine)
     }
 
     private var form: Form
     private let status: FeedStatus
     private var gate: FreshPriceWait?
-    /// Whether the last line of an output that ends by itself has been given out.
+    /// Whether the last line of an output that ends by itself has been returned.
     private var hasEnded = false
 
     package init(_ settings: LinePrinter.Settings, status: FeedStatus, now: Int64) {
@@ -32,7 +32,7 @@ package struct LineOutput: Sendable {
         self.gate = settings.once.map { FreshPriceWait($0, status: status, now: now) }
     }
 
-    /// What stands before all lines.
+    /// The bytes before all lines.
     package var header: [UInt8] {
         switch self.form {
         case .items(let format): format.header
@@ -40,26 +40,27 @@ package struct LineOutput: Sendable {
         }
     }
 
-    /// The lines of an item, which may be none.
+    /// Returns the lines of an item, which may be empty.
     package mutating func lines(_ item: LineItem, now: Int64) -> LineFormat.Lines {
         let isWanted = self.gate == nil || self.gate?.took(item, now: now) == true
         switch self.form {
         case .items(var format):
-            // Also what is not printed may say something of what is.
+            // Also for an item that is not printed, since it may change the format's state.
             let lines = format.lines(item, now: now)
             self.form = .items(format)
             return isWanted ? lines : LineFormat.Lines()
         case .live(var line):
             line.took(item, now: now)
             self.form = .live(line)
-            // The line has no place for one, but the bell and the log have.
+            // The line has no space for an alert, but the bell and the log have.
             guard case .alert = item, isWanted else { return LineFormat.Lines() }
             var format = LineFormat(.plain, status: self.status)
             return format.lines(item, now: now)
         }
     }
 
-    /// The line that tells of items dropped because the reader was slow; one line for all leaves nothing out that counts.
+    /// Returns the line about items dropped because the reader was slow; empty for one shared line, which loses nothing
+    /// by it.
     func dropped(_ count: UInt64) -> LineFormat.Lines {
         switch self.form {
         case .items(let format) where self.gate == nil: format.dropped(count)
@@ -67,7 +68,7 @@ package struct LineOutput: Sendable {
         }
     }
 
-    /// The line for all, where its words have changed; and the last one of an output that ends by itself.
+    /// Returns the shared line, where its text has changed; and the last one of an output that ends by itself.
     package mutating func live(now: Moment) -> [UInt8]? {
         guard case .live(var line) = self.form else { return nil }
         defer { self.form = .live(line) }
@@ -77,23 +78,23 @@ package struct LineOutput: Sendable {
         return line.line(now: now, isForced: true)
     }
 
-    /// The last words of a line for all, of an output that is stopped; one that ends by itself has had them.
+    /// Returns the last shared line of an output that is stopped. One that ends by itself has returned it already.
     package mutating func last(now: Moment) -> [UInt8]? {
         guard case .live(var line) = self.form, self.gate == nil else { return nil }
         defer { self.form = .live(line) }
         return line.last(now: now)
     }
 
-    /// When there may be something to say or to do without an item, monotonic ns.
+    /// The time of the next change without an item, monotonic ns.
     package var due: Int64? {
         if let gate { return gate.deadline }
         guard case .live(let line) = self.form else { return nil }
         return line.due
     }
 
-    /// Whether it is to end by itself.
+    /// Whether the output must end by itself.
     func isOver(now: Int64) -> Bool { self.gate?.isOver(now: now) ?? false }
 
-    /// Which symbols are missing and why, where it should have waited for them.
+    /// Names the symbols without a price and the reasons, for an output that waits for them.
     func report(now: Int64) -> String? { self.gate?.report(now: now) }
 }

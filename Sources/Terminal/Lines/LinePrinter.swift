@@ -3,23 +3,24 @@ package import Market
 package import Measurements
 package import Platform
 
-/// The output without a screen: one line a price, or one for all of them, written by a thread of its own.
+/// The output without a screen: one line for each price, or one for all of them, written by a separate thread.
 ///
-/// A reader that stops reading never holds up the feed: lines wait in a bounded queue, and what overflows is counted
-/// and said. Lines are whole in every write as long as they are shorter than `PIPE_BUF`. A closed pipe ends it quietly.
+/// A reader that stops reading never delays the feed: lines wait in a bounded queue, and dropped ones are counted and
+/// reported. Each write consists of whole lines, except for lines longer than `PIPE_BUF`. A closed pipe ends the output
+/// without an error.
 package final class LinePrinter: ThreadedOutput {
-    /// What is printed.
+    /// The settings of a printer.
     package struct Settings: Sendable, Equatable {
         package var format: OutputFormat
-        /// What a line says, where the format has fields; none means the usual.
+        /// The fields of a line, where the format has fields; empty for the default ones.
         package var fields: [LineField] = []
-        /// The symbols in the order of the formats that have all in one line.
+        /// The order of the symbols, in the formats with one line for all.
         package var symbols: [String] = []
         package var limits = FreshnessLimits()
-        /// Whether and how it ends by itself, when each symbol has been printed once.
+        /// Whether and how the output ends by itself, after one price of each symbol.
         package var once: FreshPriceWait.Settings?
 
-        /// - Parameter format: a screen is none of the printer's, and counts as plain.
+        /// - Parameter format: `tui` counts as plain.
         package init(format: OutputFormat) {
             self.format = format
         }
@@ -30,14 +31,14 @@ package final class LinePrinter: ThreadedOutput {
     let errors: PollingOutput
     let settings: Settings
     let status: FeedStatus
-    /// Where it is measured how old a price is when it has been written.
+    /// Measures the age of a price when it has been written.
     let latency: LatencyBook?
 
-    /// Prepares an output; it also makes the process ignore SIGPIPE, so that a closed pipe is an answer and no death.
+    /// Prepares an output. Also makes the process ignore SIGPIPE, so that a closed pipe is an error and not the end.
     ///
     /// - Parameters:
-    ///   - status: The state until the first ``statusChanged(_:)``; not printed by itself.
-    ///   - capacity: The most lines that wait for a slow reader.
+    ///   - status: the status until the first status item; not printed by itself.
+    ///   - capacity: the most items that wait for a slow reader.
     /// - Throws: ``SystemCallFailure`` when the process has no descriptor left.
     package init(
         _ settings: Settings,
@@ -58,16 +59,16 @@ package final class LinePrinter: ThreadedOutput {
 
     package var isScreen: Bool { false }
 
-    /// Prints an item. From any thread; never waits.
+    /// Prints an item. Callable from any thread; never waits.
     package func show(_ item: LineItem) {
         guard case .alert(let alert, _) = item, isatty(self.errors.descriptor) != 1 else { return self.print(item) }
-        // What a terminal is sent beside an alert goes nowhere else.
+        // The bytes for a terminal must not reach a file or a pipe.
         self.print(.alert(alert, call: []))
     }
 
     func print(_ item: LineItem) { self.mailbox.leave { $0.append(item) } }
 
-    /// Ends ``run()`` within a second, with all that was printed before written if the reader takes it.
+    /// Ends ``run()`` within a second. Items printed before are written if the reader accepts them.
     package func stop() { self.mailbox.stop() }
 
     package func work() -> OutputEnd {

@@ -1,38 +1,39 @@
 package import Market
 
-/// What a line output has to say.
+/// An item of a line output.
 package enum LineItem: Sendable, Equatable {
-    /// With the arrival of its trade where that is measured, monotonic ns.
+    /// A price, with the arrival of its trade where that is measured, monotonic ns.
     case price(PriceUpdate, arrived: Int64? = nil)
-    /// One that a relay had before this program came; its trade arrived there at that time, monotonic ns.
+    /// A price that a relay had before this program connected, with the arrival of its trade at the relay, monotonic
+    /// ns.
     case snapshot(PriceUpdate, arrived: Int64)
     case status(FeedStatus)
     case gap(Gap)
     case symbol(SymbolStatus)
-    /// Nobody asks for the symbol any more; since when, wall clock, ns since 1970.
+    /// A symbol without a subscriber; since when, wall clock, ns since 1970.
     case unsubscribed(String, since: Int64)
-    /// The symbols that the feed has, for an output that was not told which ones to wait for.
+    /// The symbols that the feed has, for an output without a list of symbols to wait for.
     case expected([String])
-    /// A replay stands still, or goes on; since when, wall clock, ns since 1970.
+    /// Whether a replay is paused; since when, wall clock, ns since 1970.
     case paused(Bool, since: Int64 = 0)
-    /// With what a terminal at the errors is sent beside the line.
+    /// An alert, with the bytes for a terminal at the errors beside the line.
     case alert(Alert, call: [UInt8])
 }
 
-/// A bounded queue of lines to come: when the reader is too slow the oldest price goes, and is counted.
+/// A bounded queue of items to print: when the reader is too slow, the oldest price is dropped and counted.
 package struct LineQueue: Sendable {
     /// The most items held.
     package let capacity: Int
-    /// With the number of each item, in order.
+    /// The items in order, each with its number.
     private var prices = Line()
     private var others = Line()
     private var next: UInt64 = 0
     private var dropped: UInt64 = 0
 
-    /// Items of which the first go, without the others being moved each time.
+    /// A queue whose first items are removed without moving the others each time.
     private struct Line: Sendable {
         var items: [(number: UInt64, item: LineItem)] = []
-        /// So many of them are gone.
+        /// The number of removed items at the front of `items`.
         var gone = 0
 
         var count: Int { self.items.count - self.gone }
@@ -56,7 +57,7 @@ package struct LineQueue: Sendable {
 
     package var isEmpty: Bool { self.prices.count + self.others.count == 0 && self.dropped == 0 }
 
-    /// Adds an item; where there is no room the oldest price makes some, or else the oldest item.
+    /// Adds an item. Where the queue is full, drops the oldest price, or else the oldest item.
     package mutating func append(_ item: LineItem) {
         if self.prices.count + self.others.count == self.capacity {
             if self.prices.count > 0 { self.prices.dropFirst() } else { self.others.dropFirst() }
@@ -70,14 +71,14 @@ package struct LineQueue: Sendable {
         self.next += 1
     }
 
-    /// Takes everything out as it lies, for whoever holds a lock here; what is taken is put in order by its ``take()``.
+    /// Takes everything out unsorted, to hold a lock briefly; ``take()`` of the result puts it in order.
     package mutating func takeOut() -> LineQueue {
         let taken = self
         self = LineQueue(capacity: self.capacity)
         return taken
     }
 
-    /// Takes everything out, with the number of items dropped since the last time; those came before what is left.
+    /// Takes everything out, with the number of items dropped since the last call; those came before the rest.
     package mutating func take() -> (items: [LineItem], dropped: UInt64) {
         defer { self.dropped = 0 }
         var prices = self.prices.take()

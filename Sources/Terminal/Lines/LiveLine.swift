@@ -2,9 +2,9 @@ import Market
 import NIOCore
 import Wire
 
-/// All symbols in one line, which is written anew whenever its words change: for the status bars of tmux, i3 and Waybar.
+/// The one line with all symbols, written anew whenever its text changes: for the status bars of tmux, i3 and Waybar.
 ///
-/// The age counts on although nothing arrives, so that a dead feed is seen there too. A pure machine: time is an argument.
+/// The age grows even if nothing arrives, so that a dead feed is visible. A pure state machine: time is an argument.
 struct LiveLine: Sendable {
     enum Style: Sendable, Equatable {
         /// Plain text.
@@ -15,34 +15,34 @@ struct LiveLine: Sendable {
 
     /// The shortest time between two lines, ns.
     static let interval: Int64 = 1_000_000_000
-    /// The most symbols that a line has room for.
+    /// The most symbols in a line.
     private static let maximumSymbols = 20
 
     private struct Row {
         var update: PriceUpdate?
-        /// Monotonic ns.
+        /// The arrival of its trade, monotonic ns.
         var arrived: Int64?
         var fractionDigits = 0
     }
 
     private let style: Style
-    /// What is true of the feed.
+    /// The feed's status and what derives from it.
     private var feed: FeedFacts
-    /// In the order of the line.
+    /// The symbols in the order of the line.
     private var order: [String]
-    /// Those that stay, whoever asks for them.
+    /// The symbols that stay, with or without a subscription.
     private let own: Set<String>
-    /// Those that nobody asks for any more; a price that was held back till then brings none of them back.
+    /// The symbols without a subscriber. A price held back until then must not bring one back.
     private var unsubscribed: Set<String> = []
     private var rows: [String: Row] = [:]
     private var states: [String: SymbolStatus] = [:]
-    /// The newest line and when it was written, monotonic ns.
+    /// The newest line and the time of its writing, monotonic ns.
     private var written: (text: String, at: Int64)?
-    /// When the words may be others; monotonic ns.
+    /// When the text may change without an item; monotonic ns.
     private var changesAt: Int64?
     private var isChanged = true
 
-    /// - Parameter symbols: those that stand first, also before they have a price.
+    /// - Parameter symbols: the symbols that stand first, even before they have a price.
     init(_ style: Style, symbols: [String], status: FeedStatus, limits: FreshnessLimits = FreshnessLimits()) {
         self.style = style
         self.feed = FeedFacts(status: status)
@@ -58,13 +58,13 @@ struct LiveLine: Sendable {
         self.rows[symbol] = Row()
     }
 
-    /// Takes what the next line is to say.
+    /// Takes an item for the next line.
     mutating func took(_ item: LineItem, now: Int64) {
         self.isChanged = true
         switch item {
         case .price(let update, let arrived): self.took(update, arrived: arrived ?? now)
         case .snapshot(let update, let arrived):
-            // Told of what is followed anew; one that nobody asks for all the same is told to be so behind it.
+            // A snapshot belongs to a new subscription; if the symbol has no subscriber, a message after it says so.
             self.unsubscribed.remove(update.summary.symbol)
             self.took(update, arrived: arrived)
         case .status(let status):
@@ -87,7 +87,7 @@ struct LiveLine: Sendable {
         }
     }
 
-    /// Notes whether the replay stands still, as at its end.
+    /// Records whether the replay stands still, as it also does at its end.
     private mutating func standStill(now: Int64) {
         self.feed.pauses.took(isPaused: self.feed.isPaused || self.feed.status.phase == .ended, now: now)
     }
@@ -106,10 +106,10 @@ struct LiveLine: Sendable {
         self.rows[symbol] = row
     }
 
-    /// When ``line(now:)`` may have something to say, monotonic ns; `nil` when only an item can change the words.
+    /// When ``line(now:)`` may return a line, monotonic ns; `nil` when only an item can change the text.
     var due: Int64? {
         let earliest = self.written.map { written in
-            // A recording may say any time.
+            // A recording may contain any time.
             let (at, isOut) = written.at.addingReportingOverflow(Self.interval)
             return isOut ? .max : at
         }
@@ -117,9 +117,9 @@ struct LiveLine: Sendable {
         return self.changesAt.map { max($0, earliest ?? 0) }
     }
 
-    /// The line, where its words are others than those of the one before.
+    /// Returns the line, if its text differs from the previous one's.
     ///
-    /// - Parameter isForced: whether it comes at any rate.
+    /// - Parameter isForced: whether to return it in any case.
     mutating func line(now: Moment, isForced: Bool = false) -> [UInt8]? {
         guard isForced || self.due.map({ $0 <= now.monotonic }) ?? false else { return nil }
         self.isChanged = false
@@ -130,8 +130,8 @@ struct LiveLine: Sendable {
         return Array(text.utf8) + [UInt8(ascii: "\n")]
     }
 
-    /// The last line of all, where its words are others than those of the one before, however soon it comes behind that: every
-    /// reader keeps the newest, and would show a feed that has ended as one that lives.
+    /// Returns the very last line, if its text differs from the previous one's, without the minimum interval: a reader
+    /// keeps the newest line, and would show an ended feed as a live one.
     mutating func last(now: Moment) -> [UInt8]? {
         guard self.words(now).text != self.written?.text else { return nil }
         return self.line(now: now, isForced: true)
@@ -181,18 +181,18 @@ struct LiveLine: Sendable {
         return words.joined(separator: " ")
     }
 
-    /// - Parameter silence: for how long nothing came behind the price, ns; `nil` where there is none.
+    /// - Parameter silence: the time since the newest price, ns; `nil` where there is no price.
     private func trouble(_ symbol: String, silence: Int64?) -> String? {
         switch self.states[symbol]?.state {
         case .quiet, .refused: self.states[symbol]?.word
         case .live: nil
-        // One that was just asked for may have a price of long ago.
+        // A symbol just subscribed may have an old price.
         case .asked, nil: silence.map { $0 >= self.feed.limits.staleAfter ? "old" : nil } ?? "no trade yet"
         }
     }
 
-    /// The symbol without its exchange, unless another one would have the same name, or the service refuses it: then the
-    /// exchange may be what is wrong. tmux takes `#` for its own.
+    /// Returns the symbol without its exchange. The full name stands where another symbol would look the same, or the
+    /// service refuses it, since the exchange may be wrong. tmux interprets `#`.
     private func shortName(_ symbol: String) -> String {
         let short = symbol.split(separator: ":", maxSplits: 1).last.map(String.init) ?? symbol
         let isRefused = self.states[symbol]?.isRefused == true
@@ -240,7 +240,8 @@ struct LiveLine: Sendable {
         return String(buffer: object)
     }
 
-    /// Words for the style sheet: the state first, then what kind of prices these are and where the first one went.
+    /// Returns words for the style sheet: the status first, then the kind of prices and the direction of the first
+    /// symbol.
     private func classes(_ status: FeedStatus) -> [String] {
         var classes = [status.word]
         if status.source != .live { classes.append(status.source.word) }
@@ -252,7 +253,7 @@ struct LiveLine: Sendable {
         return classes
     }
 
-    /// Waybar reads text and tooltip as Pango markup.
+    /// Escapes a text for Pango markup, which Waybar expects in text and tooltip.
     private static func markup(_ text: String) -> String {
         text.replacing("&", with: "&amp;").replacing("<", with: "&lt;").replacing(">", with: "&gt;")
     }
