@@ -1,21 +1,23 @@
-/// The shortest way of the cursor from one place to another, as bytes (ECMA-48: CUP, CUU, CUD, CUF, CUB; and the controls
+/// The shortest cursor movement from one place to another, as bytes (ECMA-48: CUP, CUU, CUD, CUF, CUB; and the controls
 /// BS and CR).
 ///
-/// Places are counted from 0; they lie on the screen, and the one that is left is not behind its last column.
+/// Rows and columns count from 0. Both places lie on the screen; the cursor must not stand behind the last column.
 enum CursorMove {
     struct Place: Equatable {
         var row: Int
         var column: Int
     }
 
-    /// How many bytes ``append(from:to:into:)`` writes.
+    /// Returns how many bytes ``append(from:to:into:)`` writes.
     static func length(from old: Place?, to new: Place) -> Int {
         let direct = Self.directLength(to: new)
         guard let old else { return direct }
         return min(direct, Self.verticalLength(old, new) + Self.horizontalLength(old, new))
     }
 
-    /// - Parameter old: where the cursor is; `nil` where that is not known.
+    /// Appends the movement.
+    ///
+    /// - Parameter old: the cursor's place; `nil` where it is unknown.
     static func append(from old: Place?, to new: Place, into bytes: inout [UInt8]) {
         guard let old, Self.verticalLength(old, new) + Self.horizontalLength(old, new) <= Self.directLength(to: new)
         else {

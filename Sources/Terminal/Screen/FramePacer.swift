@@ -1,11 +1,11 @@
-/// The rhythm of drawing: at once when the screen has been calm, never faster than the cap, slower where frames are large,
-/// and asleep when nothing on it would change.
+/// The pacing of frames: at once when the screen has been calm, never faster than the cap, slower where frames are
+/// large, and none while nothing on the screen would change.
 ///
 /// Times are monotonic nanoseconds.
 package struct FramePacer: Sendable {
     package enum Action: Sendable, Equatable {
         case draw
-        /// Nothing to do before that time; `nil`: nothing to do at all until something new comes.
+        /// Nothing to do before that time; `nil`: nothing to do until something changes.
         case sleep(until: Int64?)
     }
 
@@ -13,35 +13,36 @@ package struct FramePacer: Sendable {
     let interval: Int64
     private var budget: ByteBudget?
     private var lastFrame: Int64?
-    /// Whether something has changed since the last frame, so that the next one comes without another call.
+    /// Whether something has changed since the last frame, so that the next one is due without another call.
     private(set) var isDirty = true
-    /// Whether that is nothing to save bytes on.
+    /// Whether that change is exempt from the byte budget.
     private var isUrgent = true
     private var contentChangesAt: Int64?
-    /// When the clock alone makes something untrue that the picture says of a price or of the feed.
+    /// When the clock alone changes a status that the screen shows for a price or the feed.
     private var stateChangesAt: Int64?
 
     /// - Parameters:
     ///   - framesPerSecond: 1 to 60.
-    ///   - bytesPerSecond: how many bytes frames may have together; `nil` for any number.
+    ///   - bytesPerSecond: the limit of all frames' bytes; `nil` for no limit.
     init(framesPerSecond: Int = 10, bytesPerSecond: Int? = nil) {
         self.interval = 1_000_000_000 / Int64(min(max(framesPerSecond, 1), 60))
         self.budget = bytesPerSecond.map { ByteBudget(rate: $0) }
     }
 
-    /// Notes that a frame drawn now may look different.
+    /// Records that a frame drawn now may look different.
     ///
-    /// - Parameter isUrgent: whether somebody waits for it, so that only the cap on frames holds it up.
+    /// - Parameter isUrgent: whether a person waits for it, so that only the cap on frames delays it.
     mutating func contentChanged(isUrgent: Bool = false) {
         self.isDirty = true
         self.isUrgent = self.isUrgent || isUrgent
     }
 
-    /// Notes that a frame was made of so many bytes.
+    /// Records a drawn frame.
     ///
     /// - Parameters:
     ///   - contentChangesAt: when its text changes by the clock alone.
-    ///   - stateChangesAt: when a state in it does so, a price is late, say, which the budget does not hold up.
+    ///   - stateChangesAt: when a status in it does so, such as a price that becomes late. The budget does not delay
+    ///     that.
     mutating func drew(now: Int64, bytes: Int = 0, contentChangesAt: Int64?, stateChangesAt: Int64? = nil) {
         self.lastFrame = now
         self.isDirty = false
@@ -51,7 +52,7 @@ package struct FramePacer: Sendable {
         self.budget?.sent(bytes, now: now)
     }
 
-    /// What to do at `now`.
+    /// Returns the action at `now`.
     func next(now: Int64) -> Action {
         let wanted = self.isDirty ? now : self.contentChangesAt
         let due = [wanted.map { max($0, self.paid(now: now)) }, self.stateDue(now: now)].compactMap(\.self).min()
@@ -59,10 +60,10 @@ package struct FramePacer: Sendable {
         return due <= now ? .draw : .sleep(until: due)
     }
 
-    /// The earliest time for the next frame, if there is something to draw.
+    /// Returns the earliest time for the next frame, if there is something to draw.
     func allowed(now: Int64) -> Int64 { min(self.paid(now: now), self.stateDue(now: now) ?? .max) }
 
-    /// When a frame has to come although those before it have not been earned.
+    /// Returns when a frame is due even if the budget has not earned the previous ones.
     private func stateDue(now: Int64) -> Int64? { self.stateChangesAt.map { max($0, self.capped(now: now)) } }
 
     private func paid(now: Int64) -> Int64 {

@@ -1,9 +1,9 @@
 import Synchronization
 
-/// The time before which a screen draws no prices, shared by the thread that draws and by those who publish.
+/// The time before which the screen draws no prices, shared by the drawing thread and the publishers.
 final class FrameRest: Sendable {
-    /// So long before the screen looks at them prices are published, ns: a state that is given away is copied with the next
-    /// trade, and what came at the very moment at which the screen looks would be seen a whole rest later.
+    /// How long before the screen's next look prices are published, ns. Publishing early would copy the state with the
+    /// next trade; publishing at the very moment of the look might be a whole rest too late.
     private static let lead: Int64 = 5_000_000
 
     private let end = Atomic<Int64>(.min)
@@ -14,7 +14,7 @@ final class FrameRest: Sendable {
         set { self.end.store(newValue, ordering: .relaxed) }
     }
 
-    /// When prices that come at `now` are to be published; monotonic ns, `nil` for at once.
+    /// Returns when prices that arrive at `now` should be published; monotonic ns, `nil` for at once.
     func publishingTime(now: Int64) -> Int64? {
         let time = self.until
         return time > now && time - Self.lead > now ? time - Self.lead : nil

@@ -1,13 +1,13 @@
 import Market
 
 extension ScreenGrid {
-    /// One place of a screen: a character with up to two combining marks, in a look.
+    /// One cell of a screen: a character with up to two combining marks, in a style.
     ///
-    /// Without a reference inside, so that a screen of thousands is made, compared and thrown away like numbers.
+    /// It holds no reference, so that thousands of cells are created, compared and discarded like numbers.
     struct Cell: Sendable, Equatable {
         /// Up to three scalars of 21 bits, the first one lowest; 0 for no text.
         private var scalars: UInt64
-        /// 1 or 2, and 0 for the right half of a wide one.
+        /// The columns: 1 or 2; 0 for the right half of a wide character.
         var width: UInt8
         var style: CellStyle
 
@@ -20,14 +20,14 @@ extension ScreenGrid {
             self.style = style
         }
 
-        /// One character of one column.
+        /// Creates a cell with one character of one column.
         init(_ scalar: Unicode.Scalar, style: CellStyle) {
             self.scalars = UInt64(scalar.value)
             self.width = 1
             self.style = style
         }
 
-        /// One printable unit; empty in the right half of a wide one.
+        /// One printable unit; empty in the right half of a wide character.
         var text: String {
             get {
                 var text = ""
@@ -39,16 +39,16 @@ extension ScreenGrid {
 
         static let blank = Cell(" ", style: .plain)
 
-        /// Whether it is one scalar of one column, though to a terminal with East Asian habits an ambiguous one may have two
-        /// (UAX #11).
+        /// Whether it holds one scalar of one column. A terminal set up for East Asian text may give an ambiguous one
+        /// two columns (UAX #11).
         var isSimple: Bool { self.width == 1 && self.scalars <= Self.scalarMask && self.scalars != 0 }
 
-        /// Whether it has one column on every terminal: ASCII and Braille, and none of the signs that are ambiguous.
+        /// Whether it takes one column on every terminal: ASCII and Braille, and no ambiguous character.
         var isNarrow: Bool {
             self.width == 1 && (0x20...0x7E ~= self.scalars || 0x2800...0x28FF ~= self.scalars)
         }
 
-        /// How many bytes its text has in UTF-8.
+        /// The length of its text in UTF-8, bytes.
         var byteCount: Int {
             var count = 0
             self.forEachScalar { count += UTF8.width($0) }

@@ -1,21 +1,21 @@
-/// What must be written to turn one screen into another of the same size.
+/// The writes that turn one screen into another of the same size.
 struct ScreenChanges {
-    /// Neighbouring cells of one line and one look.
+    /// Adjacent cells of one line in one style.
     struct Run: Equatable {
         var row: Int
         var columns: Range<Int>
         var style: CellStyle
     }
 
-    /// Lines that hold a character about whose width terminals may disagree: the runs are written in their order, each at a
-    /// stated place.
+    /// The runs of lines with a character whose width may differ between terminals. They are written in order, each
+    /// after an absolute cursor movement.
     private(set) var careful: [Run] = []
-    /// All others, in the order of the screen: they can be written in any order.
+    /// The runs of all other lines, in the order of the screen; they can be written in any order.
     private(set) var free: [Run] = []
 
     var isEmpty: Bool { self.careful.isEmpty && self.free.isEmpty }
 
-    /// How many bytes it takes to move over so many cells in a line (``CursorMove``).
+    /// Returns how many bytes the movement over a number of cells in a line takes (``CursorMove``).
     private static func jump(_ cells: Int) -> Int { cells <= 1 ? 3 : 4 }
 
     init(from old: ScreenGrid, to new: ScreenGrid) {
@@ -53,7 +53,7 @@ struct ScreenChanges {
             let start = column
             let style = new[column].style
             var end = column + 1
-            // Cells that stay are written again where that is shorter than to jump over them.
+            // Unchanged cells are written again where that takes fewer bytes than moving over them.
             var next = end
             var bridge = 0
             while next < new.count, new[next].style == style, bridge < Self.jump(next - end) {

@@ -1,8 +1,8 @@
 import Market
 
-/// The look of a cell, in terms of meaning; how it becomes colour is the painter's business.
+/// The look of a cell, by meaning; the painter maps it to colours.
 struct CellStyle: Sendable, Hashable {
-    /// What a colour stands for. Never the only carrier of that meaning.
+    /// The meaning of a colour. Never the only carrier of that meaning.
     enum Ink: UInt8, Sendable, CaseIterable {
         case plain
         case rising
@@ -10,9 +10,9 @@ struct CellStyle: Sendable, Hashable {
         case good
         case warning
         case alarm
-        /// What is chosen, and headings.
+        /// The selection, and headings.
         case accent
-        /// Lines of a chart's axes, and other things that may be overlooked.
+        /// A chart's axes, and other minor elements.
         case faint
     }
 
@@ -24,7 +24,7 @@ struct CellStyle: Sendable, Hashable {
         static let dim = Attributes(rawValue: 2)
         static let struck = Attributes(rawValue: 4)
         static let reversed = Attributes(rawValue: 8)
-        /// On a tint of its ink: something has just changed.
+        /// On a tint of its ink: a recent change.
         static let flash = Attributes(rawValue: 16)
     }
 
@@ -39,17 +39,17 @@ struct CellStyle: Sendable, Hashable {
     static let plain = CellStyle()
 }
 
-/// A screen of a terminal as a value: `rows` lines of `columns` cells.
+/// A terminal's screen as a value: `rows` lines of `columns` cells.
 package struct ScreenGrid: Sendable, Equatable {
-    /// Columns and lines of a terminal.
+    /// The columns and lines of a terminal.
     package struct Size: Sendable, Equatable {
-        /// More than any screen has; bounds the memory whatever the terminal claims.
+        /// More than any screen has; bounds the memory, whatever size the terminal reports.
         static let largest = Size(columns: 1_000, rows: 400)
 
         package var columns: Int
         package var rows: Int
 
-        /// Makes a size within `1×1` and `largest`.
+        /// Returns a size within `1×1` and `largest`.
         static func bounded(columns: Int, rows: Int) -> Size {
             Size(columns: min(max(columns, 1), largest.columns), rows: min(max(rows, 1), largest.rows))
         }
@@ -62,7 +62,7 @@ package struct ScreenGrid: Sendable, Equatable {
 
     let size: Size
     private(set) var cells: [Cell]
-    /// What the terminal's title says, without control characters; `nil` leaves it alone.
+    /// The terminal's title, without control characters; `nil` leaves it alone.
     var title: String?
 
     init(size: Size) {
@@ -74,7 +74,8 @@ package struct ScreenGrid: Sendable, Equatable {
         self.cells[row * self.size.columns + column]
     }
 
-    /// Writes `text` from `column` on, cut with an ellipsis at `limit` columns or the right edge; gives the columns used.
+    /// Writes `text` from `column` on, cut with an ellipsis at `limit` columns or the right edge; returns the columns
+    /// used.
     @discardableResult
     mutating func put(
         _ text: String,
@@ -98,7 +99,7 @@ package struct ScreenGrid: Sendable, Equatable {
         return at - start
     }
 
-    /// Writes text of plain characters that fits, which nearly all is, without taking it apart; `nil` for any other.
+    /// Writes ASCII text that fits, which nearly all text does, without splitting it into units; `nil` for any other.
     private mutating func putPlain(_ text: String, at start: Int, columns: Int, style: CellStyle) -> Int? {
         guard text.utf8.count <= columns, text.utf8.allSatisfy({ $0 >= 0x20 && $0 < 0x7F }) else { return nil }
         var at = start
@@ -109,7 +110,7 @@ package struct ScreenGrid: Sendable, Equatable {
         return at - start
     }
 
-    /// Writes text of plain characters, blocks and dots that fits, without taking it apart; `nil` for any other.
+    /// Writes text of ASCII, blocks and dots that fits, without splitting it into units; `nil` for any other.
     private mutating func putNarrow(_ text: String, at start: Int, columns: Int, style: CellStyle) -> Int? {
         guard let width = ScreenText.narrowWidth(of: text), width <= columns else { return nil }
         var at = start
@@ -120,13 +121,13 @@ package struct ScreenGrid: Sendable, Equatable {
         return at - start
     }
 
-    /// Writes one character of one column; what lies outside is left out.
+    /// Writes one character of one column; does nothing outside the screen.
     mutating func set(_ text: String, row: Int, column: Int, style: CellStyle) {
         guard row >= 0, row < self.size.rows, column >= 0, column < self.size.columns else { return }
         self.cells[row * self.size.columns + column] = Cell(text: text, width: 1, style: style)
     }
 
-    /// Adds an attribute to what is there; what lies outside is left out.
+    /// Adds an attribute to existing cells; ignores those outside the screen.
     mutating func add(_ attribute: CellStyle.Attributes, row: Int, columns: Range<Int>) {
         guard row >= 0, row < self.size.rows else { return }
         for column in columns.clamped(to: 0..<self.size.columns) {
@@ -134,12 +135,12 @@ package struct ScreenGrid: Sendable, Equatable {
         }
     }
 
-    /// The cells of all lines, one behind the other.
+    /// Calls `body` with the cells of all lines, line by line.
     func withCells<Result>(_ body: (UnsafeBufferPointer<Cell>) -> Result) -> Result {
         self.cells.withUnsafeBufferPointer(body)
     }
 
-    /// The text of a line without its trailing blanks; for tests and for copying.
+    /// Returns the text of a line without its trailing blanks; for tests and for copying.
     func line(_ row: Int) -> String {
         var text = ""
         for column in 0..<self.size.columns { text += self[row, column].text }

@@ -1,13 +1,12 @@
-/// The bytes that turn one screen into another.
+/// The encoder of the bytes that turn one screen into another.
 ///
-/// Pure: the old grid and the new one in, one write out. Only cells that differ are sent, and nothing at all when none
-/// does. What is sent goes in the order in which it takes the fewest bytes: cells of one look together, and from each place
-/// to one near by.
+/// A pure function of the old grid and the new one. Only cells that differ are sent; equal screens give no bytes. The
+/// order of the runs minimizes the bytes: cells of one style together, and short cursor movements.
 struct ScreenPainter: Sendable {
-    /// What the inks become. Attributes such as dim are no colours and stay without them (no-color.org).
+    /// The inks' colours. Attributes such as dim are not colours and remain without them (no-color.org).
     var palette: ScreenPalette
-    /// Whether frames are synchronised (private mode 2026). A terminal that does not know the mode ignores it, so it is left
-    /// out only where one has said that it does not know it.
+    /// Whether frames are synchronised (private mode 2026). A terminal that does not know the mode ignores it; it is
+    /// left out only where the terminal has reported that.
     var synchronises: Bool
 
     init(palette: ScreenPalette, synchronises: Bool = true) {
@@ -15,23 +14,24 @@ struct ScreenPainter: Sendable {
         self.synchronises = synchronises
     }
 
-    /// Enters the alternate screen: the title is kept on the terminal's stack (xterm's `CSI 22 t`), no cursor, and no
-    /// wrapping should the terminal shrink under a frame.
+    /// Enters the alternate screen: saves the title on the terminal's stack (xterm's `CSI 22 t`), hides the cursor, and
+    /// turns wrapping off, in case the terminal shrinks during a frame.
     static let enter: [UInt8] = Array("\u{1B}[?1049h\u{1B}[22;0t".utf8) + Self.inside
-    /// The same on a terminal that may have been given to others meanwhile and has the title on its stack.
+    /// The same on a terminal that other programs may have used meanwhile; its stack already has the title.
     static let enterAgain: [UInt8] = Array("\u{1B}[?1049h".utf8) + Self.inside
     private static let inside: [UInt8] = Array("\u{1B}[?25l\u{1B}[?7l\u{1B}[0m\u{1B}[2J".utf8)
-    /// Leaves everything as it was found; also closes a synchronised frame that was cut short, and a title.
+    /// Restores the terminal; also ends a synchronised frame, and a title, that were cut short.
     static let leave: [UInt8] = Array(
         "\u{1B}\\\u{1B}[?2026l\u{1B}[23;0t\u{1B}[0m\u{1B}[?7h\u{1B}[?25h\u{1B}[?1049l".utf8
     )
 
     private static let frameStart: [UInt8] = Array("\u{1B}[?2026h".utf8)
     private static let frameEnd: [UInt8] = Array("\u{1B}[?2026l".utf8)
-    /// Among so many runs the next one is looked for.
+    /// How many pending runs are compared to choose the next.
     private static let lookahead = 48
 
-    /// The bytes after which a terminal that shows `old` shows `new`; a missing or other-sized `old` means unknown.
+    /// Returns the bytes that turn `old` into `new` on the terminal. Without `old`, or with one of another size, the
+    /// screen is cleared first.
     func bytes(from old: ScreenGrid?, to new: ScreenGrid) -> [UInt8] {
         var bytes = self.synchronises ? Self.frameStart : []
         let known: ScreenGrid
@@ -58,7 +58,7 @@ struct ScreenPainter: Sendable {
         return bytes
     }
 
-    /// Writes the runs, each time the one that is to be had for the fewest bytes.
+    /// Writes the runs; chooses each time the one that needs the fewest bytes.
     private func write(
         _ runs: [ScreenChanges.Run],
         of cells: UnsafeBufferPointer<ScreenGrid.Cell>,
@@ -83,14 +83,14 @@ struct ScreenPainter: Sendable {
     }
 }
 
-/// Where the cursor of a terminal stands while a frame is written, and in which look it writes.
+/// The cursor and the style of a terminal while a frame is written.
 private struct Pen {
     private let palette: ScreenPalette
     private let size: ScreenGrid.Size
-    /// `nil` where it is not certain.
+    /// The cursor's place; `nil` where it is uncertain.
     var place: CursorMove.Place?
     private var style = CellStyle.plain
-    /// What it takes to change from `style` to others; thrown away with it.
+    /// The bytes that change `style` to other styles; discarded when `style` changes.
     private var changes: [(style: CellStyle, bytes: [UInt8])] = []
 
     init(palette: ScreenPalette, size: ScreenGrid.Size) {
@@ -98,7 +98,7 @@ private struct Pen {
         self.size = size
     }
 
-    /// The bytes that are needed before the run's own.
+    /// Returns how many bytes are needed before the run's text.
     mutating func cost(of run: ScreenChanges.Run) -> Int {
         let start = CursorMove.Place(row: run.row, column: run.columns.lowerBound)
         return CursorMove.length(from: self.place, to: start) + self.change(to: run.style).count
@@ -118,7 +118,7 @@ private struct Pen {
             cell.append(to: &bytes)
             isCertain = isCertain && cell.isNarrow
         }
-        // Behind the last column terminals disagree about where the cursor is.
+        // Terminals disagree about the cursor's place behind the last column.
         let end = run.columns.upperBound
         self.place = isCertain && end < self.size.columns ? CursorMove.Place(row: run.row, column: end) : nil
     }

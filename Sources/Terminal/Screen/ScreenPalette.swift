@@ -1,23 +1,23 @@
-/// What the inks become on a terminal: the numbers of `SGR` (ECMA-48, 8.3.117).
+/// The inks' colours on a terminal: the parameters of `SGR` (ECMA-48, 8.3.117).
 package struct ScreenPalette: Sendable, Equatable {
-    /// How many colours the terminal can be trusted with.
+    /// The number of colours that the terminal supports.
     package enum Depth: String, Sendable, CaseIterable {
         case none
-        /// The terminal's own sixteen, which follow its theme.
+        /// The terminal's standard sixteen, which follow its theme.
         case sixteen = "16"
         case many = "256"
         case full
     }
 
-    /// What is behind the text.
+    /// The background of the text.
     enum Background: Sendable, Equatable {
         case dark
         case light
-        /// Only the terminal's own sixteen colours are safe on it.
+        /// Only the terminal's sixteen colours are readable on it for certain.
         case unknown
     }
 
-    /// Which pair of colours tells up from down.
+    /// The pair of colours for up and down.
     package enum Hues: String, Sendable, CaseIterable {
         /// Green and red.
         case standard
@@ -25,7 +25,8 @@ package struct ScreenPalette: Sendable, Equatable {
         case colourBlind = "colour-blind"
     }
 
-    /// The codes of each ink as text, and of text and background while a price flashes; empty: the terminal's own.
+    /// The codes of each ink as text, and of text and background while a price flashes; empty for the terminal's
+    /// default.
     private let inks: [String]
     private let flashInks: [String]
     private let flashes: [String]
@@ -42,7 +43,7 @@ package struct ScreenPalette: Sendable, Equatable {
             self.flashInks = self.inks
             self.flashes = self.inks
         case .sixteen:
-            // Bright blue, for plain blue can hardly be read on black; on white the plain one is better.
+            // Bright blue, since plain blue is hardly readable on black; on white, plain blue is better.
             let (up, down) = isBlue ? (isLight ? "34" : "94", "33") : ("32", "31")
             self.inks = CellStyle.Ink.allCases.map { ink in
                 switch ink {
@@ -68,17 +69,17 @@ package struct ScreenPalette: Sendable, Equatable {
         }
     }
 
-    /// The parameters that select a style from any other.
+    /// Returns the parameters that select a style from any other.
     func codes(_ style: CellStyle) -> String { self.rendition(style).codes }
 
-    /// The parameters that make the new style of the old one: what differs, or all anew where that is shorter; empty for
-    /// the terminal's own look, `nil` where both look the same here.
+    /// Returns the parameters that change the old style to the new one: the differences, or a full selection where that
+    /// is shorter; empty for the terminal's default, `nil` where both look the same here.
     func change(from old: CellStyle, to new: CellStyle) -> String? {
         let (before, after) = (self.rendition(old), self.rendition(new))
         if before == after { return nil }
         if after == self.rendition(.plain) { return "" }
         let anew = after.codes
-        // A terminal without colours may be an old one, which knows how to put an attribute on, and not off.
+        // A terminal without colours may be an old one, which can turn an attribute on, but not off.
         guard self.depth != .none else { return anew }
         let step = after.codes(behind: before)
         return step.utf8.count <= anew.utf8.count ? step : anew
@@ -88,7 +89,7 @@ package struct ScreenPalette: Sendable, Equatable {
         let ink = self.inks[Int(style.ink.rawValue)]
         var rendition = Rendition(ink: ink)
         rendition.isBold = style.attributes.contains(.bold)
-        // What is faint has a grey of its own where there are many colours.
+        // With many colours, the faint ink is a grey.
         rendition.isDim = style.attributes.contains(.dim) || (style.ink == .faint && ink.isEmpty)
         rendition.isReversed = style.attributes.contains(.reversed)
         rendition.isStruck = style.attributes.contains(.struck)
@@ -104,17 +105,17 @@ package struct ScreenPalette: Sendable, Equatable {
         return rendition
     }
 
-    /// What a terminal is told of a cell's look.
+    /// The attributes and colours of a cell, as sent to the terminal.
     private struct Rendition: Equatable {
         var isBold = false
         var isDim = false
         var isReversed = false
         var isStruck = false
-        /// Parameters for the colours of the text and behind it; empty: the terminal's own.
+        /// The parameters for the colours of the text and behind it; empty for the terminal's default.
         var ink: String
         var ground = ""
 
-        /// From any other.
+        /// The parameters from any other style.
         var codes: String {
             var codes = "0"
             if self.isBold { codes += ";1" }
@@ -126,10 +127,10 @@ package struct ScreenPalette: Sendable, Equatable {
             return codes
         }
 
-        /// From a known one, as far as it is another.
+        /// The parameters from a known style: only the differences.
         func codes(behind old: Rendition) -> String {
             var codes: [String] = []
-            // Bold and dim end together.
+            // One parameter ends both bold and dim.
             let endsWeight = old.isBold && !self.isBold || old.isDim && !self.isDim
             if endsWeight { codes.append("22") }
             if self.isBold, endsWeight || !old.isBold { codes.append("1") }
@@ -142,7 +143,7 @@ package struct ScreenPalette: Sendable, Equatable {
         }
     }
 
-    /// One colour, for 256 and for all of them.
+    /// One colour, as an index of the 256 and as RGB.
     private struct Shade {
         var number: Int
         var red: Int
@@ -160,9 +161,9 @@ package struct ScreenPalette: Sendable, Equatable {
         }
     }
 
-    /// Colours that were chosen for a background. Each has a contrast of 4.5 to 1 or more on black or white (WCAG 2.2,
-    /// 1.4.3), prices also while they flash; the faint one, which is for rules and axes, 3 to 1 (1.4.11). What flashes has
-    /// 1.3 to 1 or more against the rest of the screen.
+    /// The colours for a light or a dark background. Each has a contrast of 4.5 to 1 or more on white or black (WCAG
+    /// 2.2, 1.4.3), flashing prices included; the faint one, for rules and axes, has 3 to 1 (1.4.11). A flash has 1.3
+    /// to 1 or more against the rest of the screen.
     private struct Shades {
         var isLight: Bool
         var isBlue: Bool
@@ -180,7 +181,7 @@ package struct ScreenPalette: Sendable, Equatable {
             }
         }
 
-        /// On white, a tint that can be seen takes darker text.
+        /// On white, a visible tint needs darker text.
         func flashInk(_ ink: CellStyle.Ink) -> Shade? {
             guard self.isLight else { return self.ink(ink) }
             return switch ink {

@@ -1,12 +1,13 @@
 package import Market
 import Measurements
 
-/// The pictures of one screen, one after the other: when the next one is due, and the bytes that make it of the one before.
+/// The renderer of one screen: decides when the next frame is due, and encodes it as bytes that change the previous
+/// one.
 ///
-/// A pure machine: time and the size of the screen are arguments. The drawing thread writes its bytes to a terminal, a
-/// rehearsal into a digest.
+/// A pure state machine: time and the size of the screen are arguments. The drawing thread writes the bytes to a
+/// terminal, a harness hashes them.
 package struct ScreenRenderer: Sendable {
-    /// The shortest time between two titles: others than the terminal draw them.
+    /// The shortest time between two titles, since other programs than the terminal draw them.
     private static let titleInterval: Int64 = 1_000_000_000
 
     var painter: ScreenPainter
@@ -14,12 +15,12 @@ package struct ScreenRenderer: Sendable {
     private var pacer: FramePacer
     /// The newest state.
     private(set) var state: DisplayState?
-    /// What the terminal shows, once the bytes are written.
+    /// The grid that the terminal shows, once the bytes are written.
     private var shown: ScreenGrid?
-    /// What happened until then has been seen, monotonic ns.
+    /// The events up to this time have been drawn, monotonic ns.
     private var seen: Int64?
     private var titledAt: Int64?
-    /// How far the help of the newest picture can be scrolled, where it is open.
+    /// The scroll limit of the newest frame's help; `nil` while the help is closed.
     private(set) var helpEnd: Int?
 
     package init(_ settings: DisplaySettings) {
@@ -38,34 +39,34 @@ package struct ScreenRenderer: Sendable {
         self.pacer.contentChanged(isUrgent: isUrgent)
     }
 
-    /// Notes that the person or the terminal did something that is to be seen at once.
+    /// Records an action of the person or the terminal whose effect is due at once.
     mutating func touched() { self.pacer.contentChanged(isUrgent: true) }
 
-    /// Notes that nobody knows what the terminal shows.
+    /// Records that the terminal's content is unknown.
     mutating func forgetScreen() {
         self.shown = nil
         self.touched()
     }
 
-    /// Whether a frame comes by itself as soon as it may.
+    /// Whether a frame is due as soon as the pacing allows one.
     var isDirty: Bool { self.pacer.isDirty }
 
-    /// What to do at `now`; without a state, nothing.
+    /// Returns the action at `now`; without a state, nothing is to be done.
     package func next(now: Int64) -> FramePacer.Action {
         self.state == nil ? .sleep(until: nil) : self.pacer.next(now: now)
     }
 
-    /// When prices that come from now on can be seen.
+    /// Returns when prices that arrive from now on can be drawn.
     func allowed(now: Int64) -> Int64 { self.pacer.allowed(now: now) }
 
-    /// Makes the next picture of the newest state: the bytes for it; without a state, none.
+    /// Draws the next frame of the newest state; returns its bytes, which are empty without a state.
     package mutating func draw(size: ScreenGrid.Size, now: Moment) -> [UInt8] {
         self.state.map { self.draw($0, size: size, now: now) } ?? []
     }
 
-    /// Makes the next picture: the bytes for it.
+    /// Draws the next frame; returns its bytes.
     ///
-    /// - Parameter state: what is drawn, in place of the newest state, where the person looks at something else.
+    /// - Parameter state: drawn in place of the newest state, where the person looks at another one.
     mutating func draw(
         _ state: DisplayState,
         choice: DisplayChoice = DisplayChoice(),
@@ -96,7 +97,7 @@ package struct ScreenRenderer: Sendable {
         return bytes
     }
 
-    /// Leaves the title as it is for a while.
+    /// Keeps the title for the shortest interval.
     private mutating func holdTitle(_ frame: inout DisplayFrame, now: Int64) {
         guard let before = self.shown?.title, let title = frame.grid.title, title != before else {
             if self.shown?.title == nil { self.titledAt = now }
@@ -112,7 +113,7 @@ package struct ScreenRenderer: Sendable {
 }
 
 extension DisplayState {
-    /// Whether it says something that a person must see at once, which prices are not.
+    /// Whether the change must be visible at once. A change of prices alone need not.
     fileprivate func isNews(after old: DisplayState) -> Bool {
         self.status != old.status || self.gaps != old.gaps || self.notice != old.notice
             || !self.alerts.elementsEqual(old.alerts) { $0.fired == $1.fired }
