@@ -1,14 +1,18 @@
 import Market
 
-// A line that is being edited.
+// The editing of a prompt's line.
 extension DisplayPrompt {
-    /// Puts text in at the caret, as far as there is room; control characters are left out.
+    /// Inserts text at the caret, up to the limits; control characters are skipped.
+    ///
+    /// - Parameters:
+    ///   - most: the largest number of characters in the line.
+    ///   - bytes: the largest number of UTF-8 bytes in the line.
     mutating func insert(_ text: String, most: Int, bytes: Int) {
         let place = self.text.index(self.text.startIndex, offsetBy: min(max(self.caret, 0), self.text.count))
         var before = String(self.text[..<place])
         let behind = String(self.text[place...])
         for scalar in text.unicodeScalars where !scalar.properties.isControl {
-            // A mark may join the character before it, so characters are counted when they stand there.
+            // A combining mark may join the preceding character, so the characters are counted after the insertion.
             var longer = before
             longer.unicodeScalars.append(scalar)
             guard (longer + behind).count <= most, longer.utf8.count + behind.utf8.count <= bytes else { break }
@@ -18,7 +22,7 @@ extension DisplayPrompt {
         self.caret = min(before.count, self.text.count)
     }
 
-    /// Obeys a key that moves the caret or takes characters away, as in a shell.
+    /// Applies a key that moves the caret or deletes characters, as in a shell.
     mutating func edit(with key: TerminalKey) {
         var characters = Array(self.text)
         var caret = min(max(self.caret, 0), characters.count)

@@ -1,4 +1,4 @@
-/// What a key can do at the screen, outside a line that is being typed.
+/// An action of a key at the screen, outside a prompt.
 package enum KeyAction: String, Sendable, Hashable, CaseIterable {
     case help, quit
     case add, remove
@@ -19,9 +19,9 @@ package enum KeyAction: String, Sendable, Hashable, CaseIterable {
     case slower, faster
     case goTo = "go-to"
 
-    /// The keys where the settings name no others, and what it does.
+    /// The default keys and the meaning of an action.
     ///
-    /// The words are for the help on the screen: 26 characters at most, so that it fits 80 columns uncut.
+    /// The meaning appears in the help on the screen. It has at most 26 characters, so that it fits 80 columns.
     private var facts: (keys: [TerminalKey], meaning: String) {
         switch self {
         case .help: ([.character("?")], "this help")
@@ -60,13 +60,13 @@ package enum KeyAction: String, Sendable, Hashable, CaseIterable {
         }
     }
 
-    /// The keys where the settings name no others.
+    /// The default keys.
     var keys: [TerminalKey] { self.facts.keys }
 
-    /// What it does, for the help on the screen.
+    /// The action's text in the help on the screen.
     package var meaning: String { self.facts.meaning }
 
-    /// Whether it is for replays only.
+    /// Whether the action is available in replays only.
     package var isForReplays: Bool { Self.forReplays.contains(self) }
 
     private static let forReplays: Set<KeyAction> = [

@@ -1,13 +1,13 @@
 import Market
 
-/// Which keys do what.
+/// The keys of each action.
 ///
-/// Ctrl-C, Ctrl-Z and Ctrl-\ are no part of it: they always do what they do everywhere.
+/// Ctrl-C, Ctrl-Z and Ctrl-\ are not bindings: they always have their usual meaning.
 package struct KeyBindings: Sendable, Equatable {
-    /// The most keys of one action.
+    /// The largest number of keys for one action.
     package static let maximumKeys = 8
 
-    /// Two actions that want the same key.
+    /// A key that is bound to two actions.
     package struct Conflict: Sendable, Equatable {
         package var key: TerminalKey
         package var actions: [KeyAction]
@@ -19,18 +19,18 @@ package struct KeyBindings: Sendable, Equatable {
         self.keys = Dictionary(uniqueKeysWithValues: KeyAction.allCases.map { ($0, $0.keys) })
     }
 
-    /// The keys of an action; none where it cannot be had by key.
+    /// The keys of an action; empty if no key is bound to it.
     package subscript(action: KeyAction) -> [TerminalKey] {
         get { self.keys[action] ?? [] }
         set { self.keys[action] = newValue }
     }
 
-    /// What a key does, if anything.
+    /// Returns the action of a key.
     package func action(of key: TerminalKey) -> KeyAction? {
         KeyAction.allCases.first { self[$0].contains(key) }
     }
 
-    /// A key that has two meanings, if there is one.
+    /// The first conflict, if there is one.
     package var conflict: Conflict? {
         var owners: [TerminalKey: KeyAction] = [:]
         for action in KeyAction.allCases {
@@ -42,7 +42,7 @@ package struct KeyBindings: Sendable, Equatable {
         return nil
     }
 
-    /// Each key with what it does, those for replays only where it is one.
+    /// Returns the help for each bound action; actions for replays appear in replays only.
     func help(isReplay: Bool, glyphs: ScreenGlyphs = .unicode) -> [KeyHelp] {
         KeyAction.allCases.compactMap { action in
             guard isReplay || !action.isForReplays else { return nil }

@@ -1,30 +1,31 @@
 package import Market
 
-/// What the person at the screen wants of the rest of the program.
+/// A command of the screen's user to the rest of the program.
 enum ScreenCommand: Sendable, Equatable {
     case quit
-    /// Stop the job, as Ctrl-Z does.
+    /// Stops the job, as Ctrl-Z does.
     case suspend
-    /// End with a core dump, as Ctrl-\ does.
+    /// Ends the program with a core dump, as Ctrl-\ does.
     case abort
-    /// Draw everything anew.
+    /// Redraws the whole screen.
     case redraw
-    /// Answered by ``ScreenAnswer/subscribed(_:problem:)`` and so on.
+    /// This command and the following ones are answered by ``ScreenAnswer/subscribed(_:problem:)`` and its siblings.
     case subscribe(String)
     case unsubscribe(String)
     case reconnect
-    /// The symbols that fit a text. Each search has a number; only the answer to the newest counts.
+    /// Searches the symbols that match a text. Each search has a number, and only the answer to the newest is used.
     case search(String, number: Int)
     case news
     case setAlert(String)
-    /// The alert at a place of ``DisplayState/alerts``, with its text, for the list may have changed meanwhile.
+    /// Removes the alert at this index of ``DisplayState/alerts``. Its text identifies it if the list has changed
+    /// meanwhile.
     case removeAlert(Int, text: String)
     case replay(ReplayRequest)
 }
 
-/// What became of a wish.
+/// The result of a command.
 enum ScreenAnswer: Sendable, Equatable {
-    /// `problem`: one line that says why not, with the cure; `nil` where it was done.
+    /// `problem` is the reason for a failure with a hint, in one line; `nil` after a success.
     case subscribed(String, problem: String?)
     case unsubscribed(String, problem: String?)
     case reconnecting(problem: String?)
@@ -35,10 +36,10 @@ enum ScreenAnswer: Sendable, Equatable {
     case replay(problem: String?)
 }
 
-/// A thing that the rest of the program can do for the screen, or why it cannot.
+/// An action of the rest of the program, or the reason why it is unavailable.
 package enum ScreenAbility<Doing: Sendable>: Sendable {
     case can(Doing)
-    /// One line with the cure: `this is not a replay`.
+    /// The reason in one line: `this is not a replay`.
     case cannot(String)
 
     var doing: Doing? {
@@ -56,16 +57,16 @@ package enum ScreenAbility<Doing: Sendable>: Sendable {
     }
 }
 
-/// What the screen can have done in the rest of the program.
+/// The actions of the rest of the program that the screen can start.
 ///
-/// Each closure may be called at any time and any number of times, one call at a time of each kind but for `search`, where
-/// a newer one may begin before the older one has answered. What takes a text answers with one line that says why not, or
-/// `nil` where it was done.
+/// Each closure may be called any number of times, with one call of a kind at a time. Only a newer `search` may start
+/// before the older one has returned. A closure that takes a text returns `nil`, or the reason for a failure in one
+/// line.
 package struct DisplayRemote: Sendable {
     package typealias Ask = @Sendable () async -> String?
     package typealias AskWithText = @Sendable (String) async -> String?
 
-    /// Symbols that fit a text, the best first, or what keeps them from being known.
+    /// The symbols that match a text, best match first, or the reason why they are unknown.
     package struct Found: Sendable, Equatable {
         package var suggestions: [DisplayPrompt.Suggestion]
         package var problem: String?
@@ -82,14 +83,16 @@ package struct DisplayRemote: Sendable {
     package var search: ScreenAbility<@Sendable (String) async -> Found>
     package var news: ScreenAbility<@Sendable () async -> DisplayNews>
     package var setAlert: ScreenAbility<AskWithText>
-    /// Judges the text of an alert without setting it: why it is none, or `nil`. Called while somebody waits for the screen.
+    /// Validates the text of an alert without setting it; returns `nil` or the fault. Must not block, since it runs on
+    /// the drawing thread.
     package var checkAlert: @Sendable (String) -> String? = { _ in nil }
-    /// Why an alert that is set by key is lost at the end of the program, in one line with the cure; `nil` where it is kept.
+    /// The reason why an alert that is set by key is lost at the program's end, in one line with a hint; `nil` if it is
+    /// stored.
     package var alertsAreLost: @Sendable () -> String? = { nil }
     package var removeAlert: ScreenAbility<@Sendable (Int, _ text: String) async -> String?>
     package var replay: ScreenAbility<@Sendable (ReplayRequest) async -> String?>
 
-    /// A screen that can only be looked at.
+    /// Makes the remote of a read-only screen, on which every action is unavailable for this reason.
     package init(without reason: String) {
         self.subscribe = .cannot(reason)
         self.unsubscribe = .cannot(reason)
@@ -101,8 +104,7 @@ package struct DisplayRemote: Sendable {
         self.replay = .cannot(reason)
     }
 
-    /// Does what a wish asks for, and says what became of it; `nil` for a wish that the screen fulfils by itself, and for one
-    /// that cannot be fulfilled.
+    /// Executes a command and returns its result; `nil` for a command of the screen itself and for an unavailable one.
     func answer(to command: ScreenCommand) async -> ScreenAnswer? {
         switch command {
         case .quit, .suspend, .abort, .redraw: break

@@ -1,10 +1,10 @@
 import Market
 
-// What is drawn.
+// The state to draw.
 extension ScreenController {
-    /// The state to be drawn: the newest, or that of the moment when the picture was frozen, with what is said here.
+    /// Returns the state to draw: the newest, or the frozen one, with the controller's own notices.
     ///
-    /// Only the picture stands still then: alerts, events and warnings are of now, and so is what is said of the feed.
+    /// Only the prices freeze: alerts, events, warnings and the feed's status stay current.
     ///
     /// - Parameter now: monotonic ns.
     func shown(_ state: DisplayState, now: Int64) -> DisplayState {
@@ -18,14 +18,14 @@ extension ScreenController {
             notices.append(self.meanwhile(state.status, frozen: frozen.status))
         }
         notices.append(self.notice)
-        // The one that came up last, and of two at once the one that was said to the person.
+        // The newest notice wins; of two at the same time, the controller's.
         shown.notice = notices.compactMap(\.self).filter { $0.isShown(at: now) }.reduce(nil) { newest, notice in
             notice.since >= newest?.since ?? .min ? notice : newest
         }
         return shown
     }
 
-    /// What has become of the feed behind a still picture, for as long as it is something else than when that was taken.
+    /// Returns a notice about the feed's status behind a frozen screen, if it differs from the frozen one.
     private func meanwhile(_ status: FeedStatus, frozen: FeedStatus) -> DisplayNotice? {
         guard status.spokenWord != frozen.spokenWord, let start = self.choice.frozenSince else { return nil }
         let reason = status.reason.map { ": \($0)" } ?? ""

@@ -1,36 +1,36 @@
 import Market
 
-/// The conversation with the person at the screen: a machine that turns keys into a choice and into wishes.
+/// The state machine of the screen's user interface: it turns keys into a choice of the view and into commands.
 ///
-/// The loop that reads the terminal calls it, draws ``choice`` with what ``shown(_:now:)`` answers, and carries out the
-/// wishes. Times are arguments; `now` is on both clocks.
+/// The loop that reads the terminal calls it, draws ``choice`` with the state from ``shown(_:now:)``, and executes the
+/// commands. Times are arguments; `now` has both clocks.
 struct ScreenController: Sendable {
-    /// How far back and on the keys for that go in a replay, ns.
+    /// The distance of the rewind and forward keys in a replay, ns.
     static let leap: Int64 = 10_000_000_000
-    /// How far back and on the keys for a step by time go, ns.
+    /// The distance of the keys that step by time, ns.
     static let second: Int64 = 1_000_000_000
-    /// News that are older are asked for again when their pane is opened, ns.
+    /// The age of headlines after which opening the pane loads them again, ns.
     static let newsLast: Int64 = 60_000_000_000
 
     var choice = DisplayChoice()
-    /// How many lines a page of a pane or of the table has.
+    /// The number of lines in a page of a pane or of the table.
     var pageLines = 10
-    /// How far the help can be scrolled, as it was drawn last.
+    /// The last scroll position of the help, from the last drawing.
     var helpEnd = Int.max
     let bindings: KeyBindings
-    /// What the rest of the program can do for the screen.
+    /// The actions of the rest of the program.
     let remote: DisplayRemote
     let glyphs: ScreenGlyphs
-    /// What is being typed, while ``DisplayChoice/pane`` is a prompt.
+    /// The prompt's state, while ``DisplayChoice/pane`` is a prompt.
     var question: ScreenQuestion?
-    /// Counts the searches, so that a late answer to an old one is known.
+    /// The number of searches, which identifies late answers to older ones.
     var searches = 0
-    /// What is said to the person, until the next key.
+    /// The message to the user, until the next key.
     var notice: DisplayNotice?
-    /// The picture while it is frozen.
+    /// The frozen state, while the screen is frozen.
     var frozen: DisplayState?
     var news = DisplayNews.notAsked
-    /// When the news came; monotonic ns.
+    /// The time at which the headlines arrived; monotonic ns.
     private var newsSince: Int64?
 
     init(
@@ -52,13 +52,13 @@ struct ScreenController: Sendable {
 
     // MARK: Keys
 
-    /// Takes what came from the terminal; `state` is the newest there is.
+    /// Handles input from the terminal; `state` is the newest one.
     mutating func took(_ input: TerminalInput, state: DisplayState, now: Moment) -> [ScreenCommand] {
         switch input {
-        // Too late to be waited for.
+        // The wait for this answer is over.
         case .answer: return []
         case .pasted(let text):
-            // Elsewhere it would be keys that nobody pressed.
+            // Outside a prompt, pasted text would act as keys that were never pressed.
             return self.question == nil ? [] : self.inserted(text, now: now)
         case .key(.control("c")): return [.quit]
         case .key(.control("z")): return [.suspend]
@@ -165,13 +165,13 @@ struct ScreenController: Sendable {
         return [.news]
     }
 
-    /// Moves the selection, or scrolls what is open.
+    /// Moves the selection, or scrolls the open pane.
     private mutating func moved(by lines: Int, state: DisplayState, now: Moment) -> [ScreenCommand] {
         switch self.choice.pane {
         case .list(.latency, _), nil: self.select(by: lines, state: state, now: now)
         case .list(let list, var place):
             guard let last = self.last(of: list, state) else { break }
-            // How far the help goes depends on the size of the screen, which may have changed.
+            // The help's end depends on the screen's size, which may have changed.
             if case .help = list { place = min(place, last) }
             self.choice.pane = .list(list, at: min(max(place + lines, 0), max(last, 0)))
         case .prompt: break
@@ -179,7 +179,7 @@ struct ScreenController: Sendable {
         return []
     }
 
-    /// The last entry from which on a list can be shown; `nil` where it has none.
+    /// Returns the last scroll position of a list; `nil` for an empty one.
     private func last(of list: DisplayList, _ state: DisplayState) -> Int? {
         switch list {
         case .help(let keys): return min(self.helpEnd, max(keys.count - 1, 0))
@@ -198,16 +198,16 @@ struct ScreenController: Sendable {
         let from = self.selected(symbols).flatMap { symbols.firstIndex(of: $0) } ?? 0
         let symbol = symbols[min(max(from + lines, 0), symbols.count - 1)]
         self.choice.selected = symbol
-        // With one of several open it is turned over like a page.
+        // If a symbol is open, the next one opens in its place.
         if self.choice.opened != nil { self.choice.opened = symbol }
     }
 
-    /// All symbols as the table lists them.
+    /// Returns all symbols in the table's order.
     func symbols(_ state: DisplayState, _ now: Moment) -> [String] {
         DisplayListing.symbols(of: self.frozen ?? state, choice: self.choice, now: now)
     }
 
-    /// The symbol that keys are about.
+    /// Returns the symbol to which keys apply.
     func selected(_ symbols: [String]) -> String? {
         for symbol in [self.choice.opened, self.choice.selected] {
             if let symbol, symbols.contains(symbol) { return symbol }
@@ -217,7 +217,7 @@ struct ScreenController: Sendable {
 
     // MARK: Replays
 
-    /// Whether the keys for back and on turn to the next symbol, where one of several is open.
+    /// Whether the rewind and forward keys open the previous or next symbol: outside replays, with a symbol open.
     private func walks(_ action: KeyAction) -> Bool {
         (action == .rewind || action == .forward) && self.remote.replay.obstacle != nil && self.choice.opened != nil
     }
@@ -255,7 +255,7 @@ struct ScreenController: Sendable {
 
     // MARK: Answers
 
-    /// Takes what became of a wish; may lead to another one.
+    /// Handles the result of a command; returns commands that follow from it.
     mutating func received(_ answer: ScreenAnswer, state: DisplayState, now: Moment) -> [ScreenCommand] {
         switch answer {
         case .subscribed(let symbol, let problem):
@@ -289,7 +289,7 @@ struct ScreenController: Sendable {
 }
 
 extension CaseIterable where Self: Equatable, AllCases == [Self] {
-    /// The case behind this one; behind the last, the first.
+    /// The next case; the first one after the last.
     fileprivate var next: Self {
         let place = Self.allCases.firstIndex(of: self) ?? 0
         return Self.allCases[(place + 1) % Self.allCases.count]

@@ -1,11 +1,11 @@
 import Market
 
-/// What a line that is being typed is for, and what of it is under way.
+/// The purpose of a prompt, and the state of its submission and search.
 struct ScreenQuestion: Sendable, Equatable {
     enum Kind: Sendable, Equatable {
         case symbol
         case alert
-        /// A place in a replay.
+        /// A position in a replay.
         case place
 
         var title: String {
@@ -26,11 +26,11 @@ struct ScreenQuestion: Sendable, Equatable {
     }
 
     var kind: Kind
-    /// What was given and is not answered yet.
+    /// The text that was submitted and is not answered yet.
     var given: String?
-    /// Whether what the line says was given and could not be had.
+    /// Whether the current text was submitted and refused.
     var isRefused = false
-    /// The text of the search under way, its number, and when it began (monotonic ns).
+    /// The running search: its text, its number, and its start (monotonic ns).
     var search: (text: String, number: Int, since: Int64)?
     /// The text whose suggestions are shown.
     var searched: String?
@@ -41,14 +41,14 @@ struct ScreenQuestion: Sendable, Equatable {
     }
 }
 
-// Lines that are typed.
+// The prompts.
 extension ScreenController {
-    /// The most characters and bytes of a line.
+    /// The largest number of characters and of bytes in a line.
     static let longestLine = 128
     static let longestLineBytes = 512
-    /// The most suggestions that are kept.
+    /// The largest number of suggestions.
     static let maximumSuggestions = 50
-    /// A search that takes longer is not waited for any more, ns.
+    /// The time limit of a search, ns.
     static let searchPatience: Int64 = 5_000_000_000
 
     mutating func ask(_ kind: ScreenQuestion.Kind, prefilled: String, now: Moment) -> [ScreenCommand] {
@@ -84,7 +84,7 @@ extension ScreenController {
 
     // MARK: Editing
 
-    /// Takes a key while a line is being typed.
+    /// Handles a key in a prompt.
     mutating func typed(_ key: TerminalKey, state: DisplayState, now: Moment) -> [ScreenCommand] {
         switch key {
         case .named(.escape):
@@ -106,7 +106,7 @@ extension ScreenController {
         return []
     }
 
-    /// Takes text that was typed or pasted; what is too much is left out.
+    /// Inserts typed or pasted text; text beyond the limit is dropped.
     mutating func inserted(_ text: String, now: Moment) -> [ScreenCommand] {
         self.change { $0.insert(text, most: Self.longestLine, bytes: Self.longestLineBytes) }
         return self.textChanged(now)
@@ -124,7 +124,7 @@ extension ScreenController {
 
     // MARK: Suggestions
 
-    /// Searches for what the line says now, unless a search is under way: its answer leads to the next.
+    /// Searches for the current text. While another search runs, its answer starts the next one.
     private mutating func search(_ now: Moment) -> [ScreenCommand] {
         guard let text = self.withPrompt({ $0.text.trimmedOfBlanks }), self.question?.searched != text else {
             return []
@@ -151,15 +151,15 @@ extension ScreenController {
         problem: String?,
         now: Moment
     ) -> [ScreenCommand] {
-        // Of a line that is closed, or of a search that was given up.
+        // The answer belongs to a closed prompt or an abandoned search.
         guard let search = self.question?.search, search.number == number else { return [] }
         self.question?.search = nil
         self.question?.searched = search.text
-        // A search that ends late takes nobody's answer away.
+        // A late search must not replace the message about a submission.
         let isAnswered = self.question?.given != nil || self.question?.isRefused == true
         self.change { prompt in
             prompt.suggestions = Array(suggestions.prefix(Self.maximumSuggestions))
-            // A whole name is taken as it stands; of part of one the best that fits.
+            // A full name is submitted as typed. For a partial name the best match is chosen.
             prompt.chosen = prompt.suggestions.isEmpty || search.text.contains(":") ? nil : 0
             guard !isAnswered else { return }
             prompt.message = problem
@@ -193,7 +193,7 @@ extension ScreenController {
     private mutating func given(_ state: DisplayState, _ now: Moment) -> [ScreenCommand] {
         guard let question, let prompt = self.withPrompt({ $0 }) else { return [] }
         let text = prompt.text.trimmedOfBlanks
-        // Enter held down asks once.
+        // A repeating Enter key submits once.
         guard question.given == nil else { return [] }
         switch question.kind {
         case .symbol:
@@ -239,8 +239,10 @@ extension ScreenController {
         }
     }
 
-    /// Takes the answer to what was given; says whether it was done. The line stays open with the problem, so that it can be
-    /// mended; where it has been closed meanwhile the problem is said.
+    /// Handles the result of a submission; returns whether it succeeded.
+    ///
+    /// After a failure the prompt stays open with the problem, so that the user can correct the text. If the prompt is
+    /// closed meanwhile, a notice shows the problem.
     mutating func settled(_ kind: ScreenQuestion.Kind, of text: String, problem: String?, now: Moment) -> Bool {
         let isOpen = self.question?.kind == kind && self.question?.given == text
         if let problem {

@@ -1,8 +1,8 @@
 package import Market
 
-/// One key as it was pressed.
+/// One pressed key.
 package enum TerminalKey: Sendable, Hashable {
-    /// A key that is no character.
+    /// A key without a character.
     package enum Name: String, Sendable, Hashable, CaseIterable {
         case up, down, left, right, home, end
         case pageUp = "page-up"
@@ -12,27 +12,27 @@ package enum TerminalKey: Sendable, Hashable {
         case backspace
     }
 
-    /// A character, the blank among them; combining marks come by themselves.
+    /// A character, including the blank; combining marks arrive separately.
     case character(Character)
-    /// A letter in lower case, or one of `\ ] ^ _`, with Ctrl held.
+    /// Ctrl with a lower-case letter, or with one of `\ ] ^ _`.
     case control(Character)
     case named(Name)
-    /// The same with Shift held, as far as terminals tell that.
+    /// A named key with Shift, if the terminal reports it.
     case shifted(Name)
     /// F1 to F12.
     case function(Int)
 }
 
-// How a key is written in the settings.
+// The spelling of keys in the settings.
 extension TerminalKey {
-    /// Keys that always do the same, so that there is a way out of every mistake in a config file.
+    /// The keys with a fixed meaning, which let the user leave the screen despite any mistake in a config file.
     package static let fixed: [TerminalKey: String] = [
         .control("c"): "always quits",
         .control("z"): "always stops the program until fg",
         .control("\\"): "always ends the program with a core dump",
     ]
 
-    /// Why a text names no key, as the end of a sentence that begins with the text.
+    /// The reason why a text names no key, as the end of a sentence that begins with the text.
     package struct Misspelling: Error, Equatable {
         package var reason: String
     }
@@ -41,10 +41,10 @@ extension TerminalKey {
         "is not a key; write one character, or space, comma, enter, esc, tab, backspace, up, down, left, right, home, "
         + "end, page-up, page-down, insert, delete, shift-left (and so on), ctrl-a to ctrl-z, f1 to f12"
 
-    /// Characters that are read by a name: a list is separated by commas, and blanks around a value are nothing.
+    /// The characters that are spelled by name, since commas separate lists and blanks around a value are trimmed.
     private static let spelt: [(word: String, character: Character)] = [("space", " "), ("comma", ",")]
 
-    /// Reads a key as the settings write it: one character, or a word in any case.
+    /// Parses a key from the settings: one character, or a name in any case.
     package init(_ text: String) throws(Misspelling) {
         if text.count == 1, let character = text.first {
             guard !character.isWhitespace, !character.unicodeScalars.contains(where: { $0.properties.isControl }) else {
@@ -70,7 +70,7 @@ extension TerminalKey {
     }
 
     private static func controlled(_ letter: Character) throws(Misspelling) -> TerminalKey {
-        // A terminal sends the same byte for both.
+        // A terminal sends the same byte for both keys.
         let same: [Character: String] = ["h": "backspace", "i": "tab", "j": "enter", "m": "enter", "[": "esc"]
         if let other = same[letter] {
             throw Misspelling(reason: "is the same as \(other) to a terminal; write \(other)")
@@ -83,7 +83,7 @@ extension TerminalKey {
         return key
     }
 
-    /// The key as the settings write it.
+    /// The key's spelling in the settings.
     package var word: String {
         switch self {
         case .character(let character): Self.spelt.first { $0.character == character }?.word ?? String(character)
@@ -94,7 +94,7 @@ extension TerminalKey {
         }
     }
 
-    /// The key as a person reads it on the screen: `q`, `Ctrl-L`, `↑`.
+    /// Returns the key's label on the screen: `q`, `Ctrl-L`, `↑`.
     package func label(glyphs: ScreenGlyphs = .unicode) -> String {
         switch self {
         case .character(" "): "Space"
@@ -130,6 +130,6 @@ extension TerminalKey.Name {
 }
 
 extension Unicode.Scalar.Properties {
-    /// Whether it is a control character (C0, DEL or C1).
+    /// Whether this is a control character (C0, DEL or C1).
     var isControl: Bool { self.generalCategory == .control }
 }

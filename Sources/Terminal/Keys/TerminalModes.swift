@@ -1,8 +1,9 @@
-/// What is switched on in the terminal while the screen is ours, and off again behind it: the alternate screen, and pasted
-/// text in brackets, so that it is known from keys (xterm's mode 2004).
+/// The terminal modes during the screen's life: the alternate screen, and bracketed paste, which tells pasted text from
+/// keys (xterm's mode 2004).
 package enum TerminalModes {
     package static let enter: [UInt8] = ScreenPainter.enter + Array("\u{1B}[?2004h".utf8)
-    /// The same without what must be done once: the title of before would be pushed off the terminal's stack by our own.
+    /// The sequence that enters the screen again. It omits what must be done once: saving the title twice would push
+    /// the original off the terminal's stack.
     static let enterAgain: [UInt8] = ScreenPainter.enterAgain + Array("\u{1B}[?2004h".utf8)
     package static let leave: [UInt8] = Array("\u{1B}[?2004l".utf8) + ScreenPainter.leave
 }

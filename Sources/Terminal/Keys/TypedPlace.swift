@@ -1,16 +1,16 @@
 import Market
 import Wire
 
-/// A place in a replay as a person at the screen types it: what ``ReplayPlaceText`` reads, and it must lie in the recording.
+/// The parser of positions that are typed at the screen: those of ``ReplayPlaceText``, limited to the recording.
 enum TypedPlace {
-    /// Why a text is no place, in one line.
+    /// The reason why a text is not a position, in one line.
     struct ParseError: Error, Equatable {
         var reason: String
     }
 
     static let usage = "write a time such as 14:03 or 14:03:05 (UTC), +30s, -2m, 50% or gap"
 
-    /// - Parameter position: where the replay stands.
+    /// - Parameter position: the current position of the replay.
     static func parse(_ text: String, at position: ReplayPosition?) throws(ParseError) -> ReplayPlace {
         guard let place = ReplayPlaceText.parse(text, start: position?.start ?? 0, at: position?.at ?? 0) else {
             throw ParseError(reason: Self.usage)
@@ -23,7 +23,7 @@ enum TypedPlace {
         case .time(let time):
             guard let position else { throw ParseError(reason: "the replay has not begun") }
             let nearest = min(max(time, position.start), max(position.start, position.end))
-            // On the way from where it stands the ends are far enough.
+            // A relative position is clamped to the recording's ends.
             let isRelative = text.trimmedOfBlanks.first.map { "+-".contains($0) } ?? false
             guard isRelative || nearest == time else { throw Self.outside(position) }
             return .time(nearest)
@@ -37,7 +37,7 @@ enum TypedPlace {
 }
 
 extension String {
-    /// The text without blanks at its ends.
+    /// Returns the text without leading and trailing blanks.
     var trimmedOfBlanks: String {
         var text = self[...]
         while text.first?.isWhitespace == true { text.removeFirst() }
