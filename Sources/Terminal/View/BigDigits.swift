@@ -1,19 +1,19 @@
-/// A number as digits made of blocks, three lines high or five.
+/// A number drawn with block characters, three or five lines high.
 struct BigDigits {
     enum Size {
-        /// Half blocks: three columns and three lines a digit.
+        /// Half blocks: three columns and three lines per digit.
         case small
-        /// Full blocks, two columns a point: six columns and five lines a digit.
+        /// Full blocks, two columns per point: six columns and five lines per digit.
         case large
     }
 
-    /// The lines from the top, all of one width.
+    /// The lines from the top, all with the same width.
     var lines: [String]
     /// The columns of each character of the number.
     var places: [Range<Int>]
     var width: Int { self.places.last?.upperBound ?? 0 }
 
-    /// Five lines of points, and a sixth for what hangs below.
+    /// Five rows of points, and a sixth for the comma's tail.
     private static let shapes: [Character: [String]] = [
         "0": ["###", "# #", "# #", "# #", "###", "   "],
         "1": [" # ", "## ", " # ", " # ", "###", "   "],
@@ -32,7 +32,7 @@ struct BigDigits {
         "-": ["  ", "  ", "##", "  ", "  ", "  "],
     ]
 
-    /// - Returns: `nil` for a text that is no plain number.
+    /// - Returns: `nil` for a text that is not a plain number.
     init?(_ text: String, size: Size) {
         self.lines = Array(repeating: "", count: size == .small ? 3 : 5)
         self.places = []
@@ -70,7 +70,7 @@ struct BigDigits {
 
     private static func large(_ shape: [String]) -> [String] {
         (0..<5).map { line in
-            // The tail of a comma joins its head: there is no sixth line.
+            // The comma's tail joins its head, since this size has no sixth line.
             shape[line].map { $0 == "#" ? "██" : "  " }.joined()
         }
     }

@@ -1,27 +1,27 @@
 import Market
 
-/// What the person at the screen has chosen, apart from what the feed brings.
+/// The user's choices at the screen, separate from the feed's data.
 ///
-/// The keys change it, ``DisplayView`` draws it.
+/// Keys change it, and ``DisplayView`` draws it.
 struct DisplayChoice: Sendable, Equatable {
-    /// The selected symbol of a table; `nil`: the first.
+    /// The selected symbol of a table; `nil` for the first.
     var selected: String?
-    /// The symbol that is open as if it were the only one.
+    /// The symbol whose card is open.
     var opened: String?
     var order = DisplayOrder.watchlist
     var isReversed = false
-    /// The span of the chart and of the sparklines.
+    /// The time range of the chart and of the sparklines.
     var span = ChartSpan.session
-    /// When the view was frozen; the feed runs on.
+    /// The moment at which the view was frozen; the feed continues.
     var frozenSince: Moment?
     var pane: DisplayPane?
-    /// What the last line says of the keys, longest first.
+    /// The key hints in the last line, longest first.
     var hints = ["? help   q quits", "? help"]
 }
 
-/// What a table is sorted by.
+/// The sort order of a table.
 enum DisplayOrder: String, Sendable, Equatable, CaseIterable {
-    /// As the symbols were named.
+    /// The order of the watchlist.
     case watchlist
     case symbol
     case price
@@ -31,7 +31,7 @@ enum DisplayOrder: String, Sendable, Equatable, CaseIterable {
     case age
 }
 
-/// How far back a chart reaches.
+/// The time range of a chart.
 enum ChartSpan: Sendable, Equatable, CaseIterable {
     case session
     case minute
@@ -39,26 +39,26 @@ enum ChartSpan: Sendable, Equatable, CaseIterable {
     case hour
 }
 
-/// A pane over or beside the prices; one at a time.
+/// A pane over or beside the prices; at most one is open.
 enum DisplayPane: Sendable, Equatable {
-    /// A list from so many entries on; of alerts, the one that is selected.
+    /// A list and its first visible entry; for alerts, the selected entry.
     case list(DisplayList, at: Int)
     case prompt(DisplayPrompt)
 }
 
-/// What a pane lists.
+/// The contents of a list pane.
 enum DisplayList: Sendable, Equatable {
-    /// Each key as it is bound, with what it does.
+    /// Each key and its action.
     case help([KeyHelp])
     case latency
-    /// What befell the feed (``DisplayState/events``).
+    /// The feed's events (``DisplayState/events``).
     case events
     /// Headlines (``DisplayState/news``).
     case news
     /// The alerts that are set (``DisplayState/alerts``).
     case alerts
 
-    /// What opens the pane, and closes it.
+    /// The action that opens and closes the pane.
     var action: KeyAction {
         switch self {
         case .help: .help
@@ -72,16 +72,16 @@ enum DisplayList: Sendable, Equatable {
 
 /// One line of the help.
 struct KeyHelp: Sendable, Equatable {
-    /// The keys as a person reads them: `q`, `Ctrl-C`, `↑`.
+    /// The labels of the keys: `q`, `Ctrl-C`, `↑`.
     var keys: String
     var meaning: String
 }
 
-/// A line that is being typed, with what fits it.
+/// A line being typed, with its suggestions.
 package struct DisplayPrompt: Sendable, Equatable {
     package struct Suggestion: Sendable, Equatable {
         package var text: String
-        /// What it is, in a few words.
+        /// A short description.
         package var note: String
 
         package init(text: String, note: String) {
@@ -90,14 +90,14 @@ package struct DisplayPrompt: Sendable, Equatable {
         }
     }
 
-    /// What is asked for: `add a symbol`.
+    /// The request: `add a symbol`.
     var title: String
     var text: String
     /// The caret, in characters from the start.
     var caret: Int
     var suggestions: [Suggestion] = []
     var chosen: Int?
-    /// An error or a hint, with the cure.
+    /// An error or a hint that says what to do.
     var message: String?
 
     init(title: String, text: String = "", message: String? = nil) {
@@ -113,7 +113,7 @@ struct DisplayEvent: Sendable, Equatable {
     /// Wall clock, ns since 1970.
     var time: Int64
     var text: String
-    /// Whether it is bad news.
+    /// Whether it reports a problem.
     var isTrouble: Bool
 }
 
@@ -131,11 +131,11 @@ package struct DisplayHeadline: Sendable, Equatable {
     }
 }
 
-/// What the news pane shows.
+/// The contents of the news pane.
 package enum DisplayNews: Sendable, Equatable {
     case notAsked
     case asking
     case headlines([DisplayHeadline])
-    /// One line that names the cure.
+    /// One line that says what to do.
     case failed(String)
 }

@@ -2,27 +2,26 @@ import Market
 
 /// The order in which a table lists its symbols.
 enum DisplayListing {
-    /// All symbols as the table has them from top to bottom: those with a price by the chosen order, then those that wait
-    /// for one.
+    /// Returns all symbols from top to bottom: those with a price in the chosen order, then those without one.
     ///
-    /// The selection moves along this list. Equal ones keep the order of the watchlist, so that no two rows change places
-    /// without a reason.
+    /// The selection moves along this list. Symbols with equal keys keep the watchlist's order, so that rows do not
+    /// swap without a reason.
     static func symbols(of state: DisplayState, choice: DisplayChoice, now: Moment) -> [String] {
         Self.rows(of: state, choice: choice, now: now).map { state.rows[$0].summary.symbol } + state.waiting
     }
 
-    /// The symbol whose row is marked: the one chosen, or the first where that has gone.
+    /// Returns the symbol of the marked row: the selected one, or the first if that symbol is gone.
     static func selected(of state: DisplayState, choice: DisplayChoice, now: Moment) -> String? {
         let symbols = Self.symbols(of: state, choice: choice, now: now)
         if let selected = choice.selected, symbols.contains(selected) { return selected }
         return symbols.first
     }
 
-    /// The places in ``DisplayState/rows`` in the chosen order.
+    /// Returns the indices of ``DisplayState/rows`` in the chosen order.
     static func rows(of state: DisplayState, choice: DisplayChoice, now: Moment) -> [Int] {
         let rows = state.rows
         let places = Array(rows.indices)
-        // What is largest, newest or busiest comes first; names begin at A.
+        // Descending for numbers and ascending for names and ages.
         let sorted: [Int] =
             switch choice.order {
             case .watchlist: places
@@ -32,7 +31,8 @@ enum DisplayListing {
                 Self.sorted(places, by: { Self.change(rows[$0].summary) }, >)
             case .volume: Self.sorted(places, by: { Self.approximation(rows[$0].summary.volume) }, >)
             case .rate: Self.sorted(places, by: { rows[$0].rate.tenthsPerSecond(now: now.monotonic) ?? -1 }, >)
-            // Whole seconds, as they are shown: else busy symbols would change places ten times a second.
+            // Compares whole seconds, as the screen shows them, since busy symbols would otherwise swap ten times a
+            // second.
             case .age: Self.sorted(places, by: { AgeText.seconds(now.monotonic - rows[$0].arrived) }, <)
             }
         return choice.isReversed ? sorted.reversed() : sorted
@@ -47,7 +47,7 @@ enum DisplayListing {
         }.map(\.place)
     }
 
-    /// The change since the session's start as a part of it; for comparing only.
+    /// Returns the relative change since the session's start, for comparisons only.
     private static func change(_ summary: SymbolSummary) -> Double {
         let open = summary.open.approximation
         let change = (summary.price.approximation - open) / open

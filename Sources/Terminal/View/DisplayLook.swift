@@ -1,12 +1,12 @@
 package import Market
 
-/// How a picture is drawn, apart from what it shows and from what its inks become on the terminal.
+/// The drawing style of the screen, separate from its contents and from the terminal's colours.
 package struct DisplayLook: Sendable, Equatable {
     package var glyphs: ScreenGlyphs
     package var numbers: NumberStyle
-    /// Whether a price that has changed stands out for a moment.
+    /// Whether a changed price is highlighted for a moment.
     package var flashes: Bool
-    /// Whether the terminal's title tells the price.
+    /// Whether the terminal's title shows the price.
     package var setsTitle: Bool
 
     package init(

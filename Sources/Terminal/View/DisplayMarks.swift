@@ -1,7 +1,7 @@
 import Market
 
 extension FeedStatus {
-    /// The state as one word for people: ``word``, but what is played is never called live.
+    /// The status as one word for people: ``word``, except that a replay is never called live.
     var spokenWord: String {
         guard self.source != .live else { return self.word }
         return switch self.phase {
@@ -13,9 +13,9 @@ extension FeedStatus {
         }
     }
 
-    /// The state with the time of the next attempt.
+    /// Returns the status with the time of the next attempt.
     ///
-    /// - Parameter time: when that is, and until when nothing happens, in words.
+    /// - Parameter time: returns the words for the time of the attempt, and for the wait until it.
     func words(_ time: (_ retryAt: Int64) -> (at: String, until: String)) -> String {
         guard let retryAt = self.phase.retryAt else { return self.spokenWord }
         let (at, until) = time(retryAt)
@@ -24,34 +24,35 @@ extension FeedStatus {
         return "\(self.spokenWord), next attempt \(at)"
     }
 
-    /// Whether it is the attempt that was announced with a failure: its reason is that of the failure, which has been told.
+    /// Whether this is the attempt that a failure announced. Its reason is the failure's, which the user has already
+    /// seen.
     func isAttempt(after failure: FeedStatus) -> Bool {
         self.phase == .connecting && self.reason != nil && self.reason == failure.reason && failure.phase.retryAt != nil
     }
 }
 
 extension FeedStatus.Source {
-    /// The word that people must see beside every price that is not the market's.
+    /// The word beside every price that is not the market's.
     var mark: String? { self == .live ? nil : self.word.uppercased() }
 }
 
-/// The marks that a person must never miss: where the trades come from when not from the market, and a certificate
-/// that nobody checked. They shrink with the screen and never go.
+/// The marks that must always be visible: a source other than the market, and an unchecked certificate. They shrink
+/// with the screen but never disappear.
 enum DisplayMarks {
-    /// Where the trades come from, beside the words of the state; the longest form first.
+    /// Returns the mark of the source, beside the status words; longest form first.
     ///
-    /// - Parameter replay: where the replay stands, which knows its speed better than the source does.
+    /// - Parameter replay: the replay's position, whose speed is more current than the source's.
     static func source(_ source: FeedStatus.Source, replay: ReplayPosition? = nil) -> [String] {
         guard let word = source.mark else { return [] }
         return self.forms(of: source, word, replay) + [word, String(word.prefix(1))]
     }
 
-    /// The same for a line that has no room for the words of the state: what is played says whether it plays, stands still
-    /// or is over.
+    /// Returns the mark of the source for a line without the status words; it also says whether the replay plays, is
+    /// paused or has ended.
     static func played(_ status: FeedStatus, replay: ReplayPosition?) -> [String] {
         guard let word = status.source.mark else { return [] }
         let last = String(word.prefix(1))
-        // Of a recording the file says enough, so that its word is that of the state.
+        // A recording is identified by its file, so the status word is enough.
         let isRecording = if case .replay = status.source { true } else { false }
         switch status.phase {
         case .live where !status.isPaused:
@@ -65,7 +66,7 @@ enum DisplayMarks {
         }
     }
 
-    /// The word with the pace and what is played.
+    /// Returns the word with the speed and the name of the material.
     private static func forms(of source: FeedStatus.Source, _ word: String, _ replay: ReplayPosition?) -> [String] {
         switch source {
         case .live:

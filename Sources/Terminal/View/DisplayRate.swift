@@ -1,13 +1,13 @@
-/// The trades per second of one symbol, over the last ten whole seconds.
+/// The rate of one symbol's trades, over the last ten whole seconds.
 ///
-/// It leaves out the second under way, so that the number on the screen changes once a second at most, and says when. It falls
-/// by itself when nothing arrives, so a silent feed never shows the rate of better times. Times are monotonic nanoseconds.
+/// It excludes the current second, so that the displayed number changes at most once a second, at a known time. The
+/// rate falls without new trades, so a silent feed never shows an old rate. Times are monotonic nanoseconds.
 struct DisplayRate: Sendable {
     static let window: Int64 = 10
 
-    /// Trades by second; second `s` lives in slot `s % 11`, the eleventh being the second under way.
+    /// Trades by second; second `s` uses slot `s % 11`, and the eleventh slot is the current second.
     private var counts: [11 of UInt32] = .init(repeating: 0)
-    /// The newest second that `counts` knows, and the first one ever.
+    /// The newest second in `counts`, and the first second of all.
     private var newest: Int64?
     private var first: Int64 = 0
 
@@ -15,13 +15,13 @@ struct DisplayRate: Sendable {
     mutating func add(_ trades: UInt64, now: Int64) {
         let second = Self.second(of: now)
         self.advance(to: second)
-        // A clock that seems to go back counts into its newest second.
+        // If the clock seems to run backwards, the trades count in the newest second.
         let slot = Self.slot(max(second, self.newest ?? second))
         let (sum, overflow) = self.counts[slot].addingReportingOverflow(UInt32(clamping: trades))
         self.counts[slot] = overflow ? .max : sum
     }
 
-    /// Tenths of a trade per second at `now`; `nil` before the first whole second is over.
+    /// Returns tenths of a trade per second at `now`; `nil` before the end of the first whole second.
     func tenthsPerSecond(now: Int64) -> Int64? {
         guard let newest else { return nil }
         let second = max(Self.second(of: now), newest)
@@ -31,7 +31,7 @@ struct DisplayRate: Sendable {
         return (total * 10 + (second - from) / 2) / (second - from)
     }
 
-    /// When the rate may next change without a trade; `nil` when it has come to rest.
+    /// Returns the next time at which the rate may change without a trade; `nil` once it is constant.
     func nextChange(now: Int64) -> Int64? {
         guard let newest else { return nil }
         let second = max(Self.second(of: now), newest)

@@ -1,19 +1,19 @@
-/// The relay of which a screen tells, by its address as a person writes it (`ws://127.0.0.1:8080`).
+/// The relay that a screen shows, with its URL (`ws://127.0.0.1:8080`).
 package enum DisplayRelay: Sendable, Equatable {
-    /// The program's own, which listens there.
+    /// The program's relay listens at this URL.
     case open(String)
-    /// The program's own, which does not listen there (yet); with the reason, if one is known.
+    /// The program's relay does not listen at this URL yet, or cannot; with the reason, if it is known.
     case waiting(String, reason: String?)
-    /// At the address is the relay of another program, with its process id where that is known.
+    /// Another program's relay has this URL; with its process ID, if it is known.
     case others(String, pid: Int32?)
-    /// The program's own, which has listened there.
+    /// The program's relay has stopped listening at this URL.
     case closed(String)
-    /// The one whose prices are shown.
+    /// The relay whose prices are shown.
     case watched(String)
 
-    /// What the last line says of it, longest form first.
+    /// Returns the text in the last line, longest form first.
     ///
-    /// - Parameter clients: how many it has, if that is known.
+    /// - Parameter clients: the number of its clients, if it is known.
     func forms(clients: Int?) -> [String] {
         switch self {
         case .open(let address):

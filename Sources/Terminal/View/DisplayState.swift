@@ -1,82 +1,83 @@
 import Market
 import Measurements
 
-/// Where a price went with its last change.
+/// The direction of a price's last change.
 enum PriceDirection: Sendable, Equatable {
     case none
     case up
     case down
 }
 
-/// What the display knows of one symbol that has a price.
+/// The data of one symbol with a price.
 struct DisplayRow: Sendable {
     var summary: SymbolSummary
-    /// When the newest trade arrived; monotonic clock, ns.
+    /// The arrival of the newest trade; monotonic clock, ns.
     var arrived: Int64
     var direction = PriceDirection.none
     var rate = DisplayRate()
-    /// Trades that the debounce left out, in the session.
+    /// The number of trades that conflation has skipped in the session.
     var skipped: UInt64 = 0
-    /// Fraction digits that every price of the symbol is shown with: the most that any of them needed.
+    /// The number of fraction digits of the symbol's prices: the most that any of them has needed.
     var fractionDigits = 0
-    /// When the trade arrived whose price is shown; monotonic clock, ns; `nil` where that is not measured.
+    /// The arrival of the trade with the displayed price; monotonic clock, ns; `nil` if it is not measured.
     var priceArrived: Int64?
-    /// When the price that is shown changed last, monotonic clock, ns, and what it was before.
+    /// The time of the displayed price's last change (monotonic clock, ns), and the price before it.
     var changed: (at: Int64, from: ExactDecimal)?
     /// The session's prices, on the market's clock (``DisplayState/marketTime(_:)``).
     var history = PriceHistory()
-    /// A price of long before, on the same clock, of which the chart knows nothing while there are no others of that time.
+    /// An older price on the same clock, which is not in the chart's data.
     var lastKnown: (time: Int64, price: ExactDecimal)?
-    /// The prices that were shown, the newest first.
+    /// The displayed prices, newest first.
     var tape = ShownPrices()
 }
 
-/// A warning that is shown for a while.
+/// A warning that is displayed for a limited time.
 struct DisplayNotice: Sendable, Equatable {
-    /// How long it is shown, ns.
+    /// The display time, ns.
     static let lifetime: Int64 = 30_000_000_000
 
     var text: String
-    /// When it came up; monotonic clock, ns.
+    /// The time at which it appeared; monotonic clock, ns.
     var since: Int64
-    /// Whether it is shown for as long as it is there.
+    /// Whether it stays until it is replaced.
     var isLasting = false
 
-    /// Whether it is still to be shown; monotonic ns.
+    /// Whether it is still displayed; monotonic ns.
     func isShown(at now: Int64) -> Bool { self.isLasting || now - self.since < Self.lifetime }
 }
 
-/// Everything that the screen shows, as a value.
+/// The complete contents of the screen, as a value.
 ///
-/// ``DisplayModel`` makes one from the pipeline's news; ``DisplayView`` draws it.
+/// ``DisplayModel`` makes it from the pipeline's updates, and ``DisplayView`` draws it.
 package struct DisplayState: Sendable {
-    /// One row a symbol, in the order of the screen.
+    /// One row per symbol, in the watchlist's order.
     var rows: [DisplayRow] = []
-    /// Subscribed symbols that have no price yet.
+    /// The subscribed symbols without a price.
     var waiting: [String] = []
     var status: FeedStatus
-    /// What goes by age where the feed says nothing.
+    /// The age limits of prices, which apply when the feed reports nothing.
     var limits = FreshnessLimits()
-    /// What the feed says of single symbols.
+    /// The status of single symbols, as the feed reports it.
     var symbolStates: [String: SymbolStatus] = [:]
     var gaps = 0
     var lastGap: Gap?
-    /// The relay of the screen's program, if it is to have one, and how many clients it has, if that is known.
+    /// The relay of the screen's program, if there is one, and the number of its clients, if it is known.
     var relay: DisplayRelay?
     var clients: Int?
-    /// The newest warning, also when it is too old to be shown.
+    /// The newest warning, which may be too old to be displayed.
     var notice: DisplayNotice?
-    /// What befell the feed, the oldest first; bounded by who fills it.
+    /// The feed's events, oldest first; the producer limits their number.
     var events: [DisplayEvent] = []
     var alerts: [ListedAlert] = []
     var news = DisplayNews.notAsked
-    /// Where the replay stands, if it is one.
+    /// The position of the replay, if this is one.
     var replay: ReplayPosition?
-    /// When it stood still.
+    /// The pauses of the replay.
     var pauses = ReplayPauses()
-    /// What is true of the feed now, behind a picture that is frozen; `nil` where this state is of now.
+    /// The feed's current facts behind a frozen screen; `nil` while this state is current.
     var behind: FeedFacts?
-    /// When it was given to the screen, monotonic ns: what has happened since then is not in it. `nil` where nobody says.
+    /// The time at which the state was published, monotonic ns, and thus the newest moment that it covers; `nil` if it
+    /// is unknown.
     var publishedAt: Int64?
     /// Whether charts follow the exchange's clock, as in a replay, and not the arrival's.
     var followsExchangeClock: Bool {

@@ -1,6 +1,6 @@
 import Market
 
-/// The screen of one symbol: its price as large as there is room for, what it did, the chart and the tape.
+/// The screen of one symbol: its price in large digits if they fit, its changes, the chart and the tape.
 extension DisplayView {
     mutating func drawCard(_ row: DisplayRow, lines: Range<Int>) {
         var line = lines.lowerBound
@@ -29,7 +29,7 @@ extension DisplayView {
         let used = self.flow(facts, lines: line..<(line + wanted))
         line += used
         guard lines.upperBound - line >= 3 else {
-            // No room for a chart: more facts are better than nothing.
+            // No chart fits, so the facts use its lines.
             _ = self.flow(facts, lines: (line - used)..<lines.upperBound)
             return
         }
@@ -37,7 +37,7 @@ extension DisplayView {
         self.drawHistory(text, lines: line..<lines.upperBound)
     }
 
-    /// Draws the chart with the tape beside it, or below it where the screen is narrow.
+    /// Draws the chart with the tape beside it, or below it on a narrow screen.
     mutating func drawHistory(_ text: RowText, lines: Range<Int>) {
         let columns = self.grid.size.columns
         let tapeWidth = 46
@@ -52,7 +52,7 @@ extension DisplayView {
         if tapeLines > 0 { self.drawTape(text, lines: split..<lines.upperBound, column: 0) }
     }
 
-    /// Draws the card of a symbol that has no price.
+    /// Draws the card of a symbol without a price.
     mutating func drawWaitingCard(_ symbol: String, lines: Range<Int>) {
         self.drawSymbol(symbol, line: lines.lowerBound)
         let (text, style) = self.waitingWords(symbol, room: self.grid.size.columns)
@@ -87,7 +87,7 @@ extension DisplayView {
         }
         let column = big.width + 3
         let facts = line + max(0, big.lines.count - 3)
-        // Of a relay's session nobody knows when it began.
+        // The start of a relay's session is unknown.
         let since = text.row.history.sessionStart.map { "since \(UTCText.timeOfDay($0)) UTC" } ?? ""
         let items = [ScreenItem(text.changes, text.changeStyle), ScreenItem([since], .dimmed)]
         self.place(items, candidates: items[0].all(0) + [(1, 0)], row: facts, column: column, gap: 2)
@@ -98,16 +98,16 @@ extension DisplayView {
         self.place([arrow, age], candidates: age.all(1) + arrow.all(0), row: facts + 2, column: column, gap: 1)
     }
 
-    /// Lets the digits of a price that begins at `column` stand out where they have just changed.
+    /// Highlights the digits of a price at `column` that have just changed.
     mutating func drawFlash(of text: RowText, row: Int, column: Int) {
         guard let from = self.flash(of: text) else { return }
         self.grid.add(.flash, row: row, columns: (column + from)..<(column + text.price.count))
     }
 
-    /// Draws the changes over a minute, five and an hour, as far as they are known; says whether any is.
+    /// Draws the changes over one minute, five minutes and one hour, if they are known; returns whether any is.
     @discardableResult
     private mutating func drawChanges(_ text: RowText, row: Int, column: Int) -> Bool {
-        // Without a price of now there is no change to now.
+        // An old price gives no current change.
         guard text.freshness != .old else { return false }
         let now = self.marketTime
         var column = column
@@ -121,7 +121,7 @@ extension DisplayView {
             isFull = isFull || column + span.word.count + 1 + percent.count > self.grid.size.columns
             guard !isFull else { continue }
             column += self.put(span.word, .dimmed, row: row, column: column) + 1
-            // A sign more or less does not move what follows.
+            // The next column must not move with the sign.
             column += max(self.put(percent, text.style(since: before), row: row, column: column), 6) + 3
         }
         if isAny { self.note(changeIn: 1_000_000_000) }
@@ -130,7 +130,8 @@ extension DisplayView {
 
     // MARK: Facts
 
-    /// Fills lines with facts, as many as fit, and gives how many lines; a fact that is wider than the screen is left out.
+    /// Fills lines with as many facts as fit, and returns the number of lines. A fact that is wider than the screen is
+    /// omitted.
     private mutating func flow(_ facts: [(label: String, value: String)], lines: Range<Int>) -> Int {
         var line = lines.lowerBound
         var column = 0

@@ -2,13 +2,13 @@ import Market
 
 /// The chart of one symbol, and its tape.
 extension DisplayView {
-    /// Draws the chart with prices on its right, and where there is a line for it times below.
+    /// Draws the chart with prices on its right, and times below it if a line is free.
     mutating func drawChart(_ text: RowText, lines: Range<Int>, columns: Int) {
         let row = text.row
         let hasAxis = lines.count >= 4
         let rows = lines.count - (hasAxis ? 1 : 0)
         guard rows >= 1, columns >= 4 else { return }
-        // The labels' width is that of any price there, so that the chart's own does not change with them.
+        // The labels have the width of any price of the symbol, so that the chart's width stays constant.
         let labelWidth = text.price.count + 1
         let width = columns - labelWidth >= 12 && rows >= 2 ? columns - labelWidth - 1 : columns
         let count = ChartPlot.sampleCount(columns: width, glyphs: self.glyphs)
@@ -28,7 +28,7 @@ extension DisplayView {
         if hasAxis { self.drawTimeAxis(stretch, row: lines.upperBound - 1, columns: width, all: columns) }
     }
 
-    /// The prices of a row over the span that is chosen, and the time they are of; `nil` before the first one.
+    /// Returns the prices of a row over the chosen span, and its time range; `nil` before the first price.
     mutating func samples(of row: DisplayRow, columns: Int) -> (samples: [ChartSample], stretch: Range<Int64>)? {
         guard let start = row.history.start else { return nil }
         let now = self.marketTime
@@ -45,8 +45,8 @@ extension DisplayView {
         return (samples, stretch)
     }
 
-    /// Up or down over the span, as the words beside the price say for theirs, which is the session where the chart is of
-    /// that alone.
+    /// Returns the style for a rise or a fall over the span. A chart of the whole session uses the change beside the
+    /// price.
     private func lineStyle(_ text: RowText, _ samples: [ChartSample]) -> CellStyle {
         guard text.freshness == .fresh else { return .dimmed }
         let row = text.row
@@ -75,7 +75,7 @@ extension DisplayView {
             guard label.count <= room else { continue }
             self.put(label, .dimmed, row: at, column: column + 1 + room - label.count)
         }
-        // Where the price stands now, over any label there.
+        // The current price, over any label at its height.
         guard text.freshness != .old else { return }
         let at = row(text.row.summary.price.approximation)
         self.grid.set(self.glyphs.sign("◂", "<"), row: at, column: column, style: text.priceStyle)
@@ -96,7 +96,7 @@ extension DisplayView {
         }
     }
 
-    /// Notes when the chart moves by the clock alone: its newest point by one column, or all of it.
+    /// Notes the time at which the clock alone moves the chart: its newest point by one column, or the whole chart.
     mutating func noteSpan(_ stretch: Range<Int64>, now: Int64, columns: Int) {
         guard !self.isCut, self.choice.frozenSince == nil, !(self.state.replay?.isPaused ?? false) else { return }
         let perColumn = max((stretch.upperBound - stretch.lowerBound) / Int64(max(columns, 1)), 1_000_000_000)
@@ -104,7 +104,7 @@ extension DisplayView {
         self.note(changeIn: max(stretch.upperBound - now, 1_000_000))
     }
 
-    /// Whether the feed is cut, so that nobody knows what the price has done since its newest trade.
+    /// Whether the connection is lost, so that the price since the newest trade is unknown.
     var isCut: Bool {
         switch self.state.status.phase {
         case .live, .late, .stale: false
@@ -116,7 +116,7 @@ extension DisplayView {
 
     // MARK: The tape
 
-    /// Draws the newest prices that were shown, the newest first, with what the debounce left out before each.
+    /// Draws the newest displayed prices, newest first, with the number of trades that were skipped before each.
     mutating func drawTape(_ text: RowText, lines: Range<Int>, column left: Int) {
         let tape = text.row.tape
         let entries = (0..<max(0, min(tape.count, lines.count - 1))).map { tape[$0] }
@@ -148,7 +148,7 @@ extension DisplayView {
                 forms: [(0, { "\(text.text($0.price)) \(glyphs.arrow($0.direction))" })],
                 style: { CellStyle($0.direction == .up ? .rising : $0.direction == .down ? .falling : .plain) }
             ),
-            // A width that changed with every size would make all of it dance.
+            // A fixed width keeps the column still while sizes change.
             TableColumn(
                 "SIZE",
                 isKept: true,

@@ -1,8 +1,8 @@
 import Market
 
-/// The lines that every screen has: the state above, and what there is to say of the session below.
+/// The lines of every screen: the status at the top, and the session's facts at the bottom.
 extension DisplayView {
-    /// Draws the state and the marks; gives the reason if it found no room.
+    /// Draws the status and the marks; returns the reason if it did not fit.
     mutating func drawHeader() -> String? {
         let words = self.statusWords()
         let symbols = self.state.rows.count + self.state.waiting.count
@@ -15,8 +15,8 @@ extension DisplayView {
             ScreenItem(symbols > 1 ? [Self.count(symbols, "symbol")] : [], .dimmed),
         ]
         var candidates = [items[1].shortest(1), items[2].shortest(2), items[3].shortest(3)] + items[0].all(0).prefix(3)
-        // Marks that are words come before more words of the state, and its reason last: it can have its own line.
-        // That the picture stands still is said nowhere else; the state says already that something is played.
+        // Full-word marks precede longer status words. The reason comes last, since it can have its own line. The
+        // frozen mark is the only sign of a frozen screen, whereas the status words also identify a replay.
         candidates += items[3].shortWord(3) + items[1].shortWord(1) + items[2].shortWord(2) + items[4].shortWord(4)
         candidates += items[0].all(0)
         if words.reason != nil { candidates.removeAll { $0.item == 0 && $0.form == 0 } }
@@ -26,9 +26,9 @@ extension DisplayView {
         return chosen[0] == 0 ? nil : words.reason
     }
 
-    /// Where the trades come from, when that is not the market, and how fast.
+    /// Returns the mark of a source other than the market, with its speed.
     ///
-    /// - Parameter isAlone: whether there is no room for the words of the state beside it.
+    /// - Parameter isAlone: whether the status words beside it do not fit.
     func sourceMark(isAlone: Bool = false) -> ScreenItem {
         let replay = self.feed.replay
         let forms =
@@ -37,13 +37,13 @@ extension DisplayView {
         return ScreenItem(forms, CellStyle(.warning, [.bold, .reversed]))
     }
 
-    /// That nobody checked the certificate.
+    /// Returns the mark of an unchecked certificate.
     func certificateMark() -> ScreenItem {
         let forms = DisplayMarks.certificate(isChecked: self.status.certificateChecked)
         return ScreenItem(forms, CellStyle(.alarm, [.bold, .reversed]))
     }
 
-    /// That the picture stands still because somebody wanted it to.
+    /// Returns the mark of a screen that the user has frozen.
     mutating func frozenMark() -> ScreenItem {
         guard let since = self.choice.frozenSince else { return ScreenItem([]) }
         let age = self.now.monotonic - since.monotonic
@@ -55,7 +55,8 @@ extension DisplayView {
         )
     }
 
-    /// That another program has the connection to the service, and this one its trades.
+    /// Returns the text for a feed that follows another program's relay, since that program holds the connection to the
+    /// service.
     private func followedForms() -> [String] {
         guard let via = self.status.via else { return [] }
         return ["follows the tickertape at \(via)", "follows \(via)", "follows another", "follows"]
@@ -89,13 +90,13 @@ extension DisplayView {
         self.place([item], candidates: item.all(0), row: row, gap: 1)
     }
 
-    /// Draws where a replay stands: the recording's own clock, a bar, and its end.
+    /// Draws the replay's position: the recording's clock, a bar, and the end.
     mutating func drawReplay(_ replay: ReplayPosition, row: Int) {
         let columns = self.grid.size.columns
         let time = UTCText.timeOfDay(replay.at)
         let clock = ScreenItem(["\(UTCText.date(replay.at)) \(time)", time])
         guard replay.end < .max else {
-            // A market that is simulated has no end, and nothing of it is a part of the whole.
+            // A simulated market has no end, so it has no bar.
             self.place([clock], candidates: clock.all(0), row: row, gap: 1)
             return
         }
@@ -105,7 +106,7 @@ extension DisplayView {
         let items = [clock, ScreenItem(["\(percent) of \(AgeText.words(length))", percent], .dimmed)]
         let candidates = [items[0].shortest(0), items[1].shortest(1)] + items[1].all(1) + items[0].all(0)
         let widths = items.map { $0.forms.map { ScreenText.width(of: $0) } }
-        // The bar takes what is left, if that is something.
+        // The bar gets the remaining columns, if they suffice.
         let chosen = LineFitter(gap: 2).choose(widths: widths, candidates: candidates, columns: max(columns - 12, 14))
         var column = 0
         if let form = chosen[0] { column = self.put(items[0].forms[form], row: row) + 1 }
@@ -123,7 +124,7 @@ extension DisplayView {
         self.put(tail, .dimmed, row: row, column: column)
     }
 
-    /// What the title of the terminal says: one symbol's price and what it is worth.
+    /// Returns the terminal's title: one symbol's price, and marks about its reliability.
     mutating func title() -> String? {
         let selected = self.choice.opened ?? self.choice.selected
         let row = self.state.rows.first { $0.summary.symbol == selected } ?? self.state.rows.first
@@ -136,13 +137,13 @@ extension DisplayView {
             case .late: "LATE "
             case .old: "OLD "
             }
-        // The longest form without a file's name.
+        // The longest form without a file name.
         let sources = DisplayMarks.played(self.status, replay: self.feed.replay)
         let source = sources.first { $0.count <= 14 }.map { " \($0)" } ?? ""
         let name = SymbolText.withoutExchange(row.summary.symbol)
         return ScreenText.clean("\(mark)\(text.price) \(name)\(source)", columns: 80, glyphs: self.glyphs)
     }
 
-    /// Whether the feed brings trades, be they late, or has brought all that there are.
+    /// Whether the feed delivers trades, even late ones, or has delivered all.
     private var isPassable: Bool { [.live, .late, .ended].contains(self.status.phase) }
 }

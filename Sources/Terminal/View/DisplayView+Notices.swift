@@ -1,23 +1,24 @@
 import Market
 
-/// What comes up for a while by itself: warnings, and alerts that have fired.
+/// The notices that appear for a limited time: warnings, and alerts that have fired.
 extension DisplayView {
-    /// The newest warning as long as it is to be shown; notes when that ends.
+    /// Returns the newest warning while it is displayed, and notes its end.
     mutating func livingNotice() -> DisplayNotice? {
         guard let notice = self.state.notice, notice.isShown(at: self.now.monotonic) else { return nil }
         if !notice.isLasting { self.note(changeIn: notice.since + DisplayNotice.lifetime - self.now.monotonic) }
         return notice
     }
 
-    /// Draws a warning with its age, its last line above `bottom`; returns its first. Where it does not fit its end is
-    /// cut, and on a screen with room not before the third line, for the cure stands at the end.
+    /// Draws a warning with its age, above the line `bottom`; returns its first line.
     ///
-    /// - Parameter most: how many lines it may take.
+    /// Its hint is at the end, so it wraps onto up to `most` lines if they are wide enough, and is then truncated.
+    ///
+    /// - Parameter most: the largest number of lines.
     mutating func drawNotice(_ notice: DisplayNotice, above bottom: Int, most: Int) -> Int {
         let age = self.now.monotonic - notice.since
         let style = CellStyle(.warning, .bold)
         var lines = [self.glyphs.sign("▲", "!") + " " + notice.text]
-        // Where the lines end must not change with the words of the age.
+        // The line breaks must not depend on the width of the age.
         let room = self.grid.size.columns - Self.longestAgo
         if most > 1, room >= Self.minimumPassing {
             lines = ScreenText.lines(lines[0], columns: room, most: most, glyphs: self.glyphs)
@@ -29,7 +30,7 @@ extension DisplayView {
         return top
     }
 
-    /// The alert that fired last, for half a minute; notes when that ends.
+    /// Returns the alert that fired last, for half a minute, and notes the end of that time.
     mutating func livingAlert() -> ListedAlert? {
         guard let alert = self.state.alerts.max(by: { $0.fired ?? .min < $1.fired ?? .min }), let fired = alert.fired
         else { return nil }
@@ -39,7 +40,7 @@ extension DisplayView {
         return alert
     }
 
-    /// Whether an alert fired within the last second, in which it is to be seen on any screen; notes when that is over.
+    /// Whether an alert fired within the last second, during which every screen shows it; notes the end of that time.
     mutating func isNew(_ alert: ListedAlert) -> Bool {
         guard let fired = alert.fired else { return false }
         let left = fired + 1_000_000_000 - self.now.monotonic
@@ -48,11 +49,11 @@ extension DisplayView {
         return true
     }
 
-    /// Draws an alert that has fired: for a second reversed over the whole line, where that is wanted, and then bold.
+    /// Draws an alert that has fired: reversed across the line for a second, if flashing is on, then bold.
     mutating func drawAlert(_ alert: ListedAlert, row: Int) {
         let age = self.now.monotonic - (alert.fired ?? self.now.monotonic)
         let isNew = self.isNew(alert)
-        // On a screen of a few lines it stands over the state, for a second.
+        // On a screen of few lines it covers the status for a second.
         guard isNew || row > 0 else { return }
         let style = CellStyle(.alarm, isNew && alert.flashes ? [.bold, .reversed] : .bold)
         if isNew { self.put(String(repeating: " ", count: self.grid.size.columns), style, row: row) }
@@ -71,10 +72,10 @@ extension DisplayView {
         self.put(Self.ago(age), style.attributes.contains(.reversed) ? style : .dimmed, row: row, column: width + 2)
     }
 
-    /// The least columns for a text that has its age beside it.
+    /// The smallest width of a text with its age beside it.
     private static let minimumPassing = 24
 
-    /// The columns that any age of less than a hundred days takes, with the gap before it.
+    /// The width of an age below a hundred days, with the gap before it.
     private static let longestAgo = "  23h59m ago".count
 
     private static func ago(_ age: Int64) -> String { "\(AgeText.words(age)) ago" }

@@ -2,7 +2,7 @@ import Market
 
 /// The screen of a terminal that has one line.
 extension DisplayView {
-    /// Draws everything in the one line there is.
+    /// Draws everything in the only line.
     mutating func drawOnlyLine() {
         if case .prompt(let prompt) = self.choice.pane {
             self.drawPromptLine(prompt, row: 0)
@@ -23,18 +23,18 @@ extension DisplayView {
         var symbol = ScreenItem(waiting.map(self.waitingForms) ?? [])
         var change = ScreenItem([])
         if let waiting, status.phase == .live || status.phase == .late {
-            // Without a price there is what keeps it from coming.
+            // Without a price, the line says why there is none.
             let (text, style) = self.waitingWords(waiting)
             let short =
                 SymbolText(self.state.symbolStates[waiting], age: 0, glyphs: self.glyphs)?.forms.dropFirst(2) ?? ["-"]
             state = ScreenItem([text] + short, style)
         } else if let row {
             let text = self.text(of: row)
-            // While the feed stands the row's own age says more than the word LIVE.
+            // While the feed is connected, the row's age says more than the word LIVE.
             if status.phase == .live || status.phase == .late {
                 state = ScreenItem(text.freshness == .fresh ? [text.ages[1]] : text.ages, text.freshness.style)
             } else if status.phase == .ended, status.source != .live {
-                // The mark says so.
+                // The source mark already says so.
                 state = ScreenItem([])
             }
             price = ScreenItem(text.prices, text.priceStyle)
@@ -48,13 +48,13 @@ extension DisplayView {
         ]
         let marks = 4...6
         var candidates = marks.map { items[$0].shortest($0) }
-        // That it is played is to be seen before how old the price is.
+        // The replay mark has priority over the age.
         if status.source != .live, [.live, .ended].contains(status.phase), row != nil {
             candidates += [(1, 2)] + items[4].shortWord(4)
         }
         candidates += [items[3].shortest(3)]
         if waiting != nil {
-            // A line without a price says of whom.
+            // A line without a price needs the symbol's name.
             candidates += [symbol.shortest(0)] + items[3].all(3)
             candidates += marks.flatMap { items[$0].shortWord($0) }
         } else {
@@ -68,8 +68,8 @@ extension DisplayView {
         self.place(items, candidates: candidates, row: 0, gap: 1)
     }
 
-    /// The forms of a symbol without a price: of one that is refused only the whole name, where it has room beside a mark, for
-    /// the exchange may be what is wrong.
+    /// Returns the forms of a symbol without a price. A refused symbol shows its full name only, if it fits beside a
+    /// mark, since the exchange may be the mistake.
     private func waitingForms(_ symbol: String) -> [String] {
         let room = self.grid.size.columns - 2
         guard self.state.symbolStates[symbol]?.isRefused == true,

@@ -1,16 +1,16 @@
 import Market
 import Measurements
 
-/// The panes that a person opens: they stand at the foot of the prices, of which at least one line stays where there are
-/// three.
+/// The panes that the user opens. They cover the lower part of the prices, of which at least one line remains on a
+/// screen of three.
 extension DisplayView {
-    /// Draws the pane that is open; returns the first line that it took.
+    /// Draws the open pane; returns its first line.
     mutating func drawPane(lines: Range<Int>) -> Int {
         switch self.choice.pane {
         case nil: return lines.upperBound
         case .prompt(let prompt): return self.drawPrompt(prompt, lines: lines)
         case .list(let list, let place):
-            // The prices keep some lines.
+            // Some lines remain for the prices.
             let room =
                 switch lines.count {
                 case ..<3: lines.count
@@ -50,9 +50,9 @@ extension DisplayView {
 
     // MARK: Help
 
-    /// The keys, in as many columns as make them fit; on a small screen over the prices, and a part of them.
+    /// Returns the keys in as many columns as needed; on a small screen they cover the prices and can be scrolled.
     ///
-    /// - Parameter most: how many lines there are over the prices.
+    /// - Parameter most: the number of lines including those of the prices.
     private mutating func help(_ keys: [KeyHelp], from place: Int, room: Int, most: Int) -> PaneContents {
         var room = room
         let columns = self.grid.size.columns
@@ -62,10 +62,10 @@ extension DisplayView {
         func down(_ width: Int) -> Int { (keys.count + across(width) - 1) / across(width) }
         let whole = keyWidth + 2 + widest
         var width = whole
-        // Rather over the prices than with a key left out, and rather with a meaning cut.
+        // Rather than omit a key, it covers the prices, and then truncates meanings.
         if down(width) > room - 1 { room = most }
         while down(width) > room - 1, width > keyWidth + 2 + 9 { width -= 1 }
-        // Where they do not fit at all they are scrolled, and no meaning is cut for nothing.
+        // If they still do not fit, the help is scrolled, and truncation would be useless.
         if down(width) > room - 1 { width = whole }
         let (count, length) = (across(width), down(width))
         width = min(width, (columns + 3) / count - 3)
@@ -74,7 +74,7 @@ extension DisplayView {
             for place in stride(from: line, to: min(keys.count, count * length), by: length) {
                 pieces.append((self.padded(keys[place].keys, to: keyWidth) + "  ", CellStyle(.accent)))
                 let room = max(1, width - keyWidth - 2)
-                // Behind the last there is no room for blanks.
+                // The last column needs no padding.
                 let isLast = place + length >= keys.count || place / length + 1 == count
                 let meaning = keys[place].meaning
                 let text =
@@ -91,7 +91,7 @@ extension DisplayView {
         return PaneContents(first > 0 ? "KEYS, \(first) on" : "KEYS", room: room, Array(lines.dropFirst(first)))
     }
 
-    /// A text of exactly so many columns.
+    /// Returns the text padded or truncated to this width.
     private func padded(_ text: String, to columns: Int) -> String {
         let text = ScreenText.clean(text, columns: columns, glyphs: self.glyphs)
         return text + String(repeating: " ", count: max(0, columns - ScreenText.width(of: text, glyphs: self.glyphs)))
@@ -99,7 +99,7 @@ extension DisplayView {
 
     // MARK: Events, news, alerts
 
-    /// What befell the feed, the newest first.
+    /// Returns the feed's events, newest first.
     private func events(from place: Int, room: Int) -> PaneContents {
         let events = self.state.events
         let back = min(place, events.count)
@@ -135,7 +135,7 @@ extension DisplayView {
 
     private func alerts(selected: Int, room: Int) -> PaneContents {
         let alerts = self.state.alerts
-        // The selected one is among those shown.
+        // The selected alert is always visible.
         let perAlert = self.grid.size.columns >= 60 ? 1 : 2
         let shown = max(1, (room - 1) / perAlert)
         let first = max(0, min(selected, alerts.count - 1) - shown + 1)
@@ -150,7 +150,8 @@ extension DisplayView {
         }
     }
 
-    /// A text behind a moment, in a few lines that begin below each other: the cure stands at the end of a reason.
+    /// Returns a text after a time, in a few lines with the same indentation. A reason has its hint at the end, so it
+    /// is wrapped.
     private func wrapped(_ time: String, _ text: String, _ style: CellStyle, most: Int) -> [PaneContents.Line] {
         let columns = self.grid.size.columns
         let indent = time.count

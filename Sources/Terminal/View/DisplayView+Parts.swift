@@ -1,8 +1,8 @@
 import Market
 
-/// What all parts of the screen draw with.
+/// The drawing functions that all parts of the screen share.
 extension DisplayView {
-    /// A text in several lengths, longest first, with its look.
+    /// A text in several lengths, longest first, with its style.
     struct ScreenItem {
         var forms: [String]
         var style: CellStyle
@@ -12,19 +12,19 @@ extension DisplayView {
             self.style = style
         }
 
-        /// The wish for the shortest form, as item number `item`.
+        /// Returns the candidate for the shortest form, as item number `item`.
         func shortest(_ item: Int) -> LineFitter.Candidate { (item, max(0, self.forms.count - 1)) }
 
-        /// Wishes for every form, the shortest first.
+        /// Returns a candidate for every form, shortest first.
         func all(_ item: Int) -> [LineFitter.Candidate] { self.forms.indices.reversed().map { (item, $0) } }
 
-        /// The wish for the shortest form that still is a word of three letters or more.
+        /// Returns the candidate for the shortest form that is still a word of three letters or more.
         func shortWord(_ item: Int) -> [LineFitter.Candidate] {
             self.forms.lastIndex { $0.utf8.count >= 3 }.map { [(item, $0)] } ?? []
         }
     }
 
-    /// Writes the items that fit, side by side, from `column` on; gives the form of each.
+    /// Writes the items that fit, side by side, from `column` on; returns the form of each.
     @discardableResult
     mutating func place(
         _ items: [ScreenItem],
@@ -45,7 +45,7 @@ extension DisplayView {
         return chosen
     }
 
-    /// Writes a text as far as it fits; gives the columns used.
+    /// Writes the part of a text that fits; returns its width.
     @discardableResult
     mutating func put(
         _ text: String,

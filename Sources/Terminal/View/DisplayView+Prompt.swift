@@ -1,8 +1,8 @@
 import Market
 
-/// The line that is being typed, and what fits it.
+/// The prompt and its suggestions.
 extension DisplayView {
-    /// Draws the prompt at the foot of the lines, its suggestions below it; returns the first line that it took.
+    /// Draws the prompt at the bottom of the lines, with its suggestions below; returns the first line that it took.
     mutating func drawPrompt(_ prompt: DisplayPrompt, lines: Range<Int>) -> Int {
         let message = prompt.message.map {
             ScreenText.lines($0, columns: self.grid.size.columns, most: lines.count >= 8 ? 3 : 1, glyphs: self.glyphs)
@@ -26,7 +26,7 @@ extension DisplayView {
         return top
     }
 
-    /// Draws the title and the text with its caret, which is always to be seen.
+    /// Draws the title and the text with its caret, which is always visible.
     mutating func drawPromptLine(_ prompt: DisplayPrompt, row: Int) {
         let columns = self.grid.size.columns
         var column = 0
@@ -37,7 +37,7 @@ extension DisplayView {
         let caret = min(max(prompt.caret, 0), prompt.text.count)
         let before = ScreenText.units(String(prompt.text.prefix(caret)), columns: 4_096, glyphs: self.glyphs)
         let room = max(columns - column - 1, 0)
-        // As much of what stands before the caret as fits, from its end.
+        // The end of the text before the caret, as far as it fits.
         var shown = before[...]
         var width = before.reduce(0) { $0 + $1.width }
         while width > room, let first = shown.popFirst() { width -= first.width }

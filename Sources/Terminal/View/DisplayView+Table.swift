@@ -1,6 +1,6 @@
 import Market
 
-/// The screen of several symbols: one line each, and as many columns as fit.
+/// The screen of several symbols: one line each, with as many columns as fit.
 extension DisplayView {
     mutating func drawTable(lines: Range<Int>, hasHeadings: Bool) {
         let order = DisplayListing.rows(of: self.state, choice: self.choice, now: self.now)
@@ -38,7 +38,7 @@ extension DisplayView {
                 var text = column.forms[place.form].text(content)
                 if column.extra == .chart { text = self.sparkline(rows[line], width: text.utf8.count) }
                 let start = self.put(text, column.style(content), in: place, isLeft: column.isLeft, row: top + line)
-                // The last form says that the price does not fit.
+                // The last form is the sign for a price that does not fit.
                 if column.extra == .flash, place.form < column.forms.count - 1, let text = content.text {
                     self.drawFlash(of: text, row: top + line, column: start)
                 }
@@ -52,8 +52,7 @@ extension DisplayView {
         }
     }
 
-    /// Draws the chart and the tape of the selected symbol below a table that leaves room for them; gives the lines that
-    /// remain.
+    /// Draws the chart and the tape of the selected symbol below the table, if they fit; returns the remaining lines.
     private mutating func drawSelected(_ selected: String?, all: Int, lines: Range<Int>) -> Range<Int> {
         let left = lines.count - all - 2
         guard left >= 7, let selected,
@@ -66,7 +65,7 @@ extension DisplayView {
         return lines.lowerBound..<(top - 1)
     }
 
-    /// The part of the list that is shown: as little scrolled as the selected row allows, which is a page at a time.
+    /// Returns the visible part of the list: the page with the selected row.
     private func window(_ order: [Int], selected: String?, room: Int) -> Range<Int> {
         let all = order.count + self.state.waiting.count
         guard room > 0 else { return 0..<0 }
@@ -86,7 +85,7 @@ extension DisplayView {
         self.place(items, candidates: items[1].all(1) + items[0].all(0), row: row, gap: 2)
     }
 
-    /// What the lines say, of the rows and then of the symbols that wait.
+    /// Returns the lines of the rows, then those of the symbols without a price.
     private mutating func lines(_ rows: [DisplayRow], waiting: [String], selected: String?) -> [PriceLine] {
         let symbols = rows.map(\.summary.symbol) + waiting
         let short = symbols.map(SymbolText.withoutExchange)
@@ -103,13 +102,13 @@ extension DisplayView {
         }
     }
 
-    /// What stands behind the heading by which the table is sorted: down where the largest is on top.
+    /// The arrow after the sorted column's heading: down if the largest value is on top.
     private var sortArrow: String {
         let isAscending = self.choice.order == .symbol || self.choice.order == .age
         return isAscending == self.choice.isReversed ? self.glyphs.sign("↓", "v") : self.glyphs.sign("↑", "^")
     }
 
-    /// The chart of a row; nothing where all it could say is that the price has one value.
+    /// Returns the chart of a row; empty without samples.
     private mutating func sparkline(_ row: DisplayRow, width: Int) -> String {
         guard let samples = self.samples(of: row, columns: width)?.samples else { return "" }
         return ChartPlot.sparkline(samples, glyphs: self.glyphs)
@@ -117,19 +116,19 @@ extension DisplayView {
 
     // MARK: Columns
 
-    /// A column that has room, in the form that has.
+    /// A column that fits, in the form that fits.
     struct FittedColumn {
         var column: Int
         var form: Int
         var left: Int
         var width: Int
-        /// The columns between it and the next.
+        /// The number of screen columns between it and the next one.
         var gap: Int
     }
 
-    /// The columns that fit side by side in so many columns of the screen, by their ranks.
+    /// Returns the columns that fit into this width, by their ranks.
     ///
-    /// - Parameter gaps: how many columns may be between two; as many as there is room for.
+    /// - Parameter gaps: the range of gaps between columns; the widest gap that fits is used.
     func fit<Line>(
         _ table: [TableColumn<Line>],
         _ lines: [Line],
@@ -147,7 +146,7 @@ extension DisplayView {
         func least(_ candidate: LineFitter.Candidate) -> Int {
             table[candidate.item].minimumWidth(form: candidate.form, hasHeadings: hasHeadings)
         }
-        // What does not fit anyhow is not put into words.
+        // Forms that cannot fit are not formatted.
         let chosen = LineFitter(gap: gaps.lowerBound).choose(
             items: table.count,
             candidates: ranked.sorted { $0.rank < $1.rank }.map(\.candidate),
@@ -171,7 +170,7 @@ extension DisplayView {
         }
     }
 
-    /// Writes a text into a column, on its right unless it `isLeft`; gives where the text begins.
+    /// Writes a text into a column, right-aligned unless it `isLeft`; returns the text's first screen column.
     @discardableResult
     mutating func put(
         _ text: String,

@@ -1,49 +1,49 @@
 import Market
 import Measurements
 
-/// A screen as it should look, and when it should look again.
+/// A drawn screen, and the time of its next change.
 struct DisplayFrame: Sendable {
     var grid: ScreenGrid
-    /// When the picture changes by the clock alone, monotonic ns; `nil`: only news can change it.
+    /// The time at which the clock alone changes the screen, monotonic ns; `nil` if only new data can change it.
     var changesAt: Int64?
-    /// When the clock alone makes untrue what it says of the feed or of a price, as a price that is late then; monotonic ns.
+    /// The time at which the clock alone makes a displayed status untrue, such as when a price becomes late; monotonic
+    /// ns.
     var stateChangesAt: Int64?
-    /// How far the help can be scrolled, where it is open.
+    /// The last scroll position of the help, while it is open.
     var helpEnd: Int?
 }
 
-/// The picture of a ``DisplayState`` and a ``DisplayChoice``: both, a size and the time in, cells out.
+/// The renderer of a ``DisplayState`` with a ``DisplayChoice``, a size and the time, as a grid of cells.
 ///
-/// What does not fit is left out, never wrapped (but for the reason of a state and for what panes tell, where the cure
-/// stands at the end), by rank: the marks (demo, replay, frozen, unchecked certificate), then the price, then how old it
-/// is, then the rest.
+/// Text that does not fit is omitted. Only reasons and panes wrap, since their hints are at the end. The order of
+/// priority is: the marks (demo, replay, frozen, unchecked certificate), the price, its age, the rest.
 struct DisplayView {
     let state: DisplayState
     let choice: DisplayChoice
     let now: Moment
-    /// Until when the frame before shows what has happened, monotonic ns, if there was one.
+    /// The newest moment that the previous frame covers, monotonic ns, if there was one.
     let since: Int64?
     let look: DisplayLook
     var glyphs: ScreenGlyphs { self.look.glyphs }
-    /// What the latency pane shows.
+    /// The figures of the latency pane.
     let latency: LatencyReport?
     var grid: ScreenGrid
-    /// What is true of the feed now, also behind a frozen picture.
+    /// The feed's current facts, also behind a frozen screen.
     let feed: FeedFacts
-    /// The same in words, its age considered.
+    /// The current status, with the age of the newest trade taken into account.
     let status: FeedStatus
-    /// What the rows are judged by: the feed as it was when the picture was frozen, or as it is.
+    /// The facts that determine the rows' freshness: those at the freeze, or the current ones.
     private let judged: (facts: FeedFacts, phase: FeedStatus.Phase, at: Int64)
     private var changesAt: Int64?
     private var stateChangesAt: Int64?
     var helpEnd: Int?
 
-    /// Draws.
+    /// Draws a frame.
     ///
     /// - Parameters:
-    ///   - choice: what the person has chosen.
-    ///   - since: what has happened since then has not been seen, monotonic ns.
-    ///   - latency: the figures for the latency pane, wanted only while `choice` has it open.
+    ///   - choice: the user's choices.
+    ///   - since: the newest moment that the previous frame covers, monotonic ns.
+    ///   - latency: the figures of the latency pane, needed only while `choice` has it open.
     static func frame(
         of state: DisplayState,
         choice: DisplayChoice = DisplayChoice(),
@@ -91,7 +91,7 @@ struct DisplayView {
         let unsaid = self.drawHeader()
         var top = 1
         if rows >= 3, let reason = unsaid {
-            // The cure stands at a reason's end, so a screen with room shows all of it.
+            // The hint is at the end of a reason, so a large screen shows the whole text.
             let most = rows >= 12 ? 4 : (rows >= 10 ? 3 : 1)
             let lines = ScreenText.lines(reason, columns: self.grid.size.columns, most: most, glyphs: self.glyphs)
             for line in lines {
@@ -115,7 +115,7 @@ struct DisplayView {
         }
         let alert = self.livingAlert()
         if rows >= 4, let notice = self.livingNotice() {
-            // An alert and an empty line are still to come, and the prices need some lines.
+            // An alert and an empty line follow, and the prices need some lines.
             let left = bottom - (alert == nil ? 0 : 1) - 1 - top
             bottom = self.drawNotice(notice, above: bottom, most: rows >= 16 ? min(max(left - 6, 1), 3) : 1)
         }
@@ -130,7 +130,7 @@ struct DisplayView {
         self.drawPrices(lines: top..<bottom, hasHeadings: rows >= 5)
     }
 
-    /// Draws the card of the symbol that is open or the only one, or else the table.
+    /// Draws the card of the open or only symbol, else the table.
     private mutating func drawPrices(lines: Range<Int>, hasHeadings: Bool) {
         let only = self.state.rows.count + self.state.waiting.count == 1 ? self.state.rows.first : nil
         let opened = self.state.rows.first { $0.summary.symbol == self.choice.opened }
@@ -145,16 +145,16 @@ struct DisplayView {
 
     // MARK: Time
 
-    /// Notes that the picture changes in so many ns without any news.
+    /// Notes that the screen changes after this many ns without new data.
     mutating func note(changeIn span: Int64?) {
         guard let span else { return }
         let at = self.now.monotonic + max(span, 1)
         self.changesAt = min(self.changesAt ?? at, at)
     }
 
-    /// Notes that the picture changes when a growing age reaches a limit; ns.
+    /// Notes that the screen changes when a growing age reaches a limit; ns.
     ///
-    /// - Parameter isOfState: whether it then says something else of a price or of the feed.
+    /// - Parameter isOfState: whether the status of a price or of the feed changes then.
     private mutating func note(changeAt limit: Int64, of age: Int64, isOfState: Bool) {
         guard age < limit else { return }
         self.note(changeIn: limit - age)
@@ -162,18 +162,18 @@ struct DisplayView {
         if isOfState { self.stateChangesAt = min(self.stateChangesAt ?? at, at) }
     }
 
-    /// What time it is on the clock of the charts; it stands still in a view that is frozen.
+    /// The time on the charts' clock; it is constant while the view is frozen.
     var marketTime: Int64 { self.state.marketTime(self.choice.frozenSince ?? self.now) }
 
     // MARK: What is true of the feed and of a row
 
-    /// The state in words; notes how long they stay true.
+    /// Returns the status in words, and notes how long they stay true.
     mutating func statusWords() -> StatusText {
         let silence = self.feed.newestAge(now: self.now.monotonic)
         let words = StatusText(self.status, silence: silence, wall: self.now.wall, glyphs: self.glyphs)
         self.note(changeIn: words.lasts)
         if let silence, self.feed.status.phase == .live, !self.feed.isPaused {
-            // When the feed should have spoken.
+            // The times at which the feed should have reported the silence.
             let limits = self.feed.limits
             for limit in [limits.lateAfter, max(limits.lateAfter, limits.staleAfter)] {
                 self.note(changeAt: limit + FreshnessLimits.patience, of: silence, isOfState: true)
@@ -182,7 +182,7 @@ struct DisplayView {
         return words
     }
 
-    /// What a row says; notes when the words of its age change.
+    /// Returns the text of a row, and notes when the words of its age change.
     mutating func text(of row: DisplayRow) -> RowText {
         let age = self.judged.facts.age(since: row.arrived, now: self.now.monotonic)
         let symbol = self.state.symbolStates[row.summary.symbol]
@@ -196,7 +196,7 @@ struct DisplayView {
         let freshness = effective(at: silence)
         let isOver = self.judged.facts.status.phase == .ended
         if !isOver { self.note(changeIn: AgeText.untilChange(growing: age)) }
-        // Neither in a frozen picture nor in a replay that stands still a price grows late.
+        // A price does not become late on a frozen screen or in a paused replay.
         let grows = self.choice.frozenSince == nil && !self.judged.facts.isPaused && !isOver
         for limit in grows ? [limits.lateAfter, limits.staleAfter, unusual ?? limits.lateAfter] : [] {
             self.note(changeAt: limit, of: silence, isOfState: effective(at: limit) != freshness)
@@ -211,14 +211,15 @@ struct DisplayView {
         )
     }
 
-    /// How long a price that has changed stands out, ns.
+    /// The duration of the highlight of a changed price, ns.
     static let flashLength: Int64 = 300_000_000
 
-    /// From which character on the price differs from the one before, while that is to be seen; notes when it is over.
+    /// Returns the index of the first character that differs from the previous price while the highlight lasts; notes
+    /// its end.
     mutating func flash(of text: RowText) -> Int? {
         guard self.look.flashes, text.freshness == .fresh, let changed = text.row.changed else { return nil }
         var left = changed.at + Self.flashLength - self.now.monotonic
-        // Where frames are rare, it is over before it was seen: then it lasts until the next one.
+        // With rare frames, the highlight could end before it is drawn. It then lasts for one frame.
         if left <= 0, let since, changed.at > since { left = 1 }
         guard left > 0, left <= Self.flashLength else { return nil }
         self.note(changeIn: left)
@@ -227,8 +228,8 @@ struct DisplayView {
         return zip(new, old).enumerated().first { $0.element.0 != $0.element.1 }?.offset
     }
 
-    /// What is said of a symbol that has no price yet, as much as has room, or where none is given the least; notes when the
-    /// words change.
+    /// Returns the text for a symbol without a price, in the longest form that fits `room`, else the shortest; notes
+    /// when it changes.
     mutating func waitingWords(_ symbol: String, room: Int = 0) -> (text: String, style: CellStyle) {
         let status = self.state.symbolStates[symbol]
         let age = self.now.wall - (status?.since ?? self.now.wall)

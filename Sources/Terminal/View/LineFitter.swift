@@ -1,7 +1,7 @@
-/// The choice of what stands in a line of limited width: what matters most comes first, in the longest form that fits,
-/// and the rest is left out.
+/// The selection of texts for a line of limited width, in the order of their priority and in the longest forms that
+/// fit.
 struct LineFitter {
-    /// One wish: to show item `item` in its form `form`. A later wish for the same item replaces the earlier one.
+    /// A request to show item `item` in its form `form`. A later candidate for the same item replaces the earlier one.
     typealias Candidate = (item: Int, form: Int)
 
     /// The columns between two neighbours.
@@ -11,9 +11,10 @@ struct LineFitter {
         self.gap = gap
     }
 
-    /// Grants wishes in their order as far as `columns` reach; gives the form of each item, `nil` for those left out.
+    /// Accepts candidates in order while they fit into `columns`; returns the form of each item, `nil` for omitted
+    /// ones.
     ///
-    /// - Parameter widths: the width of each form of each item; a form of width 0 stands for nothing to show.
+    /// - Parameter widths: the width of each form of each item; a form of width 0 shows nothing.
     func choose(widths: [[Int]], candidates: [Candidate], columns: Int) -> [Int?] {
         let candidates = candidates.filter { $0.item < widths.count && $0.form < widths[$0.item].count }
         return self.choose(items: widths.count, candidates: candidates, columns: columns, least: { _ in 1 }) {
@@ -21,11 +22,11 @@ struct LineFitter {
         }.map { $0?.form }
     }
 
-    /// The same where a width is dear to find: only those are asked for that may fit.
+    /// Does the same when widths are expensive to compute, and computes only those of forms that may fit.
     ///
     /// - Parameters:
-    ///   - least: a width that the form has at least, if it shows anything.
-    ///   - width: the form's own; 0 stands for nothing to show.
+    ///   - least: a lower bound of a form's width, if it shows anything.
+    ///   - width: the form's width; 0 shows nothing.
     func choose(
         items: Int,
         candidates: [Candidate],
@@ -34,7 +35,7 @@ struct LineFitter {
         width: (Candidate) -> Int
     ) -> [(form: Int, width: Int)?] {
         var chosen: [(form: Int, width: Int)?] = Array(repeating: nil, count: items)
-        // Of all that is chosen, with a gap behind each.
+        // The total of all chosen forms, each with a gap after it.
         var taken = 0
         for candidate in candidates {
             let others = taken - (chosen[candidate.item].map { $0.width + self.gap } ?? 0)

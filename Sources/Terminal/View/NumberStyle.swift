@@ -1,8 +1,8 @@
-/// How numbers are written on the screen: what stands between thousands, and what before the fraction.
+/// The format of numbers on the screen: the marks of thousands and of the fraction.
 ///
 /// Only the screen uses it; lines for programs keep the plain form. No digit is added or lost.
 package struct NumberStyle: Sendable, Equatable {
-    /// What stands between groups of three digits of the whole part.
+    /// The mark between groups of three digits of the whole part.
     package enum Grouping: String, Sendable, CaseIterable {
         case none
         case comma
@@ -21,7 +21,7 @@ package struct NumberStyle: Sendable, Equatable {
         }
     }
 
-    /// What stands before the fraction.
+    /// The mark before the fraction.
     package enum DecimalMark: String, Sendable, CaseIterable {
         case point
         case comma
@@ -42,11 +42,11 @@ package struct NumberStyle: Sendable, Equatable {
         self.decimal = decimal
     }
 
-    /// Whether a reader could take one mark for the other.
+    /// Whether both marks are the same.
     package var isAmbiguous: Bool { self.grouping.mark == self.decimal.mark }
 
-    /// Writes `text`, a number with a point before its fraction, in this style: `-1234567.5` as `-1,234,567.5`. What
-    /// follows the digits (a power of ten, a percent sign) stays.
+    /// Formats `text`, a number with a point before its fraction: `-1234567.5` as `-1,234,567.5`. A suffix (a power of
+    /// ten, a percent sign) stays.
     package func written(_ text: String) -> String {
         guard self != NumberStyle() else { return text }
         let isDigit = { (byte: UInt8) in (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) }

@@ -1,15 +1,15 @@
 import Market
 
-/// What a pane shows: its heading and its lines.
+/// The contents of a pane: its heading and its lines.
 struct PaneContents {
-    /// Pieces of text of one line, each with its look.
+    /// The pieces of text in one line, each with its style.
     typealias Line = [(text: String, style: CellStyle)]
 
     var title: String
     var lines: [Line] = []
-    /// How many entries there are behind the last that is whole; `nil` for the lines that have no room.
+    /// The number of entries after the last complete one; `nil` for lines that do not fit.
     var rest: Int?
-    /// The most lines of the screen that it takes, its heading among them.
+    /// The largest height in lines, including the heading.
     var room: Int
 
     init(_ title: String, room: Int, _ lines: [Line] = []) {
@@ -18,11 +18,11 @@ struct PaneContents {
         self.lines = lines
     }
 
-    /// Takes as many entries as there is room for, each of some lines.
+    /// Takes as many entries as fit, each of one or more lines.
     ///
     /// - Parameters:
-    ///   - first: the entries are taken from this one on.
-    ///   - none: what stands there where there is no entry.
+    ///   - first: the index of the first entry.
+    ///   - none: the text for an empty list.
     init(_ title: String, room: Int, entries count: Int, from first: Int, none: String, _ entry: (Int) -> [Line]) {
         self.init(title, room: room, count == 0 ? [[(none, .dimmed)]] : [])
         guard count > 0 else { return }

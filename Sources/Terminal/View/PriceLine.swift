@@ -1,30 +1,30 @@
 import Market
 
-/// What one line of the table of symbols says.
+/// The contents of one line in the table of symbols.
 struct PriceLine {
-    /// The symbol, marked where it is selected; longest form first.
+    /// The symbol, marked if it is selected; longest form first.
     var names: [String]
     var isSelected: Bool
     /// `nil` for a symbol without a price.
     var text: RowText?
-    /// Trades a second.
+    /// Trades per second.
     var rate = ""
 
-    /// The age; a fresh one has no word to be shortened to, and goes before a warning does.
+    /// Returns a form of the age. A fresh age has no short form and disappears before a warning does.
     fileprivate func age(_ form: Int) -> String {
         guard let text else { return "" }
         guard text.freshness == .fresh else { return text.ages[text.ages.count - 3 + form] }
         return form == 0 ? text.ages[1] : ""
     }
 
-    /// The columns, left to right.
+    /// Returns the columns, left to right.
     ///
     /// - Parameters:
     ///   - isMarked: whether one line is marked as selected.
-    ///   - span: the time that the charts show; `nil` where there is none to show.
+    ///   - span: the time range of the charts; `nil` for no chart.
     static func columns(isMarked: Bool, span: ChartSpan?) -> [TableColumn<PriceLine>] {
         typealias Column = TableColumn<PriceLine>
-        /// Text of a line that has a price.
+        /// Returns a text of a line with a price.
         func said(_ text: @escaping (RowText) -> String?) -> (PriceLine) -> String {
             { $0.text.flatMap(text) ?? "" }
         }

@@ -1,13 +1,13 @@
 import Market
 
-/// Numbers as the screen shows them. Prices are exact; only a volume, a rate and a percentage are ever shortened.
+/// The formatting of numbers on the screen. Prices are exact; only volumes, rates and percentages are shortened.
 enum PriceText {
-    /// More zeros than these are written as a power of ten.
+    /// The largest number of fraction digits; longer numbers are written as a power of ten.
     static let maximumFractionDigits = 18
     private static let maximumIntegerDigits = 18
 
-    /// The exact text of `decimal` with at least `fractionDigits` fraction digits; very large and very small numbers as
-    /// `digits e power`, which is exact too.
+    /// Returns the exact text of `decimal` with at least `fractionDigits` fraction digits; very large and very small
+    /// numbers as `digits e power`, which is exact too.
     static func exact(_ decimal: ExactDecimal, fractionDigits: Int = 0) -> String {
         let digits = String(decimal.significand.magnitude)
         let exponent = Int(decimal.exponent)
@@ -31,8 +31,8 @@ enum PriceText {
         return sign + (fraction.isEmpty ? whole : "\(whole).\(fraction)")
     }
 
-    /// `sum` cut to about eight significant digits, never within its whole part; for volumes. A dash where it is not the whole
-    /// sum.
+    /// Returns `sum` with about eight significant digits, never cut within its whole part; for volumes. An incomplete
+    /// sum is a dash.
     static func shortened(_ sum: ExactSum) -> String {
         guard sum.isWhole else { return "-" }
         let text = sum.description
@@ -46,18 +46,19 @@ enum PriceText {
         return kept == 0 ? String(whole) : "\(whole).\(fraction.prefix(kept))"
     }
 
-    /// `price - open` with a sign, exact; `nil` where it cannot be held.
+    /// Returns `price - open` with a sign, exact; `nil` on overflow.
     static func change(_ price: ExactDecimal, since open: ExactDecimal, fractionDigits: Int) -> String? {
         guard let difference = price.subtracting(open) else { return nil }
         return (difference > .zero ? "+" : "") + Self.exact(difference, fractionDigits: fractionDigits)
     }
 
-    /// The change in percent with two decimals, halves away from zero; `nil` where it has no meaning or no room.
+    /// Returns the change in percent with two decimals, halves rounded away from zero; `nil` if it has no meaning or
+    /// does not fit.
     static func percent(_ price: ExactDecimal, since open: ExactDecimal) -> String? {
         guard open.significand > 0, let (newest, first) = Self.aligned(price, open) else { return nil }
         let (scaled, overflow) = (newest - first).multipliedReportingOverflow(by: 20_000)
         guard !overflow else { return nil }
-        // Twice the hundredths of a percent, so that the half can be rounded without a fraction.
+        // Twice the hundredths of a percent, which allows rounding the half with integers.
         let doubled = scaled / first
         let hundredths = (doubled.magnitude + 1) / 2
         guard hundredths < 1_000_000_000 else { return nil }
@@ -66,12 +67,12 @@ enum PriceText {
         return "\(sign)\(hundredths / 100).\(fraction.count == 1 ? "0" : "")\(fraction)%"
     }
 
-    /// Trades per second from tenths: `0.4`, `12`, `1250`.
+    /// Formats trades per second from tenths: `0.4`, `12`, `1250`.
     static func rate(tenths: Int64) -> String {
         tenths < 100 ? "\(tenths / 10).\(tenths % 10)" : "\((tenths + 5) / 10)"
     }
 
-    /// Both numbers on the smaller power of ten, where 128 bits hold their difference.
+    /// Returns both numbers on the smaller power of ten, if their difference fits 128 bits.
     private static func aligned(_ left: ExactDecimal, _ right: ExactDecimal) -> (Int128, Int128)? {
         let exponent = min(
             left.isZero ? Int(right.exponent) : Int(left.exponent),

@@ -1,15 +1,15 @@
 import Market
 
-/// The words and looks of one row at one moment.
+/// The texts and styles of one row at one moment.
 struct RowText {
     let row: DisplayRow
     let freshness: Freshness
-    /// How old the price is, longest form first.
+    /// The age of the price, longest form first.
     let ages: [String]
     /// Whether an old price is struck out.
     private let isStruck: Bool
     let look: DisplayLook
-    /// The price with all its digits, as many as any price of the symbol needed.
+    /// The price with the symbol's number of fraction digits.
     let price: String
 
     init(_ row: DisplayRow, _ freshness: Freshness, ages: [String], isStruck: Bool, look: DisplayLook) {
@@ -33,13 +33,13 @@ struct RowText {
     var size: String { self.look.written(self.summary.size) }
     var volume: String { self.look.written(PriceText.shortened(self.summary.volume)) }
 
-    /// The price with its arrow, longest form first; the last form says that it does not fit.
+    /// The price with its arrow, longest form first. The last form is the sign for a price that does not fit.
     var prices: [String] {
         let arrow = self.look.glyphs.arrow(self.row.direction)
         return ["\(self.price) \(arrow)", "\(self.price)\(arrow)", self.price, self.look.glyphs.sign("…", "~")]
     }
 
-    /// The change since the session's start; `nil` where it cannot be held.
+    /// The change since the session's start; `nil` on overflow.
     var change: String? {
         PriceText.change(self.summary.price, since: self.summary.open, fractionDigits: self.row.fractionDigits)
             .map(self.look.written)
@@ -52,7 +52,7 @@ struct RowText {
         PriceText.percent(self.summary.price, since: price).map(self.look.written)
     }
 
-    /// The change, absolute and in percent, as far as it can be said; longest form first.
+    /// The change, absolute and in percent, if known; longest form first.
     var changes: [String] {
         switch (self.change, self.percent) {
         case (.some(let change), .some(let percent)): ["\(change) (\(percent))", "\(change) \(percent)", percent]
@@ -73,19 +73,19 @@ struct RowText {
 
     var changeStyle: CellStyle { self.style(since: self.summary.open) }
 
-    /// The look of a change from `price` to the price of now.
+    /// Returns the style of a change from `price` to the current price.
     func style(since price: ExactDecimal) -> CellStyle {
         guard self.freshness == .fresh else { return .dimmed }
         if self.summary.price == price { return .plain }
         return CellStyle(self.summary.price > price ? .rising : .falling)
     }
 
-    /// The look of what is neither good nor bad news.
+    /// The style of neutral values.
     var quietStyle: CellStyle { self.freshness == .fresh ? .plain : .dimmed }
 }
 
 extension DisplayLook {
-    /// Writes a number as the settings want it.
+    /// Formats a number as the settings require.
     func written(_ text: String) -> String { self.numbers.written(text) }
 
     func written(_ number: ExactDecimal, fractionDigits: Int = 0) -> String {

@@ -1,13 +1,13 @@
 import Market
 
-/// The signs of the screen, in both sets of characters.
+/// The signs of the screen, in both character sets.
 extension ScreenGlyphs {
-    /// Gives the sign of this set.
+    /// Returns the sign of this set.
     func sign(_ unicode: String, _ ascii: String) -> String { self == .unicode ? unicode : ascii }
 
-    /// What stands before a chosen line.
+    /// The mark before a chosen line.
     var pointer: String { self.sign("▸", ">") }
-    /// One column of a line across the screen.
+    /// One column of a rule.
     var rule: String { self.sign("─", "-") }
 
     func arrow(_ direction: PriceDirection) -> String {

@@ -1,8 +1,8 @@
 import Market
 
-/// The newest prices of one symbol that were shown, as a list with the newest first: the tape as a person can follow it.
+/// The newest displayed prices of one symbol, newest first.
 ///
-/// What the debounce left out between two of them is counted in the later one.
+/// Each entry counts the trades that conflation skipped before it.
 struct ShownPrices: Sendable {
     struct Entry: Sendable, Equatable {
         /// The exchange's clock, ns since 1970.
@@ -10,20 +10,20 @@ struct ShownPrices: Sendable {
         var price: ExactDecimal
         var size: ExactDecimal
         var direction: PriceDirection
-        /// Trades left out since the entry before.
+        /// The number of trades skipped since the preceding entry.
         var skipped: UInt64
     }
 
-    /// More than the highest screen has lines for beside a chart.
+    /// More than a screen has lines beside a chart.
     static let most = 64
 
-    /// A ring, filled from the front.
+    /// A ring buffer, filled from the front.
     private var ring: [Entry] = []
     private var newest = 0
 
     var count: Int { self.ring.count }
 
-    /// The entries from the newest on.
+    /// Returns an entry; the newest one has index 0.
     subscript(index: Int) -> Entry {
         self.ring[(self.newest + self.ring.count - index) % self.ring.count]
     }

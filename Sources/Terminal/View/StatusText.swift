@@ -1,22 +1,22 @@
 import Market
 import Measurements
 
-/// The state of the feed in words, from the longest form to the shortest, with the time of their next change.
+/// The feed's status in words, from the longest form to the shortest, with the time of the next change.
 struct StatusText {
-    /// Longest first; each begins with a mark, so that colour is never alone.
+    /// Longest first; each begins with a mark, since colour alone is not enough.
     var forms: [String]
     var ink: CellStyle.Ink
-    /// Why, when the longest form says it.
+    /// The reason, if the longest form includes it.
     var reason: String?
-    /// How long these words stay true, ns; `nil` when they do not depend on time.
+    /// How long these words stay true, ns; `nil` if they do not depend on time.
     var lasts: Int64?
 
     /// - Parameters:
-    ///   - status: what is true of the feed, its age considered.
-    ///   - silence: the age of the newest trade of all, ns.
+    ///   - status: the effective status, which takes the newest trade's age into account.
+    ///   - silence: the age of the newest trade of all symbols, ns.
     init(_ status: FeedStatus, silence: Int64?, wall: Int64, glyphs: ScreenGlyphs) {
         var lasts: Int64?
-        /// When something comes, in words.
+        /// Returns the words for a wait.
         func wait(_ before: String, until time: Int64?, now: String) -> String {
             guard let time else { return "" }
             lasts = AgeText.untilChange(shrinking: time - wall)
@@ -32,7 +32,7 @@ struct StatusText {
             (mark, self.ink) = ("◌", .warning)
             self.forms = ["CONNECTED, no trade yet", "WAITING", "WAIT"]
         case .live:
-            // What is played is not live, however well it goes.
+            // A replay is not live, however well it runs.
             mark = status.isPaused ? "◌" : "●"
             self.ink = status.source == .live ? .good : status.isPaused ? .warning : .accent
             self.forms = [status.spokenWord.uppercased()]
@@ -83,19 +83,19 @@ struct StatusText {
     }
 }
 
-/// How far a price can be trusted to be the market's.
+/// How well a price represents the current market.
 enum Freshness: Equatable {
     case fresh
-    /// No trade for a while, though the feed stands.
+    /// No recent trade, though the feed is connected.
     case late
-    /// The symbol is quiet, or the feed is cut: the market may be anywhere.
+    /// The symbol is quiet, or the connection is lost, so the market's price may be anywhere.
     case old
 
-    /// By the feed's word for itself and for the symbol; by the price's age only where it says nothing of the symbol, and
-    /// where the silence is unusual for it.
+    /// Derives the freshness from the statuses of the feed and of the symbol. The age counts only if the symbol has no
+    /// status and the silence is unusual for it.
     ///
-    /// - Parameter unusual: the age from which it is: ``FreshnessLimits/unusualSilence(longest:)`` of its own; `nil` while
-    ///   those are not known.
+    /// - Parameter unusual: the age from which a silence is unusual (``FreshnessLimits/unusualSilence(longest:)``);
+    ///   `nil` while it is unknown.
     init(
         age: Int64,
         unusual: Int64? = nil,
@@ -107,7 +107,7 @@ enum Freshness: Equatable {
         case .live, .late:
             switch symbol {
             case .live: self = phase == .live && age < unusual ?? .max ? .fresh : .late
-            // A price from before it was asked for anew, across which some may be missing.
+            // The price is older than the new subscription, and trades in between may be missing.
             case .asked: self = age < limits.staleAfter ? .late : .old
             case .quiet, .refused: self = .old
             case nil:
@@ -118,7 +118,7 @@ enum Freshness: Equatable {
                 }
             }
         case .ended:
-            // What was true at the end of a recording stays so.
+            // The last status of a recording stays.
             switch symbol {
             case .live, .asked, nil: self = .fresh
             case .quiet, .refused: self = .old
@@ -129,7 +129,7 @@ enum Freshness: Equatable {
         }
     }
 
-    /// The age in words, longest form first; anything but fresh says so with a mark and a word.
+    /// Returns the age in words, longest form first; any other freshness than `fresh` adds a mark and a word.
     func forms(age: Int64, glyphs: ScreenGlyphs) -> [String] {
         let words = AgeText.words(age)
         let mark = self.mark(glyphs)
@@ -140,7 +140,7 @@ enum Freshness: Equatable {
         }
     }
 
-    /// What stands before the word, so that colour is never alone.
+    /// Returns the mark before the word, since colour alone is not enough.
     func mark(_ glyphs: ScreenGlyphs) -> String {
         switch self {
         case .fresh: glyphs.sign("●", "*")

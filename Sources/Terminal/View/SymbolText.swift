@@ -1,16 +1,16 @@
 import Market
 
-/// What is wrong with one symbol in words; nothing where nothing is.
+/// The description of a problem with one symbol; `nil` without a problem.
 struct SymbolText {
     /// For the column of ages, longest first.
     var forms: [String]
-    /// For a symbol without a price, longest first: with the whole name, of which a column shows as much as tells it from the
-    /// others, and with what was probably meant; the shortest without either.
+    /// For a symbol without a price, longest first. The longer ones have the full name, since a column may truncate it,
+    /// and the probable name; the shortest has neither.
     var sentences: [String]
-    /// Whether the words tell an age.
+    /// Whether the words include an age.
     var isAged = false
 
-    /// - Parameter age: how old the symbol's price is, or for how long it has been in this state without one; ns.
+    /// - Parameter age: the age of the symbol's price, or without a price the time in this state; ns.
     init?(_ status: SymbolStatus?, age: Int64, glyphs: ScreenGlyphs) {
         guard let status else { return nil }
         let mark = Freshness.old.mark(glyphs)
@@ -39,20 +39,20 @@ struct SymbolText {
         return ["\(named)\(Self.hint(status))", named, words]
     }
 
-    /// A symbol without its exchange: `BINANCE:BTCUSDT` is `BTCUSDT`.
+    /// Returns a symbol without its exchange: `BTCUSDT` for `BINANCE:BTCUSDT`.
     static func withoutExchange(_ symbol: String) -> String {
         guard let colon = symbol.firstIndex(of: ":") else { return symbol }
         let name = symbol[symbol.index(after: colon)...]
         return name.isEmpty ? symbol : String(name)
     }
 
-    /// A symbol's name, longest form first.
+    /// Returns a symbol's name, longest form first.
     static func names(of symbol: String) -> [String] {
         let name = Self.withoutExchange(symbol)
         return [symbol, name, ScreenText.clean(name, columns: 6)]
     }
 
-    /// `; did you mean BINANCE:BTCUSDT?`, where the service does not know a symbol that is like one that it may know.
+    /// Returns `; did you mean BINANCE:BTCUSDT?` for an unknown symbol that resembles a known one; else an empty text.
     static func hint(_ status: SymbolStatus) -> String {
         guard case .refused(.noSuchSymbol, _) = status.state, let meant = SymbolHint.meant(by: status.symbol) else {
             return ""
@@ -60,7 +60,7 @@ struct SymbolText {
         return "; did you mean \(meant)?"
     }
 
-    /// Why a symbol does not come that is refused, in the service's words where it has some.
+    /// Returns the reason for a symbol's refusal, in the service's words if it gave any.
     static func refusal(_ status: SymbolStatus) -> String {
         (status.reason.map { ScreenText.clean($0, columns: 256) } ?? status.word) + Self.hint(status)
     }

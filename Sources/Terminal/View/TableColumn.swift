@@ -1,36 +1,37 @@
 import Market
 
-/// A column of a table as data: its heading, its texts by width, and what has room before what.
+/// A column of a table: its heading, its texts by width, and its priorities.
 struct TableColumn<Line> {
     /// One width of a column.
     struct Form {
-        /// Of all forms of a table, the one with the lowest rank has room first; a later form of a column replaces an earlier.
+        /// The form with the lowest rank in the table gets space first; a later form of a column replaces an earlier
+        /// one.
         var rank: Int
         var text: (Line) -> String
     }
 
-    /// What is drawn beside the text, or in its place.
+    /// The drawing beside the text, or in its place.
     enum Extra {
         case none
-        /// The digits that have just changed stand out.
+        /// A highlight of the digits that have just changed.
         case flash
         /// A chart of the text's width.
         case chart
     }
 
-    /// The rank of the column by which a table is sorted: it is seen, or nobody knows why the table stands as it stands.
+    /// The rank of the sorted column, which must be visible to explain the order.
     static var sortedRank: Int { 9 }
 
     var heading: String
-    /// What the table is sorted by where its heading has the arrow.
+    /// The sort order that this column shows with an arrow in its heading.
     var order: DisplayOrder?
     var isLeft = false
-    /// Whether it is there although none of its lines says anything.
+    /// Whether the column stays if all of its texts are empty.
     var isKept = false
     var extra = Extra.none
-    /// The least width of the widest form, so that the table does not jump with every digit.
+    /// The smallest width of the widest form, so that the table does not move with every digit.
     var calmWidth = 0
-    /// The widest first.
+    /// Widest first.
     var forms: [Form]
     var style: (Line) -> CellStyle
 
@@ -54,7 +55,7 @@ struct TableColumn<Line> {
         self.style = style
     }
 
-    /// What a form is wide at least, if it shows anything.
+    /// Returns the smallest width of a form, if it shows anything.
     func minimumWidth(form: Int, hasHeadings: Bool) -> Int {
         form == 0 ? max(self.calmWidth, hasHeadings ? self.heading.count : 1) : 1
     }

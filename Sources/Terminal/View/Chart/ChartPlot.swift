@@ -1,11 +1,11 @@
 import Market
 
-/// A line through samples, as characters: Braille dots, two columns and four rows to a character, or plain ASCII.
+/// A line through samples as characters: Braille patterns with two columns and four rows of dots each, or plain ASCII.
 struct ChartPlot {
-    /// The lines from the top; a blank is a space.
+    /// The lines from the top; a blank cell is a space.
     var lines: [[String]]
 
-    /// How many samples a chart of so many characters takes.
+    /// Returns the number of samples for a chart of this width.
     static func sampleCount(columns: Int, glyphs: ScreenGlyphs) -> Int { glyphs == .unicode ? 2 * columns : columns }
 
     init(_ samples: [ChartSample], scale: ChartScale, rows: Int, glyphs: ScreenGlyphs) {
@@ -15,7 +15,8 @@ struct ChartPlot {
         }
     }
 
-    /// The dots of each sample from the top, as a range; joined to the sample before, so that the line is one.
+    /// Returns the range of dots of each sample, from the top. Each range reaches the preceding sample, so that the
+    /// line is continuous.
     private static func spans(_ samples: [ChartSample], scale: ChartScale, dots: Int) -> [ClosedRange<Int>?] {
         func dot(_ value: Double) -> Int { Int(((1 - scale.height(value)) * Double(dots - 1)).rounded()) }
         var before: Double?
@@ -33,7 +34,7 @@ struct ChartPlot {
         }
     }
 
-    /// The bits of the dots of a character: left and right, from the top (Unicode, U+2800).
+    /// The bit of each dot in a character: the left column, then the right one, from the top (Unicode, U+2800).
     private static let bits: [[UInt8]] = [[0x01, 0x02, 0x04, 0x40], [0x08, 0x10, 0x20, 0x80]]
     private static let patterns: [String] = (0..<256).map { bits in
         bits == 0 ? " " : Unicode.Scalar(0x2800 + UInt32(bits)).map { String(Character($0)) } ?? " "
@@ -60,14 +61,14 @@ struct ChartPlot {
         return lines
     }
 
-    /// A line of one character's height.
+    /// Returns a chart of one line.
     static func sparkline(_ samples: [ChartSample], glyphs: ScreenGlyphs) -> String {
         let low = samples.compactMap(\.low).min() ?? 0
         let high = samples.compactMap(\.high).max() ?? 0
         let levels = glyphs == .unicode ? ["▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"] : ["_", ".", "-", "=", "^"]
         return samples.map { sample in
             guard let close = sample.close else { return " " }
-            // A price that stood still stands in the middle.
+            // A constant price is drawn in the middle.
             let height = high > low ? (close - low) / (high - low) : 0.5
             let level = height.isFinite ? Int((height * Double(levels.count - 1)).rounded()) : 0
             return levels[min(max(level, 0), levels.count - 1)]

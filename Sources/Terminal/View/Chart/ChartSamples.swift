@@ -1,18 +1,18 @@
 import Market
 
-/// What a price did in one column of a chart.
+/// The price movement in one column of a chart.
 enum ChartSample: Equatable {
     /// Before the first price, in a gap, or in the future.
     case unknown
-    /// Nothing was traded: the price stands where it stood.
+    /// No trade in this column: the price is unchanged.
     case held(Double)
     case traded(low: Double, high: Double, close: Double)
 
-    /// The samples of a series from `from` to `to`, in so many columns.
+    /// Returns the samples of a series from `from` to `to`.
     ///
     /// - Parameters:
-    ///   - now: nothing is drawn behind it.
-    ///   - isCut: whether the feed is cut, so that it is not known what the price did since its newest.
+    ///   - now: the end of the drawing.
+    ///   - isCut: whether the connection is lost, so that the price since the newest trade is unknown.
     static func samples(
         of series: PriceSeries,
         from: Int64,
@@ -30,7 +30,7 @@ enum ChartSample: Equatable {
         }
         var held: Double?
         var next = 0
-        // The last point that begins before the stretch tells where the price stood at its beginning.
+        // The last point before the range has the price at the range's start.
         for index in max(0, series.index(from: from) - 1)..<series.count {
             let point = series[index]
             let place = column(point.start)
@@ -38,7 +38,7 @@ enum ChartSample: Equatable {
             let close = point.close.approximation
             guard close.isFinite, point.low.isFinite, point.high.isFinite else { continue }
             if point.followsGap {
-                // A gap is seen, however short it was.
+                // A gap always gets a column, even if it is shorter.
                 if place > 0, next == place, place < columns { samples[place - 1] = .unknown }
             } else if let held, next < place {
                 for column in next..<place { samples[column] = .held(held) }
@@ -46,7 +46,7 @@ enum ChartSample: Equatable {
             held = close
             next = max(next, place + 1)
             guard place >= 0 else {
-                // One that is under way at the beginning is seen there, also where a gap follows it.
+                // A point that spans the start appears in the first column, even before a gap.
                 if point.start + series.width > from { (samples[0], next) = (.held(close), 1) }
                 continue
             }

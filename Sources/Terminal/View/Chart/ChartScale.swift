@@ -1,11 +1,11 @@
 import Market
 
-/// The prices at the foot and the head of a chart, both at even numbers, so that the picture stands still while the price
-/// moves within them; and the even prices between, as labels.
+/// The price scale of a chart. Its ends are round numbers, so that the chart does not move with every price; the round
+/// numbers in between are labels.
 struct ChartScale {
     struct Tick {
         var value: Double
-        /// Exact, with no more digits than the step between two of them needs.
+        /// The exact value, with the fraction digits of the step.
         var price: ExactDecimal
     }
 
@@ -14,8 +14,8 @@ struct ChartScale {
     var ticks: [Tick]
 
     /// - Parameters:
-    ///   - most: the most ticks that there is room for.
-    ///   - fractionDigits: those of the symbol; a price that stands still is given a few steps of the last one.
+    ///   - most: the largest number of ticks.
+    ///   - fractionDigits: the symbol's fraction digits, which determine the scale of a constant price.
     init?(_ samples: [ChartSample], maximumTicks most: Int, fractionDigits: Int) {
         guard var low = samples.compactMap(\.low).min(), var high = samples.compactMap(\.high).max() else { return nil }
         if low == high {
@@ -36,7 +36,7 @@ struct ChartScale {
             return
         }
         let first = (self.bottom / step).rounded(.up)
-        // Beyond this a Double has no room for the fraction of a step.
+        // Beyond this, a Double cannot represent a fraction of a step.
         guard first.magnitude < 1e15 else { return }
         for number in 0...most {
             let value = (first + Double(number)) * step
@@ -49,13 +49,13 @@ struct ChartScale {
         }
     }
 
-    /// How high a price stands, 0 at the bottom and 1 at the top.
+    /// Returns the relative height of a price, from 0 at the bottom to 1 at the top.
     func height(_ value: Double) -> Double {
         let height = (value - self.bottom) / (self.top - self.bottom)
         return height.isFinite ? min(max(height, 0), 1) : 0.5
     }
 
-    /// The smallest of 1, 2 and 5 times a power of ten that is at least `span`.
+    /// Returns the smallest product of 1, 2 or 5 and a power of ten that is at least `span`.
     private static func step(atLeast span: Double) -> (digit: Int, exponent: Int) {
         var exponent = 0
         while exponent > -300, Self.power(exponent) > span { exponent -= 1 }

@@ -1,7 +1,7 @@
 import Market
 
 extension ChartSpan {
-    /// How long it is, ns; `nil`: as long as the session.
+    /// The span, ns; `nil` for the session.
     var length: Int64? {
         switch self {
         case .session: nil
@@ -11,7 +11,7 @@ extension ChartSpan {
         }
     }
 
-    /// Its name where there is little room.
+    /// The short name.
     var word: String {
         switch self {
         case .session: "session"
@@ -21,10 +21,10 @@ extension ChartSpan {
         }
     }
 
-    /// The stretch of time that a chart of `columns` points shows at `now`.
+    /// Returns the time range of a chart with `columns` points at `now`.
     ///
-    /// It ends at the next of some twenty even marks and not at `now`, so that the picture stands still while its newest
-    /// point moves on, and moves by itself only twenty times in its span.
+    /// The range ends at the next of some twenty even marks, not at `now`. The chart therefore stands still while its
+    /// newest point advances, and shifts only twenty times in its span.
     func stretch(now: Int64, start: Int64, columns: Int) -> Range<Int64> {
         guard let length = self.length else {
             let age = max(now - start, 1)
@@ -37,7 +37,7 @@ extension ChartSpan {
         return (end - length)..<end
     }
 
-    /// The power of two of seconds that is at least `span`; ns.
+    /// Returns the smallest power of two in seconds that is at least `span`; ns.
     private static func even(_ span: Int64) -> Int64 {
         var step: Int64 = 1_000_000_000
         while step < span, step < Int64.max / 4 { step *= 2 }
@@ -46,8 +46,8 @@ extension ChartSpan {
 }
 
 extension DisplayState {
-    /// What time it is on the clock of the charts, ns since 1970: ours, or in a replay the recording's, which goes on by the
-    /// replay's pace from its newest trade.
+    /// Returns the time on the charts' clock, ns since 1970: the wall clock, or in a replay the recording's clock,
+    /// which advances from its newest trade at the replay's speed.
     func marketTime(_ now: Moment) -> Int64 {
         guard self.followsExchangeClock else { return now.wall }
         var newest: (time: Int64, arrived: Int64)?

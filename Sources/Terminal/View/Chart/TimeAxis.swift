@@ -1,9 +1,9 @@
 import Market
 
-/// The moments under a chart that have a label.
+/// The labelled moments below a chart.
 struct TimeAxis {
     struct Label: Equatable {
-        /// The column of the moment itself.
+        /// The column of the moment.
         var column: Int
         var text: String
     }
@@ -35,6 +35,6 @@ struct TimeAxis {
         }
     }
 
-    /// `05:31:02` below a minute, `05:31` below a day, else `11-21`.
+    /// The width of `05:31:02` for steps below a minute, of `05:31` or `11-21` for longer ones.
     private static func width(_ seconds: Int64) -> Int { seconds < 60 ? 8 : 5 }
 }
