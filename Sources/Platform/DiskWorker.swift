@@ -2,7 +2,7 @@ package import NIOCore
 
 /// An executor of file work for event loops, which must not wait for a disk.
 package protocol DiskWorker: Sendable {
-    /// Does the work after all work submitted before, and passes its answer to the loop, which does not wait.
+    /// Does the work after all work submitted before, and passes its answer to the loop. Never waits.
     func perform<Answer: Sendable>(
         on loop: any EventLoop,
         _ work: @escaping @Sendable () -> Answer,
@@ -25,9 +25,9 @@ extension DiskWorker {
         }
     }
 
-    /// Returns the work's answer, or `nil` if the disk takes longer than the limit; the work then goes on.
+    /// Returns the work's answer, or `nil` if it takes longer than the limit; the work then continues.
     ///
-    /// A cancelled task waits all the same: what is queued must be in the files however the program ends.
+    /// Cancellation of the task does not end the wait: queued work must reach the files however the program ends.
     package func answer<Answer: Sendable>(
         within limit: Duration = WorkQueue.patience,
         _ work: @escaping @Sendable () -> Answer

@@ -3,16 +3,16 @@ import Glibc
 /// An output descriptor whose writes never wait in the kernel, whatever the reader does.
 ///
 /// `O_NONBLOCK` belongs to the open file, which standard output shares with the shell and its other programs, so it is
-/// never set on the descriptor that was given: a terminal is opened a second time, a socket is written with a flag, and
-/// a pipe takes pieces that `poll` has promised room for. Owns what it opened.
+/// never set on the given descriptor. A terminal is opened a second time, a socket is written with a flag, and a pipe
+/// gets pieces for which `poll` has reported buffer space. Owns only the descriptor that it opens.
 package final class PollingOutput: Sendable {
     package enum Outcome: Equatable {
         case wrote(Int)
-        /// No room now; `poll` for `POLLOUT`.
+        /// No buffer space; `poll` for `POLLOUT`.
         case full
-        /// Nobody will ever read it.
+        /// The reader has gone for good.
         case closed
-        /// The system does not take it, for a reason such as a full disk; its number.
+        /// The system refuses the bytes, for a reason such as a full disk; the error number.
         case failed(Int32)
     }
 
@@ -39,7 +39,7 @@ package final class PollingOutput: Sendable {
             }
         case S_IFIFO: (self.descriptor, self.owns, self.mode) = (given, false, .pieces)
         case S_IFSOCK: (self.descriptor, self.owns, self.mode) = (given, false, .socket)
-        // A file or a device such as /dev/null takes what it is given.
+        // A file, or a device such as /dev/null, takes all bytes at once.
         default: (self.descriptor, self.owns, self.mode) = (given, false, .whole)
         }
     }
@@ -48,7 +48,7 @@ package final class PollingOutput: Sendable {
         if self.owns { close(self.descriptor) }
     }
 
-    /// Writes as much of `bytes` as there is room for.
+    /// Writes as many of `bytes` as there is buffer space for.
     package func write(_ bytes: ArraySlice<UInt8>) -> Outcome {
         guard !bytes.isEmpty else { return .wrote(0) }
         while true {
@@ -69,14 +69,14 @@ package final class PollingOutput: Sendable {
             switch errno {
             case EINTR: continue
             case EAGAIN: return .full
-            // The reader has gone, or the terminal has.
+            // The reader or the terminal has gone.
             case EPIPE, EIO, ECONNRESET, EBADF: return .closed
             case let number: return .failed(number)
             }
         }
     }
 
-    /// Whether a pipe has room for `PIPE_BUF` bytes, which is what `POLLOUT` says of one (pipe(7)).
+    /// Whether a pipe has buffer space for `PIPE_BUF` bytes, which `POLLOUT` means for a pipe (pipe(7)).
     private func hasRoom() -> Bool {
         var polled = pollfd(fd: self.descriptor, events: Int16(POLLOUT), revents: 0)
         return poll(&polled, 1, 0) > 0

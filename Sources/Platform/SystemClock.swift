@@ -1,11 +1,12 @@
 package import Glibc
 package import Market
 
-/// The two clocks of the shell; machines get their readings as arguments.
+/// The system's two clocks. State machines do not read them; they get the times as arguments.
 package enum SystemClock {
     /// Monotonic ns (`CLOCK_MONOTONIC`), the clock of `DisplayRow.arrived`; NIO's `NIODeadline` reads the same one.
     package static func monotonic() -> Int64 { Self.read(CLOCK_MONOTONIC) }
 
+    /// Returns the times of both clocks.
     package static func now() -> Moment {
         Moment(monotonic: Self.read(CLOCK_MONOTONIC), wall: Self.read(CLOCK_REALTIME))
     }
@@ -16,9 +17,10 @@ package enum SystemClock {
         return Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec)
     }
 
-    /// Waits on descriptors; `nil` waits without limit. An interruption counts as a wake.
+    /// Waits until a descriptor is ready or the time has passed; `nil` waits without limit. A signal also ends the
+    /// wait.
     package static func wait(_ descriptors: inout [pollfd], nanoseconds: Int64?) {
-        // Rounded up, so that the time waited for has come when the wait is over.
+        // Rounded up, so that the wait is never too short.
         let milliseconds = nanoseconds.map { Int32((min(max($0, 0), 3_600_000_000_000) + 999_999) / 1_000_000) }
         _ = poll(&descriptors, nfds_t(descriptors.count), milliseconds ?? -1)
     }

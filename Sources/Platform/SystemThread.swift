@@ -8,7 +8,7 @@ package enum SystemThread {
         init(_ body: @escaping () -> Void) { self.body = body }
     }
 
-    /// Runs `body` on a new detached thread; returns 0, or the error number if the system has no thread left.
+    /// Runs `body` on a new detached thread; returns 0, or the error number if no thread can be created.
     package static func start(_ body: @escaping @Sendable () -> Void) -> Int32 {
         let work = Unmanaged.passRetained(Work(body))
         var thread = pthread_t()
@@ -30,7 +30,8 @@ package enum SystemThread {
         return 0
     }
 
-    /// Names the calling thread, and sets its niceness behind that of the main thread; Linux gives each thread its own.
+    /// Names the calling thread, and adds `niceness` to that of the main thread. On Linux each thread has its own
+    /// niceness.
     static func describe(name: String, niceness: Int32) {
         tickertape_name_thread(name)
         let kind = __priority_which_t(PRIO_PROCESS.rawValue)

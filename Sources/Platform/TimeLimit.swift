@@ -1,6 +1,6 @@
-/// Returns the work's answer, or `nil` if it takes longer than the limit; the work then goes on.
+/// Returns the work's answer, or `nil` if it takes longer than the limit; the work then continues.
 ///
-/// A cancelled task waits all the same: what is queued must be in the files however the program ends.
+/// Cancellation of the task does not end the wait: queued work must reach the files however the program ends.
 package func withTimeLimit<Answer: Sendable>(
     _ limit: Duration,
     _ work: @escaping @Sendable () async -> Answer

@@ -1,14 +1,14 @@
 import CLinux
 package import Glibc
 
-/// What wakes a thread: rung from anywhere, also from a signal handler, and heard in `poll`.
+/// A signal that wakes a thread from any other thread or a signal handler; the thread waits for it in `poll`.
 ///
-/// A ring is kept until the thread waits; more of them are one.
+/// A signal is kept until the thread waits. Several of them count as one.
 package final class WakeSignal: Sendable {
-    /// Becomes readable when it is rung (eventfd(2)).
+    /// The eventfd, which is readable after ``ring()`` (eventfd(2)).
     package let descriptor: Int32
 
-    /// - Throws: ``SystemCallFailure`` when the process has no descriptor left.
+    /// - Throws: ``SystemCallFailure`` if the process has no descriptor left.
     package init() throws(SystemCallFailure) {
         self.descriptor = tickertape_open_event()
         guard self.descriptor >= 0 else { throw SystemCallFailure(call: "eventfd", number: errno) }
@@ -16,17 +16,18 @@ package final class WakeSignal: Sendable {
 
     deinit { close(self.descriptor) }
 
-    /// Wakes the thread that waits, or that waits next. From any thread; never waits.
+    /// Wakes the thread that waits, or that waits next. May be called on any thread; never waits.
     package func ring() { Self.ring(self.descriptor) }
 
-    /// Rings by descriptor; safe in a signal handler (signal-safety(7)).
+    /// Wakes by descriptor; safe in a signal handler (signal-safety(7)).
     package static func ring(_ descriptor: Int32) {
         var one: UInt64 = 1
-        // Fails only when it has been rung 2^64 times, which is as good.
+        // Fails only if the counter is at its maximum; the thread then wakes anyway.
         _ = write(descriptor, &one, MemoryLayout.size(ofValue: one))
     }
 
-    /// Waits until it is rung, at most for so many ns by the monotonic clock; forgets the rings, and says whether there was one.
+    /// Waits for a signal, at most `nanoseconds` by the monotonic clock. Clears the signal, and returns whether there
+    /// was one.
     @discardableResult
     package func wait(atMost nanoseconds: Int64) -> Bool {
         let (limit, isEndless) = SystemClock.monotonic().addingReportingOverflow(max(nanoseconds, 0))
@@ -34,13 +35,13 @@ package final class WakeSignal: Sendable {
             let left = isEndless ? Int64.max : limit - SystemClock.monotonic()
             var none: [pollfd] = []
             if self.wait(with: &none, atMost: left) { return true }
-            // A signal ends a wait, too.
+            // A system signal can end the wait too early.
             guard left > 0 else { return false }
         }
     }
 
-    /// Waits until it is rung or one of `others` is ready; an interruption counts as a wake. Forgets the rings, and says
-    /// whether there was one.
+    /// Waits for a signal or until one of `others` is ready; a system signal also ends the wait. Clears the signal, and
+    /// returns whether there was one.
     ///
     /// - Parameter nanoseconds: `nil` waits without limit.
     @discardableResult

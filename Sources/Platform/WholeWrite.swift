@@ -1,10 +1,10 @@
 import Glibc
 
-/// The writing of bytes to a descriptor until it has taken all of them. Blocks for as long as that takes.
+/// Writes of all bytes to a descriptor. They block until the descriptor has taken them.
 package enum WholeWrite {
-    /// Writes from where the descriptor stands, or over what is at a place in the file.
+    /// Writes at the descriptor's offset, or at `place` in the file.
     ///
-    /// - Returns: 0, or the system's number for what went wrong; an unknown part may have been written then.
+    /// - Returns: 0, or the error number; an unknown part may have been written then.
     package static func write(_ bytes: UnsafeRawBufferPointer, to descriptor: Int32, at place: Int64? = nil) -> Int32 {
         var written = 0
         while written < bytes.count {

@@ -5,15 +5,15 @@ import NIOConcurrencyHelpers
 /// A disk that hangs holds up its own queue and nothing else, so files that may lie on different disks have a queue each. The
 /// thread starts with the first work and ends when the queue is released or finished and all work is done.
 package final class WorkQueue: DiskWorker {
-    /// How long a stop waits for a disk: one that stalls for some seconds must not cost the end of a recording, and one that
-    /// hangs may do so for minutes.
+    /// The longest wait for a disk at a stop. A disk that stalls for some seconds must not cost the end of a recording;
+    /// one that hangs may do so for minutes.
     package static let patience = Duration.seconds(8)
 
     private struct State {
         var waiting: [@Sendable () -> Void] = []
         /// Wakes the threads; `nil` before the first one.
         var wake: WakeSignal?
-        /// Threads that run, and those of them that wait for work.
+        /// The number of running threads, and of those among them that wait for work.
         var threads = 0
         var idle = 0
         var isClosed = false
@@ -21,7 +21,7 @@ package final class WorkQueue: DiskWorker {
         var whenEnded: [CheckedContinuation<Void, Never>] = []
     }
 
-    /// What the threads share with the queue's owner, whom they outlive while they have work.
+    /// The state that the threads share with the queue. They keep it alive while they have work.
     private final class Shared: Sendable {
         let name: String
         let niceness: Int32
@@ -40,11 +40,11 @@ package final class WorkQueue: DiskWorker {
     /// Creates a queue without a thread.
     ///
     /// - Parameters:
-    ///   - name: the threads' name, for `top -H` and the like; 15 bytes at most.
-    ///   - niceness: how far the threads stand behind the main thread where the processor does not suffice for all. A niceness
-    ///     of 10 leaves a tenth of a share, which is a hundred times what a writer needs.
-    ///   - threads: the most threads; with more than one, work starts in order and may end in another.
-    ///   - startThread: starts a thread, and returns 0 or the number of the error.
+    ///   - name: the threads' name, as `top -H` shows it; 15 bytes at most.
+    ///   - niceness: the threads' niceness above the main thread's. With 10 they still get a tenth of its share on a
+    ///     busy processor, a hundred times what a writer needs.
+    ///   - threads: the most threads. With more than one, work starts in order but may end in another.
+    ///   - startThread: starts a thread; returns 0 or the error number.
     package init(
         _ name: String,
         niceness: Int32 = 0,
@@ -63,17 +63,17 @@ package final class WorkQueue: DiskWorker {
     package func submit(_ work: @escaping @Sendable () -> Void) {
         let wake = self.shared.state.withLockedValue { state in
             state.waiting.append(work)
-            // Without a thread left in the system the work waits for the next attempt.
+            // If no thread can be started, the work waits for the next submission.
             try? self.startIfNeeded(&state)
-            // A busy thread looks for more before it waits.
+            // A busy thread looks for more work before it waits.
             return state.idle > 0 ? state.wake : nil
         }
         wake?.ring()
     }
 
-    /// Starts the first thread, so that all work that follows is done.
+    /// Starts the first thread, so that later work cannot fail to start.
     ///
-    /// - Throws: ``SystemCallFailure`` when the process can have no more threads or descriptors.
+    /// - Throws: ``SystemCallFailure`` if the process can have no more threads or descriptors.
     package func start() throws(SystemCallFailure) {
         let result = self.shared.state.withLockedValue { state -> Result<Void, SystemCallFailure> in
             guard state.threads == 0 else { return .success(()) }
@@ -133,7 +133,7 @@ package final class WorkQueue: DiskWorker {
                 }
                 return (state.waiting.removeFirst(), false, state.idle > 0 && !state.waiting.isEmpty)
             }
-            // One ring wakes one thread; it is passed on to the others.
+            // A signal wakes one thread, which passes it on to the others.
             if hasMore { wake.ring() }
             if let work {
                 work()
