@@ -1,18 +1,19 @@
 package import Market
 import NIOConcurrencyHelpers
 
-/// The list of alerts that are set, for all threads: keys add and remove, the feed's loop watches, the screen shows.
+/// The list of the alerts that are set, shared by all threads: keys change it, the feed's loop evaluates it, the screen
+/// shows it.
 ///
-/// Nothing here is touched by a trade: the loop's ``AlertReader`` has a copy of the rules, and is told when they change.
+/// A trade never touches it: the loop's ``AlertReader`` has a copy of the rules, and is notified of changes.
 package final class AlertBoard: Sendable {
     struct Entry: Sendable {
-        /// Names the rule in this run.
+        /// Identifies the rule in this run.
         var number: Int
         var rule: AlertRule
-        /// Whether it was set while the program ran, or in an earlier run, and stands in no setting.
+        /// Whether the rule is in no setting: it was set while the program ran, or in an earlier run.
         var isByKey: Bool
         var state = "armed"
-        /// Monotonic ns.
+        /// When it fired last; monotonic ns.
         var fired: Int64?
     }
 
@@ -39,8 +40,8 @@ package final class AlertBoard: Sendable {
     private let state = NIOLockedValueBox(State())
 
     /// - Parameters:
-    ///   - rules: those of the settings.
-    ///   - kept: those that an earlier run kept; the ones that are in the settings too are taken once.
+    ///   - rules: the rules of the settings.
+    ///   - kept: the rules that an earlier run kept. Those that are also in the settings are added once.
     package init(rules: [AlertRule], kept: [AlertRule] = []) {
         self.state.withLockedValue { state in
             for (rule, isByKey) in rules.map({ ($0, false) }) + kept.map({ ($0, true) }) {
@@ -49,9 +50,9 @@ package final class AlertBoard: Sendable {
         }
     }
 
-    /// Sets an alert. From any thread.
+    /// Sets an alert. May be called on any thread.
     ///
-    /// - Throws: what is wrong with it, in one line that names the cure.
+    /// - Throws: the error in one line, which names the remedy.
     package func add(_ text: String) throws(AlertRule.ParseError) {
         let rule = try AlertRule(text)
         let outcome = self.state.withLockedValue { state in (state.add(rule, isByKey: true), state.changed) }
@@ -62,7 +63,7 @@ package final class AlertBoard: Sendable {
         }
     }
 
-    /// Removes the alert that is shown with this text; returns whether there was one. From any thread.
+    /// Removes the alert whose rule has this text; returns whether there was one. May be called on any thread.
     @discardableResult
     package func remove(_ text: String) -> Bool {
         let (isGone, changed) = self.state.withLockedValue { state in
@@ -74,7 +75,7 @@ package final class AlertBoard: Sendable {
         return isGone
     }
 
-    /// What is wrong with a rule's text, in one line; `nil` when it is one. From any thread.
+    /// Returns the error of a rule's text, in one line; `nil` if the text is a valid rule. May be called on any thread.
     package static func complaint(about text: String) -> String? {
         do throws(AlertRule.ParseError) {
             _ = try AlertRule(text)
@@ -84,7 +85,7 @@ package final class AlertBoard: Sendable {
         }
     }
 
-    /// The alerts in the order in which they were set, as the screen shows them. From any thread.
+    /// The alerts in the order in which they were set, as the screen shows them. May be read on any thread.
     package var list: [ListedAlert] {
         self.state.withLockedValue { state in
             state.entries.map { ListedAlert(text: $0.rule.description, state: $0.state, fired: $0.fired) }
@@ -93,19 +94,19 @@ package final class AlertBoard: Sendable {
 
     // MARK: For the reader
 
-    /// Has `changed` called after every change of the rules, on whatever thread made it; it must return at once.
+    /// Sets the function to call after every change of the rules, on the thread that made it. It must return at once.
     func connect(_ changed: @escaping @Sendable () -> Void) { self.state.withLockedValue { $0.changed = changed } }
 
     var rules: [(number: Int, rule: AlertRule)] {
         self.state.withLockedValue { $0.entries.map { ($0.number, $0.rule) } }
     }
 
-    /// The rules that are in no setting, as they are written.
+    /// The texts of the rules that are in no setting.
     var keptRules: [String] {
         self.state.withLockedValue { $0.entries.filter(\.isByKey).map { $0.rule.description } }
     }
 
-    /// Takes where the rules stand.
+    /// Takes the states of the rules, in words.
     func publish(_ states: [(number: Int, words: String)]) {
         self.state.withLockedValue { state in
             let words = Dictionary(states, uniquingKeysWith: { first, _ in first })
@@ -116,7 +117,9 @@ package final class AlertBoard: Sendable {
         }
     }
 
-    /// Notes that a rule has fired, at a time by the monotonic clock, ns.
+    /// Notes that a rule has fired.
+    ///
+    /// - Parameter time: monotonic ns.
     func fired(_ text: String, at time: Int64) {
         self.state.withLockedValue { state in
             guard let place = state.entries.firstIndex(where: { $0.rule.description == text }) else { return }

@@ -3,7 +3,8 @@ package import Market
 import Platform
 import Wire
 
-/// Where alerts are told when nothing else is shown: a line each on standard error, as much as that takes without waiting.
+/// The output of alerts in a program without a screen: a line for each on standard error, as far as it takes bytes
+/// without waiting.
 package final class AlertErrors: Sendable {
     private let output: PollingOutput
 
@@ -12,7 +13,7 @@ package final class AlertErrors: Sendable {
         signal(SIGPIPE, SIG_IGN)
     }
 
-    /// Writes `alert: …`; from any thread, never waits.
+    /// Writes `alert: …`. May be called on any thread; never waits.
     package func notify(_ alert: Alert) {
         _ = self.output.write(Array("alert: \(AlertText.line(alert))\n".utf8)[...])
     }

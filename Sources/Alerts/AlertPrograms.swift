@@ -4,14 +4,14 @@ import NIOConcurrencyHelpers
 package import Platform
 import Wire
 
-/// The programs that alerts start, each with the alert as JSON on its standard input: no shell, a few at a time, none for
-/// longer than its limit, none with anything of ours but an environment without secrets.
+/// The programs that alerts start, with the alert as JSON on their standard input. They run without a shell, a few at a
+/// time, within a time limit, and inherit nothing but an environment without secrets.
 ///
-/// A thread of its own starts them, ends those that hang with all that they started in their process group, and collects
-/// them. What waits is bounded, and what does not fit is counted.
+/// Its own thread starts the programs and collects them. It ends a program that hangs together with all processes of
+/// its process group. The queue is bounded, and alerts beyond it are counted.
 package final class AlertPrograms: Sendable {
     package struct Limits: Sendable, Equatable {
-        /// How long a program may run, ns; then it gets SIGTERM, and a second later SIGKILL.
+        /// The longest run of a program, ns; it then gets SIGTERM, and a second later SIGKILL.
         package var time: Int64 = 10_000_000_000
         package var atOnce = 4
         package var waiting = 64
@@ -19,7 +19,7 @@ package final class AlertPrograms: Sendable {
         package init() {}
     }
 
-    /// A program to run: its name and arguments, and what it finds on its standard input.
+    /// A program to run: its name and arguments, and the bytes on its standard input.
     struct Order: Sendable {
         var arguments: [String]
         var input: [UInt8]
@@ -28,9 +28,9 @@ package final class AlertPrograms: Sendable {
     private struct State: Sendable {
         var queue: JobQueue<Order>
         var hasThread = false
-        /// Monotonic ns from which on nothing is waited for any more; `nil` while the program runs.
+        /// When the remaining programs are killed at a stop; monotonic ns. `nil` before the stop.
         var stopAt: Int64?
-        /// Whether no more are taken.
+        /// Whether no more programs are accepted.
         var isClosed = false
     }
 
@@ -41,8 +41,8 @@ package final class AlertPrograms: Sendable {
     private let environment: [String]
     private let meter: JobMetrics
 
-    /// - Parameter environment: `NAME=VALUE` of each variable that the programs get; see ``harmless(_:)``.
-    /// - Throws: ``SystemCallFailure`` when the process has no descriptor left.
+    /// - Parameter environment: `NAME=VALUE` for each variable of the programs; see ``harmless(_:)``.
+    /// - Throws: ``SystemCallFailure`` if the process has no descriptor left.
     package init(limits: Limits = Limits(), environment: [String], meter: JobMetrics) throws(SystemCallFailure) {
         self.wake = try WakeSignal()
         self.limits = limits
@@ -53,7 +53,8 @@ package final class AlertPrograms: Sendable {
         )
     }
 
-    /// What of an environment other programs get: nothing that is a secret of ours or a service manager's word to us.
+    /// Returns the part of an environment that other programs may get: without our secrets and a service manager's
+    /// variables.
     package static func harmless(_ environment: [String]) -> [String] {
         let ours = [
             "FINNHUB_TOKEN=", "TICKERTAPE_", "CREDENTIALS_DIRECTORY=", "NOTIFY_SOCKET=", "LISTEN_", "WATCHDOG_",
@@ -61,12 +62,12 @@ package final class AlertPrograms: Sendable {
         return environment.filter { variable in !ours.contains { variable.hasPrefix($0) } }
     }
 
-    /// Runs `arguments` for an alert. From any thread; never waits.
+    /// Runs `arguments` for an alert. May be called on any thread; never waits.
     package func run(_ arguments: [String], for alert: Alert) {
         self.run(Order(arguments: arguments, input: Array(AlertText.json(alert).readableBytesView) + [0x0A]))
     }
 
-    /// Shows an alert on the desktop by `notify-send`. From any thread; never waits.
+    /// Shows an alert on the desktop with `notify-send`. May be called on any thread; never waits.
     package func notify(_ alert: Alert) {
         let (heading, body) = AlertText.desktop(alert)
         self.run(Order(arguments: ["notify-send", "--app-name=tickertape", "--", heading, body], input: []))
@@ -95,7 +96,7 @@ package final class AlertPrograms: Sendable {
         }
     }
 
-    /// Waits until nothing runs or waits, at most for `limit`.
+    /// Waits until no program runs or waits, at most for `limit`.
     package func finish(atMost limit: Duration) async {
         let start = ContinuousClock.now
         while !self.isIdle, ContinuousClock.now - start < limit, !Task.isCancelled {
@@ -103,7 +104,8 @@ package final class AlertPrograms: Sendable {
         }
     }
 
-    /// Takes no more, gives what runs or waits `limit`, and then ends it. Answers when the thread is through.
+    /// Accepts no more programs, gives the others `limit`, and then kills them. Returns when the thread has ended, at
+    /// most a second after the limit.
     package func stop(atMost limit: Duration) async {
         let nanoseconds = limit.components.seconds * 1_000_000_000 + limit.components.attoseconds / 1_000_000_000
         self.state.withLockedValue { state in
@@ -111,7 +113,7 @@ package final class AlertPrograms: Sendable {
             state.stopAt = SystemClock.monotonic() + nanoseconds
         }
         self.wake.ring()
-        // The children's end takes moments once they are killed; a child that the kernel holds is left to it.
+        // Killed children end within moments. A child that hangs in the kernel is not waited for.
         let patience = ContinuousClock.now + limit + .seconds(1)
         while self.state.withLockedValue({ $0.hasThread }), ContinuousClock.now < patience {
             try? await Task.sleep(for: .milliseconds(5))
@@ -126,13 +128,13 @@ package final class AlertPrograms: Sendable {
     private struct Child {
         var process: pid_t
         var name: String
-        /// When it is told to end, and when it is made to.
+        /// When it gets SIGTERM, and after that SIGKILL; monotonic ns.
         var limit: Int64
         var isReported = false
     }
 
     private struct Runner {
-        /// How often it is looked whether a child has ended.
+        /// The interval between two checks for children that have ended, ns.
         private static let glance: Int64 = 20_000_000
         private static let killDelay: Int64 = 1_000_000_000
 
@@ -182,7 +184,7 @@ package final class AlertPrograms: Sendable {
             }
         }
 
-        /// Collects those that have ended, and sees to those whose time is up.
+        /// Collects the children that have ended, and signals those that exceed their limit.
         private mutating func collect(now: Int64) {
             for index in self.children.indices.reversed() {
                 var status: Int32 = 0
@@ -224,8 +226,8 @@ package final class AlertPrograms: Sendable {
     }
 }
 
-/// A program started with nothing of ours: no descriptor but the three standard ones, no blocked or ignored signal, a
-/// process group of its own.
+/// A program that inherits nothing of ours: it has only the three standard descriptors, no blocked or ignored signal,
+/// and its own process group.
 enum SpawnedProgram {
     struct Failure: Error, CustomStringConvertible {
         let description: String
@@ -240,8 +242,8 @@ enum SpawnedProgram {
         defer { for end in ends { close(end) } }
         for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
         _ = fcntl(ends[1], F_SETFL, O_NONBLOCK)
-        // A pipe holds 64 KiB, and an alert is far smaller: all of it is there before anybody could read it, so that
-        // nobody has to wait for a program that does not.
+        // A pipe holds 64 KiB, and an alert is far smaller. All of it is in the pipe before the program starts, so that
+        // we never wait for a program that does not read.
         let written = order.input.withUnsafeBytes { write(ends[1], $0.baseAddress, $0.count) }
         guard written == order.input.count else { return .failure(Failure(written < 0 ? errno : EMSGSIZE)) }
 
@@ -277,12 +279,12 @@ enum SpawnedProgram {
 
     private typealias CloseFrom = @convention(c) (UnsafeMutablePointer<posix_spawn_file_actions_t>, Int32) -> Int32
 
-    /// `posix_spawn_file_actions_addclosefrom_np` of glibc 2.34, which its header shows to GNU sources only.
+    /// `posix_spawn_file_actions_addclosefrom_np` of glibc 2.34, which its header declares for GNU sources only.
     private static let closeFrom: CloseFrom? = dlsym(nil, "posix_spawn_file_actions_addclosefrom_np").map {
         unsafeBitCast($0, to: CloseFrom.self)
     }
 
-    /// Texts as C has them: an array of pointers that ends with none.
+    /// Passes texts as C expects them: an array of pointers that ends with a null pointer.
     private static func withTexts<Result>(
         _ texts: [String],
         _ body: (UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>) -> Result

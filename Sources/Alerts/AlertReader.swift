@@ -4,16 +4,16 @@ package import Measurements
 package import NIOCore
 package import Wire
 
-/// The reader that watches the tape for alerts. It works on the feed's loop: nothing a trade where no rule is set, and a
-/// machine's step where one is; what an alert sets off happens on other threads.
+/// The reader of the tape that evaluates the alert rules. It works on the feed's loop and does nothing for a trade if
+/// no rule is set. The actions of an alert happen on other threads.
 package final class AlertReader: TapeReader {
-    /// What happens when an alert fires; each must return at once.
+    /// The actions of alerts; each must return at once.
     package struct Actions: Sendable {
         /// Called on the loop for each alert.
         package var fired: [@Sendable (Alert) -> Void] = []
-        /// Called on the loop when what the list shows has changed.
+        /// Called on the loop after a change of the displayed list.
         package var listChanged: (@Sendable ([ListedAlert]) -> Void)?
-        /// Called on the loop, at most once a second, when what outlives the program has changed.
+        /// Called on the loop, at most once a second, after a change of the state that outlives the program.
         package var keep: (@Sendable (AlertState) -> Void)?
 
         package init() {}
@@ -25,9 +25,9 @@ package final class AlertReader: TapeReader {
         var timerDeadline: Int64?
         var saveTimer: Scheduled<Void>?
         var isFinished = false
-        /// Symbols of a feed that brings summaries and no tape, with numbers of our own.
+        /// The symbols of a feed that brings summaries and no tape; they have numbers of their own here.
         var symbols = SymbolTable()
-        /// Those of them whose price is that of a trade that is ahead.
+        /// The symbols whose price is that of a trade that is ahead.
         var ahead: Set<String> = []
     }
 
@@ -41,9 +41,9 @@ package final class AlertReader: TapeReader {
     private let state: NIOLoopBoundBox<State>
 
     /// - Parameters:
-    ///   - loop: the feed's loop, on which all news come.
-    ///   - symbols: what is subscribed.
-    ///   - remembered: what an earlier run left of its rules' states.
+    ///   - loop: the feed's loop, on which all events come.
+    ///   - symbols: the subscribed symbols.
+    ///   - remembered: the states of the rules that an earlier run saved.
     ///   - offset: how far local time is ahead of UTC at a time (ns since 1970), ns.
     package init(
         board: AlertBoard,
@@ -96,7 +96,7 @@ package final class AlertReader: TapeReader {
         }
     }
 
-    /// Takes a message of a relay, for `watch`: the prices are the relay's debounced ones. On the loop only.
+    /// Takes a message of a relay, for `watch`. The prices are the relay's debounced ones. Called on the loop only.
     package func take(_ message: StreamMessage) {
         switch message {
         case .snapshot(let update, _), .price(let update): self.take(update.summary)
@@ -107,8 +107,8 @@ package final class AlertReader: TapeReader {
         }
     }
 
-    /// Takes trades that showed no new price: the price that is shown may have been that of a trade that is ahead, and counts
-    /// from here on.
+    /// Takes trades without a new price. If the displayed price was that of a trade that is ahead, it counts from here
+    /// on.
     private func takeRepeated(_ summary: SymbolSummary) {
         let wasAhead = self.state.withValue { $0.ahead.contains(summary.symbol) }
         if wasAhead, !summary.isAhead { self.take(summary) }
@@ -156,7 +156,7 @@ package final class AlertReader: TapeReader {
         }
     }
 
-    /// Keeps what is still to be kept, and watches no more.
+    /// Saves the state if a change waits for it, and stops the timers.
     package func finish() async {
         try? await self.loop.submit {
             self.state.withValue { state in
@@ -174,7 +174,7 @@ package final class AlertReader: TapeReader {
     private func takeRules(areNew: Bool) {
         self.state.withValue { state in
             state.watch.setRules(self.board.rules)
-            // The clock of silence begins now, and not with a first trade that may never come.
+            // Silence counts from now, since a first trade may never come.
             state.watch.timePassed(now: self.wallClock()) { self.fire($0) }
             if areNew { self.keepSoon(&state) }
             self.settle(&state)
@@ -211,7 +211,7 @@ package final class AlertReader: TapeReader {
         self.actions.keep?(AlertState(rules: self.board.keptRules, states: watch.memory))
     }
 
-    /// One timer for who falls silent; it may come early, which costs nothing.
+    /// Sets the one timer for all silences. It may fire too early, which does no harm.
     private func arm(_ state: inout State) {
         let deadline = state.isFinished ? nil : state.watch.deadline
         guard deadline != state.timerDeadline else { return }
@@ -233,7 +233,7 @@ package final class AlertReader: TapeReader {
 }
 
 extension FeedStatus {
-    /// Why nothing will trade for now, where the feed knows more than that nothing does.
+    /// The reason why no trades can be expected, if the feed knows one.
     fileprivate var silencesFeed: String? {
         switch self.phase {
         case .stale, .rateLimited, .keyRejected, .keyInUse, .noSuchSymbol, .notPermitted:

@@ -6,13 +6,13 @@ import NIOPosix
 package import TLS
 import Wire
 
-/// The webhook that is told of alerts: an HTTP POST of each, as JSON, over TLS of our own where the URL says `https`.
+/// The webhook for alerts: an HTTP POST of each, as JSON, over our own TLS if the URL says `https`.
 ///
-/// It works on a loop of its own, never the feed's. Two requests at a time, each with a limit; what fails for a reason that
-/// may pass is tried twice more. Neither the URL nor any part of it gets into what is said of a failure.
+/// It works on its own loop, never the feed's. It makes two requests at a time, each with a limit, and repeats one
+/// twice if it failed for a temporary reason. The description of a failure never holds the URL or a part of it.
 package final class AlertWebhook: Sendable {
     package struct Limits: Sendable {
-        /// How long one attempt may take, from the name to the end of the answer.
+        /// The limit for one attempt, from the name's resolution to the end of the answer.
         package var time = TimeAmount.seconds(10)
         /// The pauses before the second and the third attempt.
         package var pauses: [TimeAmount] = [.seconds(1), .seconds(5)]
@@ -39,10 +39,10 @@ package final class AlertWebhook: Sendable {
     private let state: NIOLoopBoundBox<State>
 
     /// - Parameters:
-    ///   - tls: whom to trust, where the address is encrypted.
-    ///   - loop: where it works; not the feed's.
-    ///   - agent: how the program names itself.
-    /// - Throws: ``TLSError`` when the trust roots cannot be used.
+    ///   - tls: the trusted certificates, used for an encrypted address.
+    ///   - loop: the loop of all requests; not the feed's.
+    ///   - agent: the value of `User-Agent`.
+    /// - Throws: ``TLSError`` if the trust roots cannot be used.
     package init(
         _ address: WebhookAddress,
         tls: TLSClientConfiguration,
@@ -61,7 +61,7 @@ package final class AlertWebhook: Sendable {
         self.state = .makeBoxSendingValue(State(queue: queue), eventLoop: loop)
     }
 
-    /// Tells of an alert. From any thread; never waits.
+    /// Queues an alert for the webhook. May be called on any thread; never waits.
     package func notify(_ alert: Alert) {
         self.loop.execute {
             let isTaken = self.state.withValue { !$0.isClosed && $0.queue.add(AlertText.json(alert)) }
@@ -72,7 +72,7 @@ package final class AlertWebhook: Sendable {
         }
     }
 
-    /// Waits until all is told, at most for `limit`.
+    /// Waits until all alerts have been delivered or have failed, at most for `limit`.
     package func finish(atMost limit: Duration) async {
         let start = ContinuousClock.now
         while ContinuousClock.now - start < limit, !Task.isCancelled {
@@ -82,7 +82,7 @@ package final class AlertWebhook: Sendable {
         }
     }
 
-    /// Takes no more, gives what is under way `limit`, and then cuts it.
+    /// Gives all alerts `limit`, then accepts no more and closes the connections.
     package func stop(atMost limit: Duration) async {
         await self.finish(atMost: limit)
         try? await self.loop.submit {
@@ -123,7 +123,7 @@ package final class AlertWebhook: Sendable {
         self.startNext()
     }
 
-    /// Makes one request; fails with a ``WebhookFailure`` or what the way there threw.
+    /// Makes one request. The future fails with a ``WebhookFailure`` or an error of the connection.
     private func post(_ body: ByteBuffer) -> EventLoopFuture<Void> {
         let address = self.address
         let headers: HTTPHeaders = [
@@ -135,7 +135,7 @@ package final class AlertWebhook: Sendable {
             body: body,
             timeout: self.limits.time,
             maximumBytes: self.limits.answer,
-            // The answer is in its status; what else it says nobody reads.
+            // Only the status of the answer counts; its body is not read.
             takesPartialBody: true
         )
         let connection = DirectConnection(
@@ -158,7 +158,7 @@ package final class AlertWebhook: Sendable {
         }
     }
 
-    /// Keeps a channel as long as it is open, for the end.
+    /// Holds a channel while it is open, so that ``stop(atMost:)`` can close it.
     private func keep(_ channel: any Channel) {
         self.state.withValue { $0.channels[ObjectIdentifier(channel)] = channel }
         channel.closeFuture.assumeIsolated().whenComplete { _ in
@@ -167,10 +167,10 @@ package final class AlertWebhook: Sendable {
     }
 }
 
-/// Why a webhook was not told, in words without the URL or any part of it.
+/// The failure of a webhook, in words without the URL or a part of it.
 struct WebhookFailure: Error, Equatable {
     var words: String
-    /// Whether another attempt may go better.
+    /// Whether another attempt may succeed.
     var mayPass: Bool
 
     init(words: String, mayPass: Bool) {
@@ -189,7 +189,7 @@ struct WebhookFailure: Error, Equatable {
         switch error {
         case let error as WebhookFailure: self = error
         case let error as TLSError:
-            // Its reason may name the host.
+            // The reason of the error may name the host.
             let kind = error.kind == .certificateRefused ? "the server's certificate is refused" : "TLS failed"
             self.init(words: error.refusal.map { "\(kind): \($0.words)" } ?? kind, mayPass: error.isTransient)
         case OutgoingExchange.Failure.late: self.init(words: "the server took too long", mayPass: true)

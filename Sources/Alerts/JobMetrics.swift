@@ -3,7 +3,8 @@ package import Measurements
 import NIOConcurrencyHelpers
 import Platform
 
-/// What became of the programs and webhooks that alerts set off: counted all, told of at most once a minute each.
+/// The outcomes of the programs and webhooks that alerts start. All are counted; failures are reported once a minute at
+/// most.
 package final class JobMetrics: Sendable {
     enum Outcome: String, CaseIterable {
         case done
@@ -21,7 +22,7 @@ package final class JobMetrics: Sendable {
 
     /// - Parameters:
     ///   - action: `exec`, `notify-send` or `webhook`.
-    ///   - warn: is told in one line what does not work; must return at once.
+    ///   - warn: takes a warning of one line; must return at once.
     package init(_ action: String, registry: MetricRegistry, warn: @escaping @Sendable (String) -> Void) {
         self.action = action
         self.warn = warn
@@ -39,9 +40,13 @@ package final class JobMetrics: Sendable {
         )
     }
 
-    /// - Parameter reason: why it failed or was dropped; never holds a secret.
+    /// Counts the end of a job, and reports a failure unless one was reported within the last minute.
+    ///
+    /// - Parameters:
+    ///   - reason: why the job failed or was dropped; never holds a secret.
+    ///   - now: monotonic ns.
     func ended(_ outcome: Outcome, reason: String = "", now: Int64 = SystemClock.monotonic()) {
-        // Last: who waits for the count finds what was told.
+        // The count changes last, so that its reader also finds the warning.
         defer { self.counters[outcome]?.increment() }
         guard outcome != .done else { return }
         let line = self.reported.withLockedValue { reported -> String? in

@@ -1,8 +1,8 @@
-/// What waits to be done for alerts: bounded, a few at a time; what does not fit is counted.
+/// The queue of jobs that alerts start. It is bounded, runs a few at a time, and counts the jobs that it drops.
 struct JobQueue<Job: Sendable>: Sendable {
-    /// The most that wait.
+    /// The most jobs that wait.
     let capacity: Int
-    /// The most that run at once.
+    /// The most jobs that run at once.
     let atOnce: Int
     private var waiting: [Job] = []
     private(set) var running = 0
@@ -15,7 +15,7 @@ struct JobQueue<Job: Sendable>: Sendable {
 
     var isIdle: Bool { self.waiting.isEmpty && self.running == 0 }
 
-    /// Takes an errand; returns whether there was room.
+    /// Adds a job; returns whether there was space.
     mutating func add(_ job: Job) -> Bool {
         guard self.waiting.count < self.capacity else {
             self.dropped &+= 1
@@ -25,19 +25,19 @@ struct JobQueue<Job: Sendable>: Sendable {
         return true
     }
 
-    /// The next errand, if one more may run.
+    /// Removes and returns the next job, if one more may run.
     mutating func start() -> Job? {
         guard self.running < self.atOnce, !self.waiting.isEmpty else { return nil }
         self.running += 1
         return self.waiting.removeFirst()
     }
 
-    /// Notes that one that ran is over.
+    /// Notes that a running job has ended.
     mutating func ended() {
         precondition(self.running > 0, "an errand ended that never began")
         self.running -= 1
     }
 
-    /// Forgets what waits.
+    /// Drops the waiting jobs.
     mutating func clear() { self.waiting.removeAll() }
 }

@@ -1,17 +1,17 @@
-/// Where a webhook is: an `https` or `http` URL, of which nothing is ever shown, for such URLs are secrets.
+/// The address of a webhook: an `https` or `http` URL. Such URLs are secrets, so no description shows any part of it.
 package struct WebhookAddress: Sendable, Equatable, CustomStringConvertible, CustomDebugStringConvertible,
     CustomReflectable
 {
     package let isEncrypted: Bool
     package let host: String
     package let port: Int
-    /// The request's target: path and query.
+    /// The request target: path and query.
     package let target: String
 
     /// The longest URL, in bytes.
     package static let maximumBytes = 2_048
 
-    /// Reads a URL; `nil` when it is none that can be asked.
+    /// Reads a URL; `nil` if it cannot be requested.
     package init?(_ text: String) {
         guard text.utf8.count <= Self.maximumBytes, text.utf8.allSatisfy({ (0x21...0x7E).contains($0) }) else {
             return nil
@@ -20,7 +20,7 @@ package struct WebhookAddress: Sendable, Equatable, CustomStringConvertible, Cus
         guard let (scheme, isEncrypted) = schemes.first(where: { text.lowercased().hasPrefix($0.0) }) else {
             return nil
         }
-        // What is behind the number sign is never sent (RFC 9110, 4.2.4).
+        // A fragment is never sent (RFC 9110, 4.2.4).
         let rest = text.dropFirst(scheme.count).prefix { $0 != "#" }
         let end = rest.firstIndex { $0 == "/" || $0 == "?" } ?? rest.endIndex
         guard let (host, port) = Self.split(rest[..<end]) else { return nil }
@@ -31,7 +31,7 @@ package struct WebhookAddress: Sendable, Equatable, CustomStringConvertible, Cus
         self.target = target.hasPrefix("/") ? String(target) : "/\(target)"
     }
 
-    /// A host and its port; user and password are not taken.
+    /// Splits an authority into host and port; `nil` for one with a user or password.
     private static func split(_ authority: Substring) -> (host: String, port: Int?)? {
         var host = authority
         var port: Int?
@@ -75,7 +75,7 @@ package struct WebhookAddress: Sendable, Equatable, CustomStringConvertible, Cus
         }
     }
 
-    /// The `Host` header's value.
+    /// The value of the `Host` header.
     var authority: String {
         let name = self.host.contains(":") ? "[\(self.host)]" : self.host
         return self.port == (self.isEncrypted ? 443 : 80) ? name : "\(name):\(self.port)"
