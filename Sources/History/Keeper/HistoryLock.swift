@@ -1,6 +1,6 @@
 import Glibc
 
-/// The right to write a history: held by one program at a time, and gone with it.
+/// The right to write a history. One program holds it at a time, and the kernel releases it with the program.
 final class HistoryLock: Sendable {
     private let descriptor: Int32
 
@@ -13,7 +13,7 @@ final class HistoryLock: Sendable {
 
     deinit { if self.descriptor >= 0 { close(self.descriptor) } }
 
-    /// Takes it, if nobody else has it.
+    /// Takes the lock if no other program has it; returns whether this program holds it.
     func take() -> Bool { flock(self.descriptor, LOCK_EX | LOCK_NB) == 0 }
 
     func release() { _ = flock(self.descriptor, LOCK_UN) }

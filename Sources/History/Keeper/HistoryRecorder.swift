@@ -5,28 +5,28 @@ import Platform
 import Recordings
 package import Wire
 
-/// The keeper of what is to survive a restart: it reads the tape, and a thread of its own writes bars and the index of the
-/// recording into the database, twice a second.
+/// The recorder of what survives a restart. It reads the tape, and twice a second its own thread writes bars and the
+/// index of the recording into the database.
 ///
-/// The feed only queues (bounded). What a slow or full disk does not take is counted, said, and kept in memory as far as
-/// there is room; the bars that lack it are marked incomplete.
+/// The feed only queues, within bounds. What a slow or full disk does not take is reported and counted. It stays in
+/// memory as long as there is space; bars that lack trades are marked incomplete.
 package final class HistoryRecorder: TapeReader {
-    /// What became of a run's history.
+    /// The result of a run's history.
     package struct Report: Sendable, Equatable {
-        /// Trades that were taken, and those that are in no bar of the database.
+        /// The trades that were taken, and those that are in no bar of the database.
         package var trades: UInt64 = 0
         package var lost: UInt64 = 0
-        /// Transactions.
+        /// The number of transactions.
         package var commits: UInt64 = 0
-        /// Whether the disk took all that it was given to the end.
+        /// Whether the disk took everything up to the end.
         package var isWhole = true
     }
 
-    /// How much may wait, and how often is written.
+    /// The bounds of the queues, and the interval of the transactions.
     package struct Limits: Sendable {
-        /// Trades between the feed and the thread; 56 bytes each.
+        /// The most trades between the feed and the thread; 56 bytes each.
         package var waitingTrades = 250_000
-        /// Pieces of bars that the disk has not taken; some 300 bytes each.
+        /// The most pieces of bars that the disk has not taken; some 300 bytes each.
         package var waitingPieces = 100_000
         /// The pause between two transactions, in seconds.
         package var pause: Double = 0.5
@@ -38,12 +38,12 @@ package final class HistoryRecorder: TapeReader {
         /// The trades are among ``Waiting/trades``.
         case run(WaitingTrades.Run)
         case hole(HistoryBatch.Hole)
-        /// A file of the recording is complete, and another one is written now.
+        /// A file of the recording is complete, and another one has begun.
         case completed(String, newest: String)
         case lost(UInt64, from: Int64, to: Int64)
     }
 
-    /// What is taken up at once.
+    /// The queued entries and trades, which the thread takes at once.
     struct Waiting {
         var entries: [Entry] = []
         var trades = WaitingTrades()
@@ -51,16 +51,16 @@ package final class HistoryRecorder: TapeReader {
 
     private struct Queue {
         var waiting = Waiting()
-        /// The memory of those that were taken up last.
+        /// The memory of the last ones that were taken, for the next.
         var spare: Waiting?
         var lost: (count: UInt64, from: Int64, to: Int64)?
-        /// Trades that found no room in the queue.
+        /// The number of trades that found no space in the queue.
         var overflowed: UInt64 = 0
         var isFinished = false
 
         mutating func take(_ batch: TapeBatch) {
             self.waiting.trades.append(batch.countedTrades)
-            // Numbers begin anew with an epoch, so no run goes on in another one.
+            // Sequence numbers begin again with an epoch, so a run never continues in another one.
             if let last = self.waiting.entries.indices.last, case .run(var run) = self.waiting.entries[last],
                 run.first + UInt64(run.count) == batch.firstSequence
             {
@@ -95,7 +95,7 @@ package final class HistoryRecorder: TapeReader {
     private struct Shown {
         var store: HistoryStore
         var report = Report()
-        /// How often the thread has looked.
+        /// The number of rounds of the thread.
         var rounds = 0
     }
 
@@ -103,9 +103,9 @@ package final class HistoryRecorder: TapeReader {
     private let queue = NIOLockedValueBox(Queue())
     /// Wakes the thread at the end.
     private let wake: WakeSignal
-    /// Held for as long as the disk takes; nobody but the thread waits for it.
+    /// Held while the disk works; only the thread, and a reader of a damaged database, wait for it.
     private let writer: NIOLockedValueBox<HistoryWriter>
-    /// What others ask of the writer, as of its last transaction.
+    /// The state of the writer after its last transaction, for other threads.
     private let shown: NIOLockedValueBox<Shown>
     private let thread = WorkQueue("history", niceness: 10)
     private let readers = WorkQueue("history-reader", threads: 2)
@@ -113,10 +113,10 @@ package final class HistoryRecorder: TapeReader {
     /// Opens the database and begins to write.
     ///
     /// - Parameters:
-    ///   - path: of the database; while another program holds `PATH.lock` beside it, this one only reads.
-    ///   - recording: the file that the newest frames go to, if there is one.
+    ///   - path: the database's path. While another program holds `PATH.lock` beside it, this one only reads.
+    ///   - recording: returns the file that takes the newest frames, if there is one.
     ///   - wallClock: ns since 1970.
-    ///   - tell: is told in one line, on any thread, what a person should know.
+    ///   - notify: takes one line for a person, on any thread.
     /// - Throws: ``HistoryFailure``.
     package init(
         path: String,
@@ -172,7 +172,7 @@ package final class HistoryRecorder: TapeReader {
 
     package func gapFound(_ gap: Gap) {
         self.queue.withLockedValue { queue in
-            // Gaps come with reconnects, which have pauses between them.
+            // Gaps come with reconnects, which are seconds apart, so the bound is never reached in practice.
             guard !queue.isFinished, queue.waiting.entries.count < self.limits.waitingTrades else { return }
             Self.reportLost(&queue)
             queue.waiting.entries.append(
@@ -181,7 +181,8 @@ package final class HistoryRecorder: TapeReader {
         }
     }
 
-    /// Notes that files of the recording are complete: they enter the index now. From any thread; waits for no disk.
+    /// Notes that files of the recording are complete, so that they enter the index. May be called on any thread; does
+    /// not wait for a disk.
     ///
     /// - Parameter newest: the file that is written now.
     package func completed(_ paths: [String], newest: String) {
@@ -191,7 +192,7 @@ package final class HistoryRecorder: TapeReader {
         }
     }
 
-    /// Puts what was left out into its place.
+    /// Queues the number of dropped trades at its place among the others.
     private static func reportLost(_ queue: inout Queue) {
         guard let lost = queue.lost else { return }
         queue.lost = nil
@@ -221,7 +222,7 @@ package final class HistoryRecorder: TapeReader {
         }
     }
 
-    /// What became of the trades so far. From any thread; waits for no disk.
+    /// The numbers of trades and transactions so far. May be read on any thread; does not wait for a disk.
     package var report: Report {
         let overflowed = self.queue.withLockedValue { $0.overflowed }
         var report = self.shown.withLockedValue { $0.report }
@@ -229,21 +230,22 @@ package final class HistoryRecorder: TapeReader {
         return report
     }
 
-    /// Waits until the thread has looked at all that was queued until now. Not on a loop that others need.
+    /// Waits until the thread has processed everything that is queued now. Blocks, so it must not run on an event loop.
     package func waitUntilWritten() {
-        // The round that is under way may have begun before.
+        // The present round may have begun before the call.
         let enough = self.rounds + 2
         while self.rounds < enough, !self.queue.withLockedValue({ $0.isFinished }) { usleep(1_000) }
     }
 
-    /// How often the thread has looked for what is queued.
+    /// The number of rounds of the thread.
     var rounds: Int { self.shown.withLockedValue { $0.rounds } }
 
-    /// Writes what is queued, and closes the database; waits for the disk no longer than that.
+    /// Writes everything that is queued, and closes the database; waits for the disk at most for `limit` in each of two
+    /// steps.
     package func finish(within limit: Duration = WorkQueue.patience) async -> Report {
         self.queue.withLockedValue { $0.isFinished = true }
         self.wake.ring()
-        // Behind the work.
+        // This follows the thread's last round.
         let report = await self.thread.answer(within: limit) {
             self.writer.withLockedValue { writer in
                 writer.close()
@@ -256,15 +258,15 @@ package final class HistoryRecorder: TapeReader {
             return report
         }
         self.shown.withLockedValue { $0.report = report }
-        // A reader may still look through a recording on that disk.
+        // A reader may still search a recording on the same disk.
         await self.readers.finish(within: limit)
         return self.report
     }
 
     // MARK: Reading
 
-    /// Asks the database on a thread for that, two questions at a time. A database that turns out to be spoilt is set aside, and
-    /// the new one is asked.
+    /// Asks the database on a reader thread, two questions at a time. A database that proves damaged is moved aside,
+    /// and the new one is asked.
     package func ask<Answer: Sendable>(
         _ question: @escaping @Sendable (HistoryStore) throws -> Answer
     ) async throws -> Answer {
@@ -284,10 +286,10 @@ package final class HistoryRecorder: TapeReader {
         }
     }
 
-    /// The database that takes the place of a spoilt one. On a thread that may wait for the disk.
+    /// Returns the database that replaces a damaged one. May wait for the disk.
     private func replacing(_ store: HistoryStore, _ failure: HistoryFailure) throws(HistoryFailure) -> HistoryStore {
         let fresh = self.writer.withLockedValue { writer -> HistoryStore? in
-            // Whoever found out first has set it aside.
+            // Another reader may have moved it aside already.
             guard writer.store !== store || writer.setAside(failure) else { return nil }
             return writer.store
         }

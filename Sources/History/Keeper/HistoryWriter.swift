@@ -1,28 +1,28 @@
 import Market
 import Recordings
 
-/// What the keeper's thread does: it gathers trades into a batch, and commits it.
+/// The writer of the history's thread: it collects trades in a batch and commits it.
 ///
 /// Belongs to one thread at a time.
 struct HistoryWriter {
-    /// The holes that may still touch trades to come, at most.
+    /// The most holes that may still touch later trades.
     private static let maximumHoles = 32
 
     private(set) var store: HistoryStore
     private(set) var report = HistoryRecorder.Report()
     private let waitingPieces: Int
     private let recording: @Sendable () -> String?
-    /// The recording's newest file, when that is not its first one any more.
+    /// The recording's newest file, once its first one is complete.
     private var newest: String?
     private let wallClock: @Sendable () -> Int64
     private let notify: @Sendable (String) -> Void
     private var batch = HistoryBatch()
-    /// Trades in the batch.
+    /// The number of trades in the batch.
     private var waiting: UInt64 = 0
     private var holes: [HistoryBatch.Hole] = []
     /// The symbols that have traded in this run.
     private var seen: Set<String> = []
-    /// The newest trade of the run before this one, until this one's first trade comes.
+    /// The newest trade of the previous run, until the first trade of this one; ns since 1970.
     private var before: Int64?
     private let lock: HistoryLock
     private var holdsLock = false
@@ -48,8 +48,8 @@ struct HistoryWriter {
         }
     }
 
-    /// Whether it is this program that writes. One that replaces another begins when that has gone; what happened until then
-    /// is the other's, and what nobody wrote is a hole.
+    /// Returns whether this program may write. A program that replaces another one begins after the other's end. Trades
+    /// before that are the other's, and a period that neither wrote is a hole.
     private mutating func mayWrite() -> Bool {
         if self.holdsLock { return true }
         guard self.lock.take() else { return false }
@@ -58,9 +58,9 @@ struct HistoryWriter {
         return true
     }
 
-    /// Takes what was queued; a run takes its trades from those that wait.
+    /// Takes a queued entry; a run takes its trades from `trades`.
     mutating func take(_ entry: HistoryRecorder.Entry, _ trades: inout WaitingTrades) {
-        // Before another program's end it only lets them pass.
+        // While another program writes, the trades are only consumed.
         let mayWrite = self.mayWrite()
         switch entry {
         case .run(let run):
@@ -108,7 +108,7 @@ struct HistoryWriter {
         }
     }
 
-    /// Lets go of what the disk does not take, when that is too much.
+    /// Drops the pieces that the disk does not take, if there are too many.
     private mutating func keepWithinBounds() {
         guard self.batch.pieceCount > self.waitingPieces else { return }
         let now = self.wallClock()
@@ -129,8 +129,8 @@ struct HistoryWriter {
         self.keepWithinBounds()
     }
 
-    /// Puts a complete file into the index as it is, and the beginning of the one that is written now: what was noted of
-    /// them as the trades came is as exact as two threads are at the same place.
+    /// Puts a complete file and the beginning of the next one into the index. The entries that were noted with the
+    /// trades are not exact, since another thread writes the recording.
     private mutating func completed(_ path: String, newest: String) {
         self.newest = newest
         guard let entry = RecordingMap.ofHistory(path)?.entry(path: path) else { return }
@@ -181,8 +181,8 @@ struct HistoryWriter {
         }
     }
 
-    /// Moves the database out of the way, which is damaged, and begins a new one; answers whether that was done. While another
-    /// program writes it, it is that one's to do.
+    /// Moves the damaged database aside and begins a new one; returns whether that was done. It fails while another
+    /// program writes the history, which then has to do it.
     mutating func setAside(_ failure: HistoryFailure) -> Bool {
         guard !self.isClosed, self.mayWrite() else { return false }
         let path = self.store.path

@@ -1,31 +1,31 @@
 package import Market
 
-/// Trades that wait for the database, copied side by side: a batch's own array goes back to the feed, which uses it for the
-/// next one.
+/// The trades that wait for the database, copied together: the array of a batch goes back to the feed, which uses it
+/// for the next one.
 package struct WaitingTrades: Sendable {
-    /// Trades whose numbers follow each other, of one epoch.
+    /// Trades of one epoch with consecutive numbers.
     struct Run {
         let epoch: UInt64
         let first: UInt64
         var count: Int
-        /// Our wall clock at the first and the last, ns since 1970.
+        /// Our wall clock at the first and the last trade, ns since 1970.
         let begun: Int64
         var ended: Int64
-        /// The names of all of them.
+        /// The names of all their symbols.
         var symbols: SymbolTable
     }
 
     private static let chunkTrades = 1_024
 
     private var chunks: [[Trade]] = []
-    /// What is read next.
+    /// The position of the next trade to read.
     private var chunk = 0
     private var place = 0
     package private(set) var count = 0
 
     package init() {}
 
-    /// Copies trades behind the others.
+    /// Appends copies of trades.
     package mutating func append(_ trades: [Trade]) {
         self.count += trades.count
         if self.chunks.last.map({ $0.count + trades.count > Self.chunkTrades }) ?? true {
@@ -36,7 +36,7 @@ package struct WaitingTrades: Sendable {
         self.chunks[self.chunks.count - 1].append(contentsOf: trades)
     }
 
-    /// The next ones, at most so many and at least one; what was appended at once comes in one piece.
+    /// Returns the next trades, at least one and at most `most`. Trades that were appended together come together.
     package mutating func next(_ most: Int) -> ArraySlice<Trade> {
         while self.place == self.chunks[self.chunk].count {
             self.chunk += 1
@@ -47,7 +47,7 @@ package struct WaitingTrades: Sendable {
         return trades
     }
 
-    /// Is empty now, with memory for what comes next if it has as much as is usual.
+    /// Removes all trades. Memory of the usual size is kept for the next ones.
     package mutating func clear() {
         self.chunk = 0
         self.place = 0

@@ -4,18 +4,19 @@ import NIOCore
 import Recordings
 package import Wire
 
-/// The trades of a symbol that are recorded, found by the index of segments and read from the files, within limits.
+/// The search for recorded trades of a symbol. It finds their files by the index of segments, and reads them within
+/// limits.
 package struct RecordedPast {
     package struct Limits: Sendable {
-        /// Bytes read for one question.
+        /// The most bytes read for one question.
         package var bytes: Int64 = 256 << 20
-        /// How long it may take, ns.
+        /// The time limit, ns.
         package var time: Int64 = 3_000_000_000
 
         package init() {}
     }
 
-    /// What is read at a time, in bytes.
+    /// The number of bytes that are read at a time.
     static let windowBytes: Int64 = 4 << 20
 
     private let symbol: String
@@ -34,9 +35,9 @@ package struct RecordedPast {
 
     private static var now: Int64 { Int64(NIODeadline.now().uptimeNanoseconds) }
 
-    /// Looks through the files; blocks for as long as that takes.
+    /// Searches the files; blocks meanwhile.
     ///
-    /// - Parameter segments: of the index, the oldest first.
+    /// - Parameter segments: the segments of the index, oldest first.
     package mutating func find(in segments: [HistoryBatch.Segment]) -> PastTrades {
         let fitting = segments.filter { segment in
             if let from = self.query.from, segment.lastTime < from &- 2_000_000_000 { return false }
@@ -48,11 +49,11 @@ package struct RecordedPast {
         return self.query.from == nil ? self.last(in: fitting) : self.first(in: fitting)
     }
 
-    /// The first trades from a moment on.
+    /// Returns the first trades from a time on.
     private mutating func first(in segments: [HistoryBatch.Segment]) -> PastTrades {
         var found = PastTrades()
         for segment in segments {
-            // In a file that begins later nothing is earlier.
+            // A file that begins later holds no earlier trade.
             if found.items.count >= self.query.limit, let last = found.items.last, segment.firstTime > last.received {
                 break
             }
@@ -83,11 +84,11 @@ package struct RecordedPast {
         return (Array(items.prefix(self.query.limit)), true)
     }
 
-    /// The last trades before a place or a moment.
+    /// Returns the last trades before a position or a time.
     private mutating func last(in segments: [HistoryBatch.Segment]) -> PastTrades {
         var found = PastTrades()
         for segment in segments.reversed() {
-            // In a file that ended earlier nothing is later.
+            // A file that ended earlier holds no later trade.
             if found.items.count >= self.query.limit, let first = found.items.first, segment.lastTime < first.received {
                 continue
             }
@@ -111,7 +112,7 @@ package struct RecordedPast {
             guard let before, before.epoch == file.header?.epoch, let numbers = line.sequences else { return false }
             return numbers.lowerBound >= before.sequence
         }
-        // The place is not far before the line's.
+        // The offset may lie before the line's, though not far.
         end = min(file.length ?? end, end + Self.windowBytes / 4)
         while items.count < self.query.limit,
             let span = file.span(of: self.symbol, before: end, atMost: Self.windowBytes)
@@ -124,8 +125,8 @@ package struct RecordedPast {
         return (Array(items.suffix(self.query.limit)), true)
     }
 
-    /// Those of two files, the earlier file's first; what both have is there once, as where somebody cut out a part of a
-    /// recording beside it.
+    /// Joins the trades of two files, the earlier file's first. A trade that is in both appears once, as when a part of
+    /// a recording was cut into a file beside it.
     private static func joining(_ earlier: [PastTrades.Item], _ later: [PastTrades.Item]) -> [PastTrades.Item] {
         guard let last = earlier.last, let first = later.first else { return earlier + later }
         func order(_ item: PastTrades.Item) -> (UInt64, UInt64) { (item.place.epoch, item.place.sequence) }
@@ -139,7 +140,8 @@ package struct RecordedPast {
         return joined.sorted { order($0) < order($1) }
     }
 
-    /// A place not far before the first frame with trades for which a condition holds; it holds for all that follow, too.
+    /// Returns an offset not far before the first frame with trades that meets a condition. All later ones must meet
+    /// it, too.
     private func place(in file: RecordingMap, where holds: (RecordedLine) -> Bool) -> Int64 {
         (try? file.halve(among: { $0.sequences != nil }, holds)) ?? 0
     }
@@ -149,7 +151,7 @@ package struct RecordedPast {
         return self.budget >= 0 && Self.now < self.deadline
     }
 
-    /// The trades that are wanted in a stretch of a file.
+    /// Returns the wanted trades in a range of a file.
     private mutating func trades(of file: RecordingMap, in span: Range<Int64>) -> [PastTrades.Item] {
         guard let epoch = file.header?.epoch else { return [] }
         var items: [PastTrades.Item] = []

@@ -3,13 +3,13 @@ import NIOCore
 import Recordings
 import Wire
 
-/// The recordings in a folder, for the index: those that an earlier program, or none with a history, has left.
+/// The recordings in a folder, for the index: those of earlier programs, with or without a history.
 package enum RecordingFolder {
-    /// Files that are looked at, at most.
+    /// The most files that are examined.
     private static let maximumFiles = 10_000
 
-    /// The files of a folder that are not there any more: deleted for their age, or moved away. Of other folders, and of one
-    /// that cannot be read, nothing is known.
+    /// Returns the known files of a folder that no longer exist: deleted for their age, or moved. Files of other
+    /// folders, or of one that cannot be read, are not among them.
     package static func gone(from folder: String, known: [HistoryBatch.Segment]) -> [String] {
         guard access(folder, R_OK | X_OK) == 0 else { return [] }
         let beginning = folder.hasSuffix("/") ? folder : "\(folder)/"
@@ -19,12 +19,12 @@ package enum RecordingFolder {
         }
     }
 
-    /// What can be said of each recording of the market there without reading it: its header, and when it was last changed.
-    /// One that is compressed has the name in the index that it had before.
+    /// Describes each live recording in a folder by its header and its time of change, without reading its frames. A
+    /// compressed file keeps its uncompressed name in the index.
     ///
     /// - Parameters:
-    ///   - source: as in the header (``RecordingHeader/source``); others are not of this history.
-    ///   - known: of the index; a file that has not changed since is not opened.
+    ///   - source: the expected ``RecordingHeader/source``; recordings of other sources do not belong to this history.
+    ///   - known: the segments of the index. A file that has not changed since is not opened.
     package static func scan(
         _ folder: String,
         source: String,
@@ -40,7 +40,7 @@ package enum RecordingFolder {
             count += 1
             guard count <= Self.maximumFiles else { break }
             let path = "\(folder)/\(plain)"
-            // Between two steps of a compression both are there, and are the same.
+            // Between two steps of a compression both files exist, with the same content.
             guard !isPacked || access(path, F_OK) != 0 else { continue }
             guard
                 let changed = SegmentNames.Segment("\(folder)/\(name)", place: 1, isPacked: isPacked)?.changed

@@ -1,10 +1,10 @@
 import Recordings
 import Wire
 
-/// What the history asks of a recording's file.
+/// The history's view of a recording's file.
 extension RecordingMap {
-    /// Opens a file under its name, or under that which it has got by compression; `nil` where it is not there, is no recording
-    /// that has a clock, or is compressed by a program that leaves no table of its frames.
+    /// Opens a file by its name, or by the name that it has after compression. Returns `nil` if it does not exist, is
+    /// no recording with a clock, or was compressed by a program that leaves no table of its frames.
     static func ofHistory(_ path: String) -> RecordingMap? {
         guard let file = try? RecordingMap(path: SegmentNames.present(path)), file.header?.start != nil,
             file.length != nil
@@ -12,12 +12,12 @@ extension RecordingMap {
         return file
     }
 
-    /// When a line was written, ns since 1970.
+    /// Returns when a line was written, ns since 1970.
     func arrival(of line: RecordedLine) -> Int64 { line.wall.map { $0 &* 1_000 } ?? self.header?.start ?? 0 }
 
-    /// What the index says of a file that is complete: its first and last frames, read from its two ends.
+    /// Returns the index entry of a complete file: its first and last frames, read from both ends.
     ///
-    /// - Parameter path: the name in the index, which is that of the file before it is compressed.
+    /// - Parameter path: the name in the index, which is that of the file before compression.
     func entry(path: String) -> HistoryBatch.Segment {
         var first: RecordedLine?
         try? self.scan(from: 0, to: 2 * Int64(RecordingReader.maximumLineBytes), isLineStart: true) { line in

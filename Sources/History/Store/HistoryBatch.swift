@@ -1,15 +1,15 @@
 package import Market
 
-/// What is to be written next: the trades since the last time as pieces of bars, the gaps among them, and where they are
+/// The next transaction: the trades since the last one as pieces of bars, the gaps among them, and where they are
 /// recorded.
 ///
-/// A pure value. Trades of one second and symbol make one piece, so a second of any market is one row of each width.
+/// A pure value. Trades of one second and symbol form one piece, so a second of any market is one row of each width.
 package struct HistoryBatch: Sendable {
-    /// What is known of one recording file, or of a part of one.
+    /// The index entry of a recording file, or of a part of one.
     package struct Segment: Sendable, Equatable {
         package var path: String
         package var epoch: UInt64?
-        /// The numbers of the trades in it; `nil` where they are not known.
+        /// The numbers of the trades in it; `nil` if they are unknown.
         package var sequences: Range<UInt64>?
         /// The arrivals of its first and last frames, ns since 1970.
         package var firstTime: Int64
@@ -24,7 +24,7 @@ package struct HistoryBatch: Sendable {
         }
     }
 
-    /// A stretch of arrivals in which trades may be missing.
+    /// A period of arrivals in which trades may be missing.
     package struct Hole: Sendable, Equatable {
         package var symbol: String?
         /// Ns since 1970.
@@ -32,37 +32,37 @@ package struct HistoryBatch: Sendable {
         package var to: Int64
         package var reason: String
 
-        /// Whether it touches a bar, as ``BarSeries/gapFound(from:to:)`` has it.
+        /// Whether the hole touches a bar, by the rule of ``BarSeries/gapFound(from:to:)``.
         func touches(_ bar: Bar, of symbol: String) -> Bool {
             (self.symbol == nil || self.symbol == symbol) && bar.start <= self.to
                 && bar.end > self.from &- BarSeries.usualDelay
         }
     }
 
-    /// By symbol, the pieces in the order in which their trades came.
+    /// The pieces by symbol, in the order of their trades' arrival.
     package private(set) var pieces: [String: [Bar]] = [:]
     package private(set) var pieceCount = 0
-    /// The holes that were found since the last time.
+    /// The holes since the last transaction.
     package private(set) var holes: [Hole] = []
     package private(set) var segments: [Segment] = []
-    /// The newest exchange's time of all trades but those that are ahead, ns since 1970.
+    /// The newest exchange time of all trades that are not ahead, ns since 1970.
     package private(set) var newestTime: Int64?
 
     package init() {}
 
     package var isEmpty: Bool { self.pieces.isEmpty && self.holes.isEmpty && self.segments.isEmpty }
 
-    /// Takes the next trade of a symbol; `isFirst` says that what was before it is not known.
+    /// Takes the next trade of a symbol. With `isFirst` the trades before it are unknown, so its piece is incomplete.
     package mutating func take(_ trade: Trade, of symbol: String, isFirst: Bool) {
         if !trade.marks.contains(.ahead) {
             self.newestTime = max(self.newestTime ?? .min, trade.exchangeTime)
         }
-        // In place: a copy of the list would be one of all its pieces.
+        // In place, since a copy would copy all pieces of the list.
         let isNew = Self.put(trade, isFirst: isFirst, into: &self.pieces[symbol, default: []])
         if isNew { self.pieceCount += 1 }
     }
 
-    /// Puts a trade into a symbol's newest piece; returns whether it had to begin one.
+    /// Puts a trade into a symbol's newest piece, or into a new one; returns whether it is new.
     private static func put(_ trade: Trade, isFirst: Bool, into list: inout [Bar]) -> Bool {
         if let last = list.indices.last, trade.exchangeTime >= list[last].start, trade.exchangeTime < list[last].end {
             list[last].take(trade)
@@ -74,13 +74,13 @@ package struct HistoryBatch: Sendable {
         return true
     }
 
-    /// Takes a hole between the trades so far and those to come.
+    /// Takes a hole between the trades so far and the next ones.
     package mutating func take(_ hole: Hole) {
-        // Rows in which the reason stands are for people; more than these are no news to anybody.
+        // The rows of the gap table are for people, who do not read more than these.
         if self.holes.count < 1_000 { self.holes.append(hole) }
     }
 
-    /// Takes where the newest frames are recorded.
+    /// Takes the file that holds the newest frames.
     package mutating func note(_ segment: Segment) {
         guard let last = self.segments.indices.last, self.segments[last].path == segment.path,
             self.segments[last].epoch == segment.epoch
@@ -95,7 +95,7 @@ package struct HistoryBatch: Sendable {
         self.segments[last].sequences = min(old.lowerBound, new.lowerBound)..<max(old.upperBound, new.upperBound)
     }
 
-    /// Forgets the oldest pieces, for there is no more room; returns how many.
+    /// Drops all pieces because there is no more space; returns their number.
     package mutating func dropPieces() -> Int {
         defer {
             self.pieces = [:]
@@ -104,7 +104,7 @@ package struct HistoryBatch: Sendable {
         return self.pieceCount
     }
 
-    /// The rows that it makes for a symbol: the pieces put together by width and start, marked where a hole touches them.
+    /// Returns the rows of a symbol: its pieces combined by width and start, and marked if a hole touches them.
     package func rows(of symbol: String, holes: [Hole]) -> [BarWidth: [Int64: Bar]] {
         var rows: [BarWidth: [Int64: Bar]] = [:]
         for piece in self.pieces[symbol] ?? [] {

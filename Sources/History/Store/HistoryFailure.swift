@@ -1,11 +1,11 @@
 import GRDB
 
-/// Why the history cannot be opened, read or written, in one line.
+/// The reason why the history cannot be opened, read or written, in one line.
 package struct HistoryFailure: Error, Sendable, Equatable, CustomStringConvertible {
     package enum Kind: Sendable, Equatable {
-        /// What is there is no database, or a damaged one.
+        /// The file is not a database, or a damaged one.
         case damaged
-        /// A newer program has made it.
+        /// A newer program made the database.
         case newer
         /// The disk is full, slow or gone, or the folder is not ours.
         case world
@@ -19,7 +19,7 @@ package struct HistoryFailure: Error, Sendable, Equatable, CustomStringConvertib
         self.description = description
     }
 
-    /// The failure behind an error of the database; no statement and no value is told.
+    /// Describes an error of the database, without its statement and values.
     init(_ error: any Error) {
         if let failure = error as? HistoryFailure {
             self = failure

@@ -1,11 +1,11 @@
 import GRDB
 
-/// The tables of the history, and how an older database becomes one of now.
+/// The tables of the history, and the migration of an older database.
 ///
-/// Prices and sums are text, as exact as they came; times are ns since 1970. All tables are STRICT: SQLite itself refuses a
-/// value of another kind. The schema's number stands in the file (`PRAGMA user_version`).
+/// Prices and sums are text, exactly as they came; times are ns since 1970. All tables are STRICT, so SQLite itself
+/// refuses a value of another type. The schema's number is in the file (`PRAGMA user_version`).
 enum HistorySchema {
-    /// What makes a schema of the one before it, from the empty one on. A step that was released never changes again.
+    /// The step to each schema from the one before it, beginning with the empty one. A released step never changes.
     private static let steps = [
         """
         CREATE TABLE symbol (id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE) STRICT;
@@ -40,22 +40,22 @@ enum HistorySchema {
         "ALTER TABLE bar ADD COLUMN possibleRepeats INTEGER NOT NULL DEFAULT 0",
     ]
 
-    /// The schema's number now.
+    /// The number of the newest schema.
     static let current = Self.steps.count
 
-    /// The number of a database's schema; 0 for one without tables.
+    /// Returns the number of a database's schema; 0 for one without tables.
     static func number(of database: Database) throws -> Int {
         let number = try Int.fetchOne(database, sql: "PRAGMA user_version") ?? 0
         guard number == 0, try database.tableExists(Self.formerTable) else { return number }
         return try Int.fetchOne(database, sql: "SELECT count(*) FROM \(Self.formerTable)") ?? 0
     }
 
-    /// Whether a database needs nothing to be done.
+    /// Whether a database needs no migration.
     static func isCurrent(_ database: Database) throws -> Bool {
         try Int.fetchOne(database, sql: "PRAGMA user_version") == Self.current
     }
 
-    /// Brings a database up to date, within the transaction that is open; one that another program has brought further stays.
+    /// Migrates a database within the open transaction. One with a newer schema is left unchanged.
     static func migrate(_ database: Database) throws {
         let number = try Self.number(of: database)
         guard number <= Self.current else { return }
@@ -63,6 +63,6 @@ enum HistorySchema {
         try database.execute(sql: "DROP TABLE IF EXISTS \(Self.formerTable); PRAGMA user_version = \(Self.current)")
     }
 
-    /// Has a row for each step, in a database that was made before the number stood in the file.
+    /// The table of databases from before `user_version` was used; it has one row for each step.
     private static let formerTable = "grdb_migrations"
 }

@@ -6,12 +6,12 @@ extension HistoryStore {
     private static let columns =
         "start, open, openTime, high, low, close, closeTime, volume, turnover, trades, incomplete, possibleRepeats"
 
-    /// Writes a batch as one transaction: all of it is there afterwards, or nothing.
+    /// Writes a batch in one transaction: either all of it or nothing.
     ///
-    /// What is there of a bar already is put together with the piece that comes, so a bar that a restart cuts in two is whole,
-    /// and marked.
+    /// A bar that exists already is combined with the new piece. So a bar that a restart interrupts is complete, and
+    /// marked.
     ///
-    /// - Parameter holes: those of before that may still touch what comes.
+    /// - Parameter holes: earlier holes that may still touch the new trades.
     package func commit(_ batch: HistoryBatch, holes: [HistoryBatch.Hole]) throws(HistoryFailure) {
         do {
             try self.pool.write { database in
@@ -61,7 +61,7 @@ extension HistoryStore {
         ])
     }
 
-    /// A sum as it is kept; a sum that is none is null.
+    /// Returns a sum as it is stored: `nil` (NULL) if it is not exact.
     private static func text(_ sum: ExactSum) -> String? {
         guard sum.omitted == 0 else { return nil }
         let text = sum.description
@@ -69,7 +69,7 @@ extension HistoryStore {
     }
 
     private static func mark(_ hole: HistoryBatch.Hole, in database: Database) throws {
-        // By width, so that the rows are found by their key.
+        // By width, so that the primary key finds the rows.
         for width in BarWidth.allCases {
             try database.execute(
                 sql: """
@@ -99,15 +99,16 @@ extension HistoryStore {
         )
     }
 
-    /// The newest exchange's time of all trades that were written, ns since 1970. Where an earlier version took one of a time
-    /// to come for it, the newest second with trades that is no later than `limit`.
+    /// Returns the newest exchange time of all written trades, ns since 1970. Earlier versions also noted trades that
+    /// were ahead. If the time is therefore later than `limit`, the newest second with trades up to `limit` is
+    /// returned.
     package func newestTime(notAfter limit: Int64 = .max) throws(HistoryFailure) -> Int64? {
         do {
             return try self.pool.read { database in
                 let newest = try Row.fetchOne(database, sql: "SELECT value FROM state WHERE name = 'newestTime'")?
                     .value(0).integer
                 guard let newest, newest > limit else { return newest }
-                // A symbol at a time: then the bars' key finds it, and years of bars are not read through.
+                // One symbol at a time, so that the primary key finds its bars, and years of them are not scanned.
                 let sql = """
                     SELECT max((SELECT max(start) FROM bar WHERE bar.symbol = symbol.id AND width = 1 AND start <= ?))
                     FROM symbol
@@ -119,8 +120,8 @@ extension HistoryStore {
         }
     }
 
-    /// The bars of a symbol that begin in a span of time (ns since 1970), the oldest first: with `from` the first of them, as
-    /// many as the limit, without it the last.
+    /// Returns the bars of a symbol that begin in a period (ns since 1970), oldest first. With `from` they are the
+    /// first ones up to the limit, without it the last ones.
     package func bars(
         of symbol: String,
         _ width: BarWidth,
@@ -147,7 +148,7 @@ extension HistoryStore {
         }
     }
 
-    /// The names of all symbols that have bars.
+    /// Returns the names of all symbols that have bars.
     package func symbols() throws(HistoryFailure) -> [String] {
         do {
             return try self.pool.read { database in
@@ -159,11 +160,11 @@ extension HistoryStore {
         }
     }
 
-    /// The bar of a row.
+    /// Reads the bar of a row.
     ///
     /// Not optimised; see ``GRDB/Row/value(_:)``.
     ///
-    /// - Throws: ``HistoryFailure`` where a cell holds what this program does not write: then the history is spoilt.
+    /// - Throws: ``HistoryFailure`` if a cell holds a value that this program never writes: the history is damaged.
     @_optimize(none)
     private static func bar(_ row: Row, _ width: BarWidth) throws(HistoryFailure) -> Bar {
         func price(_ index: Int) -> ExactDecimal? {

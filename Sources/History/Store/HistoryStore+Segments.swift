@@ -1,12 +1,13 @@
 import GRDB
 import Market
 
-/// The index over the recording's files, and what is removed for its age.
+/// The index of the recording's files, and the removal of old rows.
 extension HistoryStore {
-    /// How much there is.
+    /// The amount of data in the history.
     package struct Contents: Sendable, Equatable {
         package var symbols = 0
-        /// By width, in the order of ``BarWidth``: how many bars, and the starts of the first and the last (ns since 1970).
+        /// By width, in the order of ``BarWidth``: the number of bars, and the starts of the first and the last (ns
+        /// since 1970).
         package var bars: [(word: String, count: Int, first: Int64, last: Int64)] = []
         package var incomplete = 0
         package var gaps = 0
@@ -14,7 +15,7 @@ extension HistoryStore {
         package static func == (left: Contents, right: Contents) -> Bool { "\(left)" == "\(right)" }
     }
 
-    /// What was removed.
+    /// The amount of removed data.
     package struct Pruned: Sendable, Equatable {
         package var bars = 0
     }
@@ -39,7 +40,7 @@ extension HistoryStore {
         )
     }
 
-    /// Notes recording files that the index does not have, or has otherwise.
+    /// Adds recording files to the index, or updates their entries.
     package func note(_ segments: [HistoryBatch.Segment]) throws(HistoryFailure) {
         guard !segments.isEmpty else { return }
         do {
@@ -49,7 +50,7 @@ extension HistoryStore {
         }
     }
 
-    /// The recording files whose arrivals touch a span of time (ns since 1970), the oldest first.
+    /// Returns the recording files whose arrivals touch a period (ns since 1970), oldest first.
     package func segments(from: Int64 = .min, to: Int64 = .max) throws(HistoryFailure) -> [HistoryBatch.Segment] {
         do {
             return try self.pool.read { database in
@@ -85,7 +86,7 @@ extension HistoryStore {
         )
     }
 
-    /// Takes files out of the index that are not there any more.
+    /// Removes files from the index that no longer exist.
     package func forget(_ paths: [String]) throws(HistoryFailure) {
         guard !paths.isEmpty else { return }
         do {
@@ -97,7 +98,7 @@ extension HistoryStore {
         }
     }
 
-    /// Removes the bars and the gaps that ended before a moment (ns since 1970), and gives the room back to the disk.
+    /// Removes the bars and the gaps that ended before a time (ns since 1970), and returns their space to the disk.
     package func prune(before time: Int64) throws(HistoryFailure) -> Pruned {
         do {
             var pruned = Pruned()
@@ -110,7 +111,7 @@ extension HistoryStore {
                 try database.execute(sql: "DELETE FROM gap WHERE toTime < ?", arguments: [time])
                 try database.execute(sql: "DELETE FROM symbol WHERE id NOT IN (SELECT symbol FROM bar)")
             }
-            // Not while another program writes: it only keeps the room for what comes then.
+            // This fails while another program writes; the free pages are then used for later rows.
             try? self.pool.vacuum()
             try? self.pool.writeWithoutTransaction { _ = try $0.checkpoint(.truncate) }
             return pruned
@@ -119,7 +120,7 @@ extension HistoryStore {
         }
     }
 
-    /// Counts all there is.
+    /// Counts the data in the history.
     package func contents() throws(HistoryFailure) -> Contents {
         do {
             return try self.pool.read { database in

@@ -2,20 +2,20 @@ import GRDB
 import Glibc
 import Market
 
-/// The database of what survives a restart: bars of every width, gaps, and an index over the recording's segments.
+/// The database of what survives a restart: bars of every width, gaps, and an index of the recording's segments.
 ///
-/// SQLite in WAL mode. `synchronous` is FULL: what was committed is on the disk, also after a power cut. (GRDB's pool sets
-/// NORMAL, which loses the newest commits then.) Every value that comes out is checked, for a file can hold anything.
+/// SQLite in WAL mode. `synchronous` is FULL, so a committed transaction survives a power cut. (GRDB's pool sets
+/// NORMAL, which may lose the newest ones.) Every value that is read is checked, since a file can hold anything.
 package final class HistoryStore: Sendable {
-    /// How long to wait for another program that writes (`history prune`), s.
+    /// The longest wait for another program that writes (`history prune`), s.
     private static let patience: Double = 5
 
     package let path: String
     let pool: DatabasePool
 
-    /// Opens the database, or makes it, and brings it up to date; of one with an older schema a copy is kept.
+    /// Opens or creates the database, and migrates it. A copy of a database with an older schema is kept.
     ///
-    /// - Parameter tell: is told in one line where the copy is.
+    /// - Parameter notify: takes one line that names the copy.
     /// - Throws: ``HistoryFailure``.
     package init(path: String, notify: (String) -> Void = { _ in }) throws(HistoryFailure) {
         self.path = path
@@ -23,7 +23,7 @@ package final class HistoryStore: Sendable {
             var configuration = Configuration()
             configuration.busyMode = .timeout(Self.patience)
             configuration.maximumReaderCount = 2
-            // Nothing is to be asked of a database that came from elsewhere (https://sqlite.org/security.html).
+            // SQL functions in the schema of a foreign database must not run (https://sqlite.org/security.html).
             configuration.prepareDatabase { try $0.execute(sql: "PRAGMA trusted_schema = OFF") }
             let pool = try DatabasePool(path: path, configuration: configuration)
             let schema = try pool.read { try HistorySchema.number(of: $0) }
@@ -34,12 +34,12 @@ package final class HistoryStore: Sendable {
                         + "run that one, or name another file with history.file"
                 )
             }
-            // Behind the pool's own setting.
+            // After the pool's own setting, which it overrides.
             try pool.writeWithoutTransaction { try $0.execute(sql: "PRAGMA synchronous = FULL") }
             if try pool.read({ try !HistorySchema.isCurrent($0) }) {
                 try Self.migrate(pool, path, from: schema, notify: notify)
             }
-            // Looks into every table: a file of nonsense is found out now.
+            // A look into every table detects a damaged file now.
             try pool.read { database in
                 for table in ["symbol", "bar", "segment", "state", "gap"] {
                     _ = try Row.fetchOne(database, sql: "SELECT * FROM \(table) LIMIT 1")
@@ -53,11 +53,11 @@ package final class HistoryStore: Sendable {
         }
     }
 
-    /// Opens the database; a damaged one is moved aside, and a new one made.
+    /// Opens the database. A damaged one is moved aside, and a new one created.
     ///
     /// - Parameters:
-    ///   - now: ns since 1970, for the name of what is moved aside.
-    ///   - tell: is told in one line where it went.
+    ///   - now: ns since 1970, for the name of the damaged file.
+    ///   - notify: takes one line that names the damaged file.
     package static func opening(
         _ path: String,
         now: Int64,
@@ -72,7 +72,7 @@ package final class HistoryStore: Sendable {
         }
     }
 
-    /// Brings a database up to date in one transaction, after a copy of it was made. A copy that is not needed does not stay.
+    /// Migrates a database in one transaction, after a copy was made. If the migration fails, the copy is deleted.
     private static func migrate(_ pool: DatabasePool, _ path: String, from schema: Int, notify: (String) -> Void) throws
     {
         let copy = schema > 0 && schema < HistorySchema.current ? try Self.copy(pool, path, schema: schema) : nil
@@ -87,7 +87,7 @@ package final class HistoryStore: Sendable {
         }
     }
 
-    /// Copies a database, with what its journal holds, to a new file beside it.
+    /// Copies a database, including the content of its journal, to a new file beside it.
     ///
     /// - Returns: the copy's path.
     private static func copy(_ pool: DatabasePool, _ path: String, schema: Int) throws -> String {
@@ -111,14 +111,14 @@ package final class HistoryStore: Sendable {
         return copy
     }
 
-    /// The stem, or the stem with a number behind it where that is taken; `nil` where all are.
+    /// Returns the stem if no such file exists, or else the stem with a free number; `nil` if all numbers are taken.
     private static func freeName(_ stem: String) -> String? {
         ([stem] + (2...99).map { "\(stem)-\($0)" }).first { access($0, F_OK) != 0 }
     }
 
-    /// Moves a damaged database out of the way, with its journal; nothing is deleted.
+    /// Moves a damaged database and its journal aside; nothing is deleted if possible.
     ///
-    /// - Returns: what was done, in one line.
+    /// - Returns: a description of the move, in one line.
     static func moveAside(_ path: String, now: Int64, because reason: String) throws(HistoryFailure) -> String {
         guard let aside = Self.freeName("\(path).damaged-\(now / 1_000_000_000)") else {
             throw HistoryFailure(.world, "\(path) is damaged (\(reason)) and cannot be moved aside")
@@ -127,19 +127,19 @@ package final class HistoryStore: Sendable {
             let why = String(cString: strerror(errno))
             throw HistoryFailure(.world, "\(path) is damaged (\(reason)) and cannot be moved aside: \(why)")
         }
-        // A journal of another file would be taken for the new one's.
+        // SQLite would apply the old journal to the new database.
         for suffix in ["-wal", "-shm"] where access(path + suffix, F_OK) == 0 {
             if rename(path + suffix, aside + suffix) != 0 { unlink(path + suffix) }
         }
         return "the history \(path) is damaged (\(reason)); it is now \(aside), and a new one is begun"
     }
 
-    /// Lets the database have so many pages of 4 KiB at most, as a full disk would.
+    /// Limits the database to a number of pages of 4 KiB, to simulate a full disk.
     package func limit(pages: Int) throws {
         try self.pool.writeWithoutTransaction { try $0.execute(sql: "PRAGMA max_page_count = \(pages)") }
     }
 
-    /// What SQLite says of itself: the journal's mode and how it syncs (2 is FULL).
+    /// Returns SQLite's journal mode and its `synchronous` setting (2 is FULL).
     package func modes() throws -> (journal: String, synchronous: Int) {
         try self.pool.writeWithoutTransaction { database in
             (
@@ -149,11 +149,12 @@ package final class HistoryStore: Sendable {
         }
     }
 
-    /// Writes what the journal holds into the database, and closes it.
+    /// Writes the journal into the database, and closes it.
     ///
-    /// The pool closes its writer before its readers, and the last connection, which may not write then, leaves all in the
-    /// journal: a copy of the one file would be empty. So it is written before, without waiting for other programs that read,
-    /// and the readers go first: with the last connection of all the journal goes as well.
+    /// The pool closes its writer before its readers. The last connection, a reader, cannot write and would leave
+    /// everything in the journal: a copy of the database file alone would be empty. So a checkpoint comes first,
+    /// without waiting for other programs that read. Then the readers are closed before the writer, so that the last
+    /// connection removes the journal.
     package func close() throws {
         try? self.pool.writeWithoutTransaction { database in
             try database.execute(sql: "PRAGMA busy_timeout = 0")
@@ -165,22 +166,22 @@ package final class HistoryStore: Sendable {
 }
 
 extension Row {
-    /// What stands in a column, of whatever kind it is.
+    /// Returns the value of a column, of any type.
     ///
-    /// Neither inlined nor optimised, like what is read from it: the optimiser of Swift 6.3.1 stops where it is
-    /// (CopyPropagation: "Found ownership error"), and the database takes longer than this anyway.
+    /// Neither inlined nor optimised, like its callers: the optimiser of Swift 6.3.1 crashes here (CopyPropagation:
+    /// "Found ownership error"). The database takes longer than this call anyway.
     @inline(never) @_optimize(none)
     func value(_ index: Int) -> DatabaseValue { self[index] }
 }
 
 extension DatabaseValue {
-    /// The text that it is; `nil` for anything else.
+    /// The value if it is a text, otherwise `nil`.
     @inline(never) @_optimize(none)
     var text: String? {
         if case .string(let text) = self.storage { text } else { nil }
     }
 
-    /// The integer that it is; `nil` for anything else.
+    /// The value if it is an integer, otherwise `nil`.
     @inline(never) @_optimize(none)
     var integer: Int64? {
         if case .int64(let number) = self.storage { number } else { nil }
