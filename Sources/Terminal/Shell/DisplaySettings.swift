@@ -1,16 +1,16 @@
 import Market
 
-/// How the display looks, apart from what it shows.
+/// The style of the display, separate from its contents.
 package struct DisplaySettings: Sendable, Equatable {
-    /// Whose word about the background is taken.
+    /// The source of the background's brightness.
     package enum Theme: String, Sendable, Equatable, CaseIterable {
-        /// `COLORFGBG`, or the terminal's own.
+        /// `COLORFGBG`, or else the terminal's answer.
         case auto
         case dark
         case light
     }
 
-    /// What decides how many colours are used.
+    /// The source of the number of colours.
     package enum Colour: String, Sendable, Equatable, CaseIterable {
         /// The terminal, unless `NO_COLOR` is set.
         case auto
@@ -21,22 +21,22 @@ package struct DisplaySettings: Sendable, Equatable {
     }
 
     package var colour = Colour.auto
-    /// How many colours are used; ``ScreenPalette/Depth/none`` under `NO_COLOR`.
+    /// The number of colours; ``ScreenPalette/Depth/none`` under `NO_COLOR`.
     package var depth: ScreenPalette.Depth
     package var theme: Theme
     package var hues: ScreenPalette.Hues
     package var look: DisplayLook
-    /// Whether the terminal's title tells the price where it is one with a title.
+    /// Whether the terminal's title shows the price, if the terminal has a title.
     package var mayTitle = true
-    /// The most frames a second, 1 to 60.
+    /// The largest number of frames per second, 1 to 60.
     package var framesPerSecond: Int
-    /// About the most bytes a second for the terminal, beyond a burst; `nil` for any number.
+    /// The approximate limit of bytes per second to the terminal, beyond a burst; `nil` for no limit.
     package var bytesPerSecond: Int?
-    /// What `COLORFGBG` says of the background.
+    /// The background that `COLORFGBG` states.
     var statedBackground: ScreenPalette.Background?
-    /// Whether the terminal is one that answers questions, or leaves them unanswered without a trace.
+    /// Whether the terminal answers queries, or at least ignores them.
     var mayAsk: Bool
-    /// How long an answer is waited for, ns; the first picture comes behind it.
+    /// The wait for an answer, ns; the first frame follows it.
     var patience: Int64 = 250_000_000
 
     var glyphs: ScreenGlyphs { self.look.glyphs }
@@ -58,7 +58,7 @@ package struct DisplaySettings: Sendable, Equatable {
         self.mayAsk = false
     }
 
-    /// Takes what was chosen, and for the rest `NO_COLOR` (any value but the empty one, no-color.org), `COLORTERM`, `TERM`,
+    /// Takes the chosen values, and the rest from `NO_COLOR` (any non-empty value, no-color.org), `COLORTERM`, `TERM`,
     /// `COLORFGBG` and the locale's character set.
     package init(_ chosen: DisplaySettings = DisplaySettings(), environment: (String) -> String?) {
         self = chosen
@@ -67,21 +67,22 @@ package struct DisplaySettings: Sendable, Equatable {
         let name = locale.lowercased()
         let isUTF8 = name.hasSuffix("utf-8") || name.hasSuffix("utf8") || name.contains("utf-8@")
         let isGraphical = Self.isGraphical(environment("TERM") ?? "")
-        // The kernel's own console has no Braille, few blocks, and shows titles as text.
+        // The kernel's console has no Braille and few block characters, and prints titles as text.
         self.look.glyphs = isUTF8 && environment("TERM") != "linux" ? .unicode : .ascii
         self.look.setsTitle = isGraphical && chosen.mayTitle
         self.mayAsk = isGraphical
         self.statedBackground = environment("COLORFGBG").flatMap(Self.background)
     }
 
-    /// `foreground;background` or `foreground;default;background`, numbers of the sixteen colours (rxvt and others).
+    /// Parses `foreground;background` or `foreground;default;background`, numbers of the sixteen colours (rxvt and
+    /// others).
     private static func background(_ stated: String) -> ScreenPalette.Background? {
         guard let last = stated.split(separator: ";").last, let number = Int(last) else { return nil }
-        // Light grey and the bright colours but dark grey.
+        // Light grey, and the bright colours except dark grey.
         return number == 7 || (9...15).contains(number) ? .light : .dark
     }
 
-    /// Whether a terminal's name is that of a program with a window, or runs in one.
+    /// Whether `TERM` names a terminal with a window, or a multiplexer in one.
     private static func isGraphical(_ term: String) -> Bool {
         [
             "xterm", "screen", "tmux", "rxvt", "alacritty", "foot", "kitty", "wezterm", "konsole", "gnome", "vte",
@@ -90,13 +91,13 @@ package struct DisplaySettings: Sendable, Equatable {
         ].contains { term.hasPrefix($0) }
     }
 
-    /// Whether the background's colour would change the picture and is not known.
+    /// Whether the background's colour is unknown and would change the screen.
     var wantsBackground: Bool {
         self.mayAsk && self.theme == .auto && self.statedBackground == nil
             && (self.depth == .many || self.depth == .full)
     }
 
-    /// The painter for a terminal that has said so much of itself.
+    /// Returns the painter for a terminal with these answers.
     func painter(_ answers: TerminalAnswers) -> ScreenPainter {
         let background: ScreenPalette.Background =
             switch self.theme {
@@ -112,7 +113,7 @@ package struct DisplaySettings: Sendable, Equatable {
 }
 
 extension DisplaySettings.Colour {
-    /// How many colours that comes to on this terminal.
+    /// Returns the number of colours on this terminal.
     fileprivate func depth(_ environment: (String) -> String?) -> ScreenPalette.Depth {
         switch self {
         case .auto: environment("NO_COLOR").map { !$0.isEmpty } ?? false ? .none : Self.known(environment)
@@ -124,7 +125,8 @@ extension DisplaySettings.Colour {
         }
     }
 
-    /// The colours of the terminal: `COLORTERM` as most terminals set it, else what `TERM` ends in.
+    /// Returns the terminal's number of colours, from `COLORTERM` as most terminals set it, else from the end of
+    /// `TERM`.
     private static func known(_ environment: (String) -> String?) -> ScreenPalette.Depth {
         let term = environment("TERM") ?? ""
         if ["", "dumb"].contains(term) || term.hasPrefix("vt") { return .none }

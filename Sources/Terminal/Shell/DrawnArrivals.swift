@@ -1,24 +1,24 @@
 import Measurements
 
-/// How long prices take from their trades' arrival to the terminal: each is measured once, when the terminal has taken all of
-/// the frame that shows it first.
+/// The measurement of prices from their trades' arrival to the terminal. Each price is measured once, when the terminal
+/// has taken the whole first frame with it.
 ///
 /// Times are monotonic ns.
 struct DrawnArrivals {
     private let histogram: LatencyHistogram?
-    /// When the trades arrived whose prices are on their way to the terminal for the first time.
+    /// The arrivals of the prices whose first frame is being written.
     private var underWay: [Int64] = []
-    /// The newest arrival that was drawn of each symbol that is on the screen.
+    /// The newest drawn arrival of each symbol on the screen.
     private var newest: [String: Int64] = [:]
 
     init(_ histogram: LatencyHistogram?) { self.histogram = histogram }
 
     var areUnderWay: Bool { !self.underWay.isEmpty }
 
-    /// Takes a frame that is drawn of this state: finds the prices that it shows and the one before did not.
+    /// Takes the state of a drawn frame, and finds the prices that the preceding frame did not have.
     mutating func drawn(_ state: DisplayState) {
         guard self.histogram != nil else { return }
-        // Symbols that are gone are forgotten.
+        // Removes symbols that have left the screen.
         if self.newest.count > state.rows.count {
             let known = Set(state.rows.map(\.summary.symbol))
             self.newest = self.newest.filter { known.contains($0.key) }
@@ -30,7 +30,7 @@ struct DrawnArrivals {
         }
     }
 
-    /// Notes that the terminal has taken the whole frame.
+    /// Records that the terminal has taken the whole frame.
     mutating func taken(at now: Int64) {
         if let histogram { for arrival in self.underWay { histogram.record(nanoseconds: now - arrival) } }
         self.underWay.removeAll(keepingCapacity: true)

@@ -1,13 +1,14 @@
-/// One thing that a terminal says of itself when it is asked.
+/// One answer of a terminal to a query.
 enum TerminalAnswer: Sendable, Equatable {
-    /// The colour behind the text.
+    /// The background's colour.
     case background(ScreenPalette.Background)
-    /// Whether it knows synchronised output.
+    /// Whether it supports synchronised output.
     case synchronises(Bool)
-    /// What kind of terminal it is; the answer to the last question.
+    /// The terminal's type; the answer to the last query.
     case attributes
 
-    /// Reads a control sequence: `ESC [ ? 2026 ; n $ y` (0 is "not known", 4 "always off") and `ESC [ ? … c`.
+    /// Parses a control sequence: `ESC [ ? 2026 ; n $ y` (0 is "not recognised", 4 "permanently reset") and `ESC [ ? …
+    /// c`.
     init?(final: UInt8, parameters: [UInt8]) {
         let text = String(decoding: parameters, as: UTF8.self)
         switch final {
@@ -18,7 +19,7 @@ enum TerminalAnswer: Sendable, Equatable {
         }
     }
 
-    /// Reads a string from behind its `ESC` to before its end: `] 11 ; rgb:RRRR/GGGG/BBBB`.
+    /// Parses a string without its `ESC` and its terminator: `] 11 ; rgb:RRRR/GGGG/BBBB`.
     init?(string: [UInt8]) {
         let text = String(decoding: string, as: UTF8.self)
         guard text.hasPrefix("]11;") else { return nil }
@@ -30,23 +31,26 @@ enum TerminalAnswer: Sendable, Equatable {
             return Double(value) / Double((1 << (4 * digits.count)) - 1)
         }
         guard levels.count == 3 else { return nil }
-        // The luma of ITU-R BT.601 tells a dark background from a light one well enough.
+        // The luma of ITU-R BT.601 distinguishes dark and light backgrounds well enough.
         let luma = 0.299 * levels[0] + 0.587 * levels[1] + 0.114 * levels[2]
         self = .background(luma > 0.5 ? .light : .dark)
     }
 }
 
-/// What a terminal has said of itself.
+/// The answers of a terminal.
 struct TerminalAnswers: Sendable, Equatable {
-    /// What is behind the text; `nil`: it did not say.
+    /// The background; `nil` without an answer.
     var background: ScreenPalette.Background?
-    /// Whether it knows synchronised output; `nil`: it did not say.
+    /// Whether it supports synchronised output; `nil` without an answer.
     var synchronises: Bool?
-    /// Whether the last answer has come.
+    /// Whether the last answer has arrived.
     var isComplete = false
 
-    /// The questions: synchronised output (DECRQM for mode 2026), the background's colour (`OSC 11`), and last the one that
-    /// every terminal answers (DA1), so that no answer is waited for that never comes.
+    /// The queries: synchronised output (DECRQM for mode 2026), the background's colour (`OSC 11`), and the device
+    /// attributes (DA1).
+    ///
+    /// Every terminal answers DA1. It comes last, so that its answer ends the wait for terminals that ignore the
+    /// others.
     static let questions: [UInt8] = Array("\u{1B}[?2026$p\u{1B}]11;?\u{1B}\\\u{1B}[c".utf8)
 
     mutating func take(_ answer: TerminalAnswer) {

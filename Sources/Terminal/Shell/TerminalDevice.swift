@@ -1,15 +1,15 @@
 import Glibc
 import Platform
 
-/// A terminal: its modes, its size, its input and its output, none of which ever waits.
+/// A terminal: its modes, its size, its input and its output. No operation blocks.
 final class TerminalDevice: Sendable {
     private let output: PollingOutput
-    /// The modes as they were found.
+    /// The original modes.
     private let modes: termios
 
     var descriptor: Int32 { self.output.descriptor }
 
-    /// - Throws: ``SystemCallFailure`` when `given` is no terminal.
+    /// - Throws: ``SystemCallFailure`` when `given` is not a terminal.
     init(_ given: Int32) throws(SystemCallFailure) {
         self.output = PollingOutput(given)
         var modes = termios()
@@ -19,13 +19,14 @@ final class TerminalDevice: Sendable {
         self.modes = modes
     }
 
-    /// Whether the job may use the terminal: it stands in its foreground, or the terminal controls no job of ours.
+    /// Whether the job may use the terminal: it is in the foreground, or the terminal does not control this session.
     var isOurs: Bool {
         let foreground = tcgetpgrp(self.descriptor)
         return foreground < 0 || foreground == getpgrp()
     }
 
-    /// Takes keys one by one, unechoed, Ctrl-C and Ctrl-Z among them as bytes, and no Ctrl-S that would stop the output.
+    /// Enters raw mode: single keys without echo, Ctrl-C and Ctrl-Z as bytes, and no flow control by Ctrl-S, which
+    /// would stop the output.
     func takeKeys() {
         TerminalRescue.arm(descriptor: self.descriptor, modes: self.modes)
         var raw = self.rawModes
@@ -51,7 +52,7 @@ final class TerminalDevice: Sendable {
         return modes.c_lflag == raw.c_lflag && modes.c_iflag == raw.c_iflag
     }
 
-    /// Writes to the terminal without being stopped for it, where the job stands behind another one.
+    /// Blocks SIGTTOU during `body`, so that a background job can write to the terminal without being stopped.
     static func withoutStops(_ body: () -> Void) {
         var stop = sigset_t()
         sigemptyset(&stop)
@@ -62,7 +63,7 @@ final class TerminalDevice: Sendable {
         pthread_sigmask(SIG_SETMASK, &before, nil)
     }
 
-    /// Gives the modes back, unless the job stands behind another one that has set its own.
+    /// Restores the modes, unless this is a background job and the foreground job has set other modes.
     func giveBack() {
         if self.isOurs || self.hasRawModes {
             var modes = self.modes
@@ -71,7 +72,7 @@ final class TerminalDevice: Sendable {
         TerminalRescue.disarm()
     }
 
-    /// The size in columns and lines; 80×24 where the terminal does not know.
+    /// The size in columns and lines; 80×24 if the terminal does not know it.
     var size: ScreenGrid.Size {
         var window = winsize()
         guard ioctl(self.descriptor, UInt(TIOCGWINSZ), &window) == 0, window.ws_col > 0, window.ws_row > 0 else {
@@ -86,7 +87,7 @@ final class TerminalDevice: Sendable {
         case closed
     }
 
-    /// Reads what has been typed.
+    /// Reads the typed bytes.
     func read() -> Input {
         var bytes = [UInt8](repeating: 0, count: 256)
         let count = Glibc.read(self.descriptor, &bytes, bytes.count)

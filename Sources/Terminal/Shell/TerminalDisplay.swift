@@ -3,42 +3,42 @@ package import Measurements
 import NIOConcurrencyHelpers
 package import Platform
 
-/// The live screen on a terminal, drawn by a thread of its own.
+/// The live screen on a terminal, drawn by its thread.
 ///
-/// States are published from any thread without ever waiting, and the newest wins: a terminal that stops reading holds
-/// up nothing but its own picture. The terminal is restored on every way out: ``stop()``, the key to quit and Ctrl-C, a
-/// hang-up, a crash, a deadly signal that the program does not handle itself, and `exit`.
+/// States are published from any thread without blocking, and the newest wins: a terminal that stops reading delays
+/// only its own screen. Every end restores the terminal: ``stop()``, the quit key and Ctrl-C, a hang-up, a crash, a
+/// deadly signal that the program does not handle itself, and `exit`.
 ///
-/// SIGTERM and SIGINT that the program handles are the program's: it calls ``stop()``. Ctrl-C at the keyboard is a key
-/// here and ends ``run()`` with `quitKey`. At most one display runs in a process at a time.
+/// The program handles SIGTERM and SIGINT by calling ``stop()``. Ctrl-C on the keyboard is a key here, and ends
+/// ``run()`` with `quitKey`. A process runs at most one display at a time.
 ///
-/// The feed's loop owns a ``DisplayModel``, and for each batch calls `take` for what the pipeline emits, `observe` for
-/// the board's rows, and then once `publish(model.state)`; the same after a status, a gap, or a fired deadline.
+/// The feed's loop owns a ``DisplayModel``. For each batch it calls `take` for the pipeline's output, `observe` for the
+/// board's rows, and then `publish(model.state)` once. It does the same after a status, a gap, or a deadline.
 package final class TerminalDisplay: ThreadedOutput {
     struct Mailbox {
         var newest: DisplayState?
-        /// What became of the person's wishes, in order.
+        /// The results of the user's commands, in order.
         var answers: [ScreenAnswer] = []
-        /// Bytes for the terminal beside the picture, each call whole: a bell, a notification.
+        /// Bytes for the terminal that draw nothing, such as a bell or a notification. Each call is written completely.
         var calls: [UInt8] = []
     }
 
     let mailbox: OutputMailbox<Mailbox>
     let device: TerminalDevice
     let settings: DisplaySettings
-    /// Where what is drawn is measured, and what the latency pane shows.
+    /// The latencies, which drawing adds to and the latency pane shows.
     let latency: LatencyBook?
     let bindings: KeyBindings
     private let controls: NIOLockedValueBox<DisplayRemote>
     let rest = FrameRest()
-    /// The most answers that wait while the drawing thread is busy; with more the oldest are left out.
+    /// The largest number of results that wait while the drawing thread is busy; beyond it the oldest are dropped.
     private static let maximumAnswers = 64
 
     static let maximumCallBytes = 4_096
 
-    /// Prepares a display on the terminal behind `output`; nothing is changed there before ``run()``.
+    /// Prepares a display on the terminal of `output`, and changes nothing there before ``run()``.
     ///
-    /// - Throws: ``SystemCallFailure`` when `output` is no terminal.
+    /// - Throws: ``SystemCallFailure`` when `output` is not a terminal.
     package init(
         output: Int32 = STDOUT_FILENO,
         settings: DisplaySettings,
@@ -53,14 +53,14 @@ package final class TerminalDisplay: ThreadedOutput {
         self.settings = settings
     }
 
-    /// Has the person's wishes carried out by these; before ``run()``.
+    /// Sets the executors of the user's commands; must be called before ``run()``.
     package func connect(_ remote: DisplayRemote) { self.controls.withLockedValue { $0 = remote } }
 
     var remote: DisplayRemote { self.controls.withLockedValue { $0 } }
 
     package var isScreen: Bool { true }
 
-    /// Takes what became of a wish. From any thread; never waits.
+    /// Takes the result of a command. May be called on any thread; never blocks.
     func notify(_ answer: ScreenAnswer) {
         self.mailbox.leave(isUrgent: true) { mailbox in
             if mailbox.answers.count >= Self.maximumAnswers { mailbox.answers.removeFirst() }
@@ -70,16 +70,19 @@ package final class TerminalDisplay: ThreadedOutput {
 
     package func publishingTime(now: Int64) -> Int64? { self.rest.publishingTime(now: now) }
 
-    /// Shows `state` from the next frame on, in place of any state not yet shown. From any thread; never waits.
+    /// Shows `state` from the next frame on, in place of an unshown one. May be called on any thread; never blocks.
     package func publish(_ state: DisplayState) { self.mailbox.leave { $0.newest = state } }
 
-    /// Takes what a terminal is sent for an alert; the picture shows the rest. From any thread; never waits.
+    /// Takes the bytes of an alert for the terminal; the screen shows its text. May be called on any thread; never
+    /// blocks.
     package func show(_ item: LineItem) {
         if case .alert(_, let call) = item { self.call(call) }
     }
 
-    /// Sends the terminal bytes that draw nothing (a bell, a notification), between two frames. From any thread; never
-    /// waits. While the terminal does not read, ``mostCallBytes`` of them wait and more are left out.
+    /// Sends bytes that draw nothing (a bell, a notification) to the terminal, between two frames. May be called on any
+    /// thread; never blocks.
+    ///
+    /// While the terminal does not read, ``maximumCallBytes`` of them wait, and more are dropped.
     func call(_ bytes: [UInt8]) {
         guard !bytes.isEmpty else { return }
         self.mailbox.leave(isUrgent: true) { mailbox in
@@ -94,7 +97,6 @@ package final class TerminalDisplay: ThreadedOutput {
         return loop.run()
     }
 
-    /// Gives the terminal back as it was found, for an end that does not wait for the display; nothing where no screen is
-    /// drawn.
+    /// Restores the terminal for an end that does not wait for the display; does nothing without a screen.
     package static func giveBackTerminal() { TerminalRescue.restore() }
 }

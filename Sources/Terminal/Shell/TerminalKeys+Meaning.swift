@@ -1,6 +1,6 @@
-// What a whole sequence means.
+// The meaning of complete sequences.
 extension TerminalKeys {
-    /// The key of a control sequence (`ESC [`) or a single shift (`ESC O`).
+    /// Returns the key of a control sequence (`ESC [`) or a single shift (`ESC O`).
     static func key(final: UInt8, parameters: [UInt8], isSingle: Bool) -> TerminalInput? {
         guard let numbers = Self.numbers(parameters) else { return nil }
         let modifier = isSingle ? numbers.first : (numbers.count > 1 ? numbers[1] : nil)
@@ -8,7 +8,7 @@ extension TerminalKeys {
         switch modifier ?? 1 {
         case 0, 1: isShifted = false
         case 2: isShifted = true
-        // With Alt or Ctrl it is another key, and none that means anything here.
+        // Alt or Ctrl make a different key, which has no meaning here.
         default: return nil
         }
         if final == UInt8(ascii: "~") {
@@ -22,10 +22,10 @@ extension TerminalKeys {
         switch final {
         case UInt8(ascii: "P")...UInt8(ascii: "S") where isSingle || numbers.first == 1:
             return .key(.function(Int(final - UInt8(ascii: "P")) + 1))
-        // The enter of a number pad.
+        // Enter on the number pad.
         case UInt8(ascii: "M") where isSingle: return .key(.named(.enter))
         case UInt8(ascii: "Z") where !isSingle: return .key(.shifted(.tab))
-        // rxvt's arrows with Shift.
+        // The arrows with Shift in rxvt.
         case UInt8(ascii: "a")...UInt8(ascii: "d") where !isSingle:
             return Self.arrow(final - 0x20).map { .key(.shifted($0)) }
         default: return Self.arrow(final).map { .key(isShifted ? .shifted($0) : .named($0)) }
@@ -44,7 +44,7 @@ extension TerminalKeys {
         }
     }
 
-    /// The keys of the block above the arrows, as the VT220 and rxvt number them.
+    /// Returns the key of the block above the arrows, as the VT220 and rxvt number it.
     private static func edited(_ number: Int) -> TerminalKey.Name? {
         switch number {
         case 1, 7: .home
@@ -57,7 +57,7 @@ extension TerminalKeys {
         }
     }
 
-    /// The numbers of a sequence, separated by semicolons; `nil` where it has marks of its own, as answers have.
+    /// Returns the parameters of a sequence, which semicolons separate; `nil` for other characters, which answers have.
     private static func numbers(_ parameters: [UInt8]) -> [Int]? {
         var numbers: [Int] = []
         for part in parameters.split(separator: UInt8(ascii: ";"), omittingEmptySubsequences: false) {

@@ -1,45 +1,50 @@
-/// What a terminal sends.
+/// The input from a terminal.
 enum TerminalInput: Sendable, Equatable {
     case key(TerminalKey)
-    /// Text from the clipboard, without control characters; the lines of it separated by blanks.
+    /// Pasted text without control characters, its lines joined by blanks.
     case pasted(String)
-    /// What it says of itself, because it was asked.
+    /// An answer to a query.
     case answer(TerminalAnswer)
 }
 
-/// A terminal's input, byte by byte, as keys, pasted text and answers: a machine whose time is an argument.
+/// The parser of a terminal's input, which yields keys, pasted text and answers: a state machine with the time as an
+/// argument.
 ///
-/// Whatever is part of a sequence is swallowed whole, so that no key inside one acts, and pasted text is told as what it is.
-/// What it holds is bounded, however long a sequence or a text may be. A sequence that is never finished ends with a
-/// silence, for the person must not be shut out. Ctrl-C acts at all times.
+/// - A sequence is consumed as a whole, so that its bytes never act as keys.
+/// - Pasted text is reported as such.
+/// - The buffered bytes are bounded for a sequence or a text of any length.
+/// - An unfinished sequence ends after a silence, since it would otherwise block all keys.
+/// - Ctrl-C acts at all times.
 ///
-/// After ECMA-48, 5.4 (control sequences) and the xterm control sequences; keys as in terminfo(5).
+/// Sources: ECMA-48, 5.4 (control sequences), and the xterm control sequences; keys as in terminfo(5).
 struct TerminalKeys: Sendable {
-    /// For how long an Esc may be the beginning of a sequence, ns; terminals send those at once, a slow line in pieces.
+    /// The wait after which an Esc is a key and not the start of a sequence, ns. Terminals send a sequence at once, but
+    /// a slow connection may split it.
     static let escapePatience: Int64 = 50_000_000
-    /// For how long the rest of a sequence may take whose Esc has been given out as a key, ns.
+    /// The wait for the rest of a sequence whose Esc has been reported as a key, ns.
     static let restPatience: Int64 = 250_000_000
-    /// After so long a silence a sequence is over, ns, ...
+    /// The silence after which a sequence ends, ns.
     static let sequencePatience: Int64 = 500_000_000
-    /// ... and so is a text from the clipboard whose end does not come.
+    /// The silence after which a paste without an end mark ends, ns.
     static let pastePatience: Int64 = 10_000_000_000
-    /// A Ctrl-C that comes so long after the byte before it is typed, though a paste may be under way, ns.
+    /// The silence after which a Ctrl-C is typed even in a paste, ns.
     static let typedAfter: Int64 = 1_000_000_000
-    /// The most bytes kept of a control sequence or a string, and of a pasted text.
+    /// The largest number of buffered bytes of a control sequence or a string, and of a pasted text.
     static let maximumParameters = 32
     static let maximumPasted = 4_096
 
     private enum State {
         case ground
         case escape
-        /// Behind an Esc that came alone and has been given out as a key.
+        /// After an Esc that was reported as a key.
         case escaped
-        /// Within `ESC [`, until the final byte. Whose Esc has acted, the sequence does not.
+        /// Within `ESC [`, until the final byte. If it is late, its Esc has been reported as a key and the sequence is
+        /// ignored.
         case control(isLate: Bool)
         /// Within `ESC O`.
         case single(isLate: Bool)
-        /// Bytes that belong to a sequence though they look like keys: a click (`ESC [ M` and three bytes), F1 to F5 of the
-        /// Linux console (`ESC [ [` and a letter).
+        /// Within bytes that belong to a sequence although they look like keys: a click (`ESC [ M` and three bytes), or
+        /// F1 to F5 of the Linux console (`ESC [ [` and a letter).
         case following(Int)
         /// Within a string, until BEL or `ESC \`.
         case string(sawEscape: Bool)
@@ -47,19 +52,19 @@ struct TerminalKeys: Sendable {
     }
 
     private var state = State.ground
-    /// Of the sequence or the text under way.
+    /// The buffered bytes of the current sequence or text.
     private var kept: [UInt8] = []
-    /// Of a character of several bytes.
+    /// The bytes of an incomplete UTF-8 character.
     private var scalar: [UInt8] = []
     private var scalarLength = 0
-    /// How much of the end mark of a pasted text has come.
+    /// The number of matched bytes of a paste's end mark.
     private var endMatched = 0
-    /// When the newest byte came; monotonic ns.
+    /// The arrival of the newest byte; monotonic ns.
     private var newest: Int64 = 0
 
     private static let pasteEnd: [UInt8] = Array("\u{1B}[201~".utf8)
 
-    /// Takes one byte of input; gives what it completes.
+    /// Takes one byte of input; returns the input that it completes.
     mutating func took(_ byte: UInt8, now: Int64) -> TerminalInput? {
         let silence = now - self.newest
         self.newest = now
@@ -73,7 +78,7 @@ struct TerminalKeys: Sendable {
         case .control(let isLate): return self.control(byte, isLate: isLate)
         case .single(let isLate):
             guard byte >= 0x20 else { return self.broken(by: byte) }
-            // A modifier stands before the letter.
+            // A modifier before the letter.
             if (0x30...0x3F).contains(byte) {
                 self.keep(byte, most: Self.maximumParameters)
                 return nil
@@ -88,7 +93,7 @@ struct TerminalKeys: Sendable {
         }
     }
 
-    /// When ``timePassed(now:)`` wants to be called; monotonic ns.
+    /// The time for the next call of ``timePassed(now:)``; monotonic ns.
     var deadline: Int64? {
         switch self.state {
         case .ground: nil
@@ -99,7 +104,7 @@ struct TerminalKeys: Sendable {
         }
     }
 
-    /// Notes that nothing has come until now: an Esc at the end was a key by itself, and what was not finished is over.
+    /// Handles the silence until now: an Esc at the end was a key, and an unfinished sequence ends.
     mutating func timePassed(now: Int64) -> TerminalInput? {
         guard let deadline, now >= deadline else { return nil }
         switch self.state {
@@ -139,7 +144,7 @@ struct TerminalKeys: Sendable {
                 self.scalar.removeAll(keepingCapacity: true)
                 self.scalarLength = 0
             }
-            // What is no UTF-8 is no key.
+            // Invalid UTF-8 is not a key.
             guard let scalar = String(validating: self.scalar, as: UTF8.self)?.unicodeScalars.first else { return nil }
             return self.completed(scalar)
         }
@@ -166,12 +171,12 @@ struct TerminalKeys: Sendable {
         self.scalarLength = length
     }
 
-    /// A character of several bytes; among them are the beginnings of sequences in one character (ECMA-48, C1).
+    /// Handles a character of several bytes, which may be a C1 control (ECMA-48) that starts a sequence.
     private mutating func completed(_ scalar: Unicode.Scalar) -> TerminalInput? {
         switch scalar.value {
         case 0x9B: self.state = .control(isLate: false)
         case 0x8F: self.state = .single(isLate: false)
-        // The same as `ESC` and a character.
+        // The C1 forms of `ESC` and a character.
         case 0x90, 0x98, 0x9D, 0x9E, 0x9F: self.beginString(UInt8(scalar.value - 0x40))
         case 0x80...0x9F: break
         default: return .key(.character(Character(scalar)))
@@ -189,17 +194,17 @@ struct TerminalKeys: Sendable {
         case UInt8(ascii: "]"): self.beginString(byte)
         case 0x1B: self.state = .escape
         case _ where isLate:
-            // Typed after an Esc that was a key by itself.
+            // Typed after an Esc that was a key.
             self.state = .ground
             return self.plain(byte)
         case UInt8(ascii: "P"), UInt8(ascii: "X"), UInt8(ascii: "^"), UInt8(ascii: "_"): self.beginString(byte)
-        // A key with Alt, or a bare Esc and a key typed at once after it: nobody can tell, so neither acts.
+        // A key with Alt, or an Esc with a key typed right after it. They are indistinguishable, so neither acts.
         default: self.state = .ground
         }
         return nil
     }
 
-    /// A control character cuts a sequence short; CAN and SUB are made for that (ECMA-48, 8.3.6, 8.3.148).
+    /// Ends a sequence at a control character; CAN and SUB exist for this purpose (ECMA-48, 8.3.6, 8.3.148).
     private mutating func broken(by byte: UInt8) -> TerminalInput? {
         switch byte {
         case 0x1B:
@@ -238,7 +243,7 @@ struct TerminalKeys: Sendable {
         return nil
     }
 
-    /// - Parameter kind: what stands behind its `ESC`.
+    /// - Parameter kind: the byte after its `ESC`.
     private mutating func beginString(_ kind: UInt8) {
         self.state = .string(sawEscape: false)
         self.kept = [kind]
@@ -249,7 +254,7 @@ struct TerminalKeys: Sendable {
         case 0x18, 0x1A: self.reset()
         case 0x07: return self.endString()
         case UInt8(ascii: "\\") where sawEscape: return self.endString()
-        // An Esc that is not the end's begins something else.
+        // An Esc that is not part of the terminator starts another sequence.
         case _ where sawEscape:
             self.reset()
             self.state = .escape
@@ -272,7 +277,7 @@ struct TerminalKeys: Sendable {
             self.endMatched += 1
             return self.endMatched == Self.pasteEnd.count ? self.pasted() : nil
         }
-        // The mark has one Esc, at its beginning, so whatever matched so far is none of it.
+        // The end mark has its only Esc at the start, so the bytes matched so far are text.
         for byte in Self.pasteEnd.prefix(self.endMatched) { self.keep(byte, most: Self.maximumPasted) }
         self.endMatched = byte == 0x1B ? 1 : 0
         if byte != 0x1B { self.keep(byte, most: Self.maximumPasted) }

@@ -3,22 +3,22 @@ import Market
 import NIOConcurrencyHelpers
 import Platform
 
-/// The drawing thread: waits for news, keys, signals and the clock, and shows what ``ScreenRenderer`` makes.
+/// The drawing thread: it waits for updates, keys, signals and the clock, and writes the frames of ``ScreenRenderer``.
 struct TerminalLoop {
-    /// How often a job in the background looks whether it is in front again.
+    /// The interval at which a background job checks whether it is in the foreground again, ns.
     private static let backgroundCheck: Int64 = 500_000_000
-    /// News that come so shortly before a frame need no bell, ns.
+    /// The time before a due frame in which updates need no wake-up, ns.
     private static let soon: Int64 = 100_000_000
 
     private let display: TerminalDisplay
     private var session: TerminalSession
-    /// Whether the terminal has been asked what it is.
+    /// Whether the terminal has been queried.
     private var hasAsked = false
     private var renderer: ScreenRenderer
     private var keys = TerminalKeys()
-    /// What was typed while the terminal was asked.
+    /// The input that was typed during the queries.
     private var typed: [TerminalInput] = []
-    /// The prices that are on their way to the terminal for the first time.
+    /// The prices whose first frame is being written.
     private var arrivals: DrawnArrivals
     private var controller: ScreenController
 
@@ -46,7 +46,7 @@ struct TerminalLoop {
         return cause ?? .stopped
     }
 
-    /// Goes once around: signals, news, drawing, writing, waiting, keys.
+    /// Runs one iteration: signals, updates, drawing, writing, waiting, keys.
     private mutating func turn() -> OutputEnd? {
         let events = TerminalRescue.takeEvents()
         if events.contains(.hungUp) { return .closed }
@@ -61,7 +61,8 @@ struct TerminalLoop {
         for input in typed {
             if let cause = self.take(input, SystemClock.now()) { return cause }
         }
-        // The terminal may have been resized to and fro since the last frame, which left nothing as it was.
+        // The terminal may have been resized twice since the last frame, which invalidates its contents even at the
+        // same size.
         if events.contains(.resized) { self.renderer.forgetScreen() }
 
         if self.display.mailbox.isStopping { return .stopped }
@@ -75,15 +76,15 @@ struct TerminalLoop {
             self.renderer.touched()
         }
         self.takeCalls()
-        // What is under way goes first: only an empty line to the terminal lets the next frame be made.
+        // The current frame is written first; the next one is made only after the output is empty.
         guard self.flush() else { return .closed }
         let wait = self.drawIfDue()
         guard self.flush() else { return .closed }
         return self.listen(atMost: wait)
     }
 
-    /// Takes what is to be sent beside the picture, once the frame under way is out: on a terminal that does not read, it
-    /// stays in the mailbox, which is bounded. A job in the background is silent.
+    /// Takes the bytes that draw nothing after the current frame is written. If the terminal does not read, they stay
+    /// in the mailbox, which is bounded. A background job discards them.
     private mutating func takeCalls() {
         guard self.session.pending.isEmpty || !self.session.isInside else { return }
         let calls = self.display.mailbox.withContent { mailbox in
@@ -93,10 +94,10 @@ struct TerminalLoop {
         if self.session.isInside { self.session.send(calls) }
     }
 
-    /// Draws if it is time; gives how long nothing needs drawing, `nil` for until there is news.
+    /// Draws if a frame is due; returns the time until the next one, `nil` to wait for an update.
     private mutating func drawIfDue() -> Int64? {
         guard self.session.isInside else { return Self.backgroundCheck }
-        // A frame under way is finished first; the next one is made of what is newest then.
+        // The current frame is finished first, and the next one shows the newest state of that time.
         guard self.session.pending.isEmpty, let state = self.renderer.state else { return nil }
         let now = SystemClock.now()
         switch self.renderer.next(now: now.monotonic) {
@@ -123,7 +124,7 @@ struct TerminalLoop {
         }
     }
 
-    /// Writes what the terminal takes; `false` when it is gone.
+    /// Writes the bytes that the terminal accepts; `false` when it is gone.
     private mutating func flush() -> Bool {
         guard self.session.flush() else { return false }
         if self.session.pending.isEmpty { self.measureArrivals() }
@@ -134,11 +135,11 @@ struct TerminalLoop {
         if self.arrivals.areUnderWay { self.arrivals.taken(at: SystemClock.monotonic()) }
     }
 
-    /// Waits for whatever comes first, and takes the keys.
+    /// Waits for the first event, and takes the keys.
     private mutating func listen(atMost wait: Int64?) -> OutputEnd? {
-        // While a frame is due soon or under way, news need no bell: the loop comes by itself. It does not while there has
-        // been no state at all, dirty as the screen then is; nor soon enough while a frame waits for its budget, and what
-        // comes then may be urgent.
+        // If a frame is due soon or being written, the loop wakes up anyway, so updates need not wake it. They must
+        // wake it before the first state, when the screen is dirty but nothing can be drawn, and while a frame waits
+        // for its byte budget, since an urgent update may come.
         let comesSoon = self.renderer.isDirty && self.renderer.state != nil && (wait ?? .max) <= Self.soon
         let needsBell = self.session.isInside && self.session.pending.isEmpty && !comesSoon
         var events: Int16 = self.session.isInside ? Int16(POLLIN) : 0
@@ -157,7 +158,7 @@ struct TerminalLoop {
         return self.keysPaused()
     }
 
-    /// The newest state; before the first an empty one, for keys are pressed at any time.
+    /// The newest state; before the first one an empty state, since keys may be pressed at any time.
     private var newest: DisplayState {
         self.renderer.state ?? DisplayState(status: FeedStatus(source: .live, phase: .connecting, since: 0))
     }
@@ -177,7 +178,7 @@ struct TerminalLoop {
         }
     }
 
-    /// Takes what the keys' machine completed by itself: an Esc behind which nothing came.
+    /// Takes the input that the passing of time completes: an Esc that no byte follows.
     private mutating func keysPaused() -> OutputEnd? {
         guard let deadline = self.keys.deadline else { return nil }
         let now = SystemClock.now()
@@ -191,7 +192,7 @@ struct TerminalLoop {
         return self.carryOut(commands)
     }
 
-    /// Does what is wished at once, or has it begun elsewhere.
+    /// Executes commands of the screen, and starts the others in the program.
     @discardableResult
     private mutating func carryOut(_ commands: [ScreenCommand]) -> OutputEnd? {
         for command in commands {
@@ -211,7 +212,7 @@ struct TerminalLoop {
 
     // MARK: In and out of the alternate screen
 
-    /// Takes the terminal, if the job is in front; the first time it is asked what it is.
+    /// Takes the terminal if the job is in the foreground, and queries it the first time.
     private mutating func goInside() {
         guard self.session.enter() else { return }
         if !self.hasAsked, self.display.settings.wantsBackground {
@@ -221,8 +222,7 @@ struct TerminalLoop {
         self.renderer.forgetScreen()
     }
 
-    /// Asks the terminal what it is and waits for its answers, for as long as the settings say; what is typed meanwhile is
-    /// kept.
+    /// Queries the terminal and waits for its answers up to the configured time; keeps the input typed meanwhile.
     private mutating func ask() -> TerminalAnswers {
         var answers = TerminalAnswers()
         let device = self.display.device
@@ -249,7 +249,7 @@ struct TerminalLoop {
         if self.session.leave() { self.measureArrivals() }
     }
 
-    /// Gives the terminal back, stops the job as Ctrl-Z should, and goes on when the job does.
+    /// Restores the terminal, stops the job as Ctrl-Z does, and returns after it is continued.
     private mutating func suspend() {
         self.goOutside()
         TerminalRescue.stopJob(wake: self.display.mailbox.wake)

@@ -2,12 +2,13 @@ import Glibc
 import Platform
 import Synchronization
 
-/// The terminal's way back when the program ends without asking: by a crash, a signal nobody handles, or `exit`.
+/// The restoration of the terminal when the program ends without ``TerminalDisplay/stop()``: by a crash, an unhandled
+/// signal, or `exit`.
 ///
-/// A signal handler may neither allocate nor lock, so all it needs lies ready in memory that is never freed. There is
-/// one terminal a process, and so one rescue.
+/// A signal handler may neither allocate nor lock, so everything it needs is prepared in memory that is never freed. A
+/// process has one terminal, and so one rescue.
 enum TerminalRescue {
-    /// What a signal told the display's thread.
+    /// The signals for the display's thread.
     struct Events: OptionSet {
         let rawValue: UInt32
         static let resized = Events(rawValue: 1)
@@ -16,7 +17,7 @@ enum TerminalRescue {
         static let hungUp = Events(rawValue: 8)
     }
 
-    /// All that the way back takes.
+    /// The data that the restoration needs.
     private struct RestoreContext {
         var descriptor: Int32
         var modes: termios
@@ -24,15 +25,15 @@ enum TerminalRescue {
         var leaveCount: Int
     }
 
-    /// Signals that kill by a fault of the program.
+    /// The signals of a fault in the program.
     private static let faults = [SIGSEGV, SIGABRT, SIGILL, SIGTRAP, SIGBUS, SIGFPE, SIGSYS]
-    /// Signals that end the program where it has not said otherwise: only then are they taken here.
+    /// The signals that end the program by default; they are handled here only while the program does not handle them.
     private static let ends = [SIGTERM, SIGINT, SIGQUIT, SIGALRM, SIGXCPU]
     private static let signalCount = 65
 
-    /// The address of the ``Kit`` while the terminal is changed, else 0.
+    /// The address of the ``RestoreContext`` while the terminal is changed, else 0.
     private static let kit = Atomic<UInt>(0)
-    /// The address of the dispositions found, one `sigaction` a signal; 0 before the first ``install(bell:)``.
+    /// The address of the original dispositions, one `sigaction` per signal; 0 before the first ``install(bell:)``.
     private static let found = Atomic<UInt>(0)
     private static let events = Atomic<UInt32>(0)
     private static let bell = Atomic<Int32>(-1)
@@ -40,10 +41,12 @@ enum TerminalRescue {
 
     // MARK: From the display's thread
 
-    /// Installs the handlers. Signals that the program ignores or handles itself are left alone, all but the faults:
-    /// those are handed on to the handler found (such as the runtime's own, which prints a trace).
+    /// Installs the handlers.
+    ///
+    /// Signals that the program ignores or handles itself are left alone, except for faults, SIGWINCH and SIGCONT.
+    /// Faults are passed on to the original handler, such as the runtime's, which prints a backtrace.
     static func install(bell descriptor: Int32) {
-        // Every global is touched here first: a lazy one must not be made within a handler.
+        // Initialises every lazy global here, since a handler must not do it.
         Self.kit.store(0, ordering: .sequentiallyConsistent)
         Self.bell.store(descriptor, ordering: .sequentiallyConsistent)
         Self.events.store(0, ordering: .sequentiallyConsistent)
@@ -51,7 +54,7 @@ enum TerminalRescue {
         if let known = UnsafeMutablePointer<sigaction>(bitPattern: Self.found.load(ordering: .acquiring)) {
             table = known
         } else {
-            // Never freed: a handler may run at any time.
+            // Never freed, since a handler may run at any time.
             table = .allocate(capacity: Self.signalCount)
             table.initialize(repeating: sigaction(), count: Self.signalCount)
             Self.found.store(UInt(bitPattern: table), ordering: .releasing)
@@ -69,7 +72,7 @@ enum TerminalRescue {
         }
     }
 
-    /// Gives the signals back as they were found, unless somebody else has taken them meanwhile.
+    /// Restores the original handlers, unless other code has replaced them meanwhile.
     static func uninstall() {
         guard let table = UnsafeMutablePointer<sigaction>(bitPattern: Self.found.load(ordering: .acquiring)) else {
             return
@@ -80,7 +83,7 @@ enum TerminalRescue {
         Self.bell.store(-1, ordering: .sequentiallyConsistent)
     }
 
-    /// Makes the way back known; call before the terminal is changed.
+    /// Publishes the restoration's data; must be called before the terminal is changed.
     static func arm(descriptor: Int32, modes: termios) {
         let leave = UnsafeMutablePointer<UInt8>.allocate(capacity: TerminalModes.leave.count)
         leave.initialize(from: TerminalModes.leave, count: TerminalModes.leave.count)
@@ -93,11 +96,11 @@ enum TerminalRescue {
                 leaveCount: TerminalModes.leave.count
             )
         )
-        // The one before is never freed (a few hundred bytes for each Ctrl-Z): a handler may be reading it.
+        // The previous context is never freed (a few hundred bytes per Ctrl-Z), since a handler may be reading it.
         Self.kit.store(UInt(bitPattern: new), ordering: .sequentiallyConsistent)
     }
 
-    /// Forgets the way back; call when the terminal has been restored in the orderly way.
+    /// Withdraws the restoration's data; must be called after the terminal has been restored in order.
     static func disarm() {
         Self.kit.store(0, ordering: .sequentiallyConsistent)
     }
@@ -106,7 +109,7 @@ enum TerminalRescue {
         Events(rawValue: Self.events.exchange(0, ordering: .sequentiallyConsistent))
     }
 
-    /// Lets a stop signal take its default course for the whole job, and comes back when the job is continued.
+    /// Stops the whole job with the signal's default action, and returns after it is continued.
     static func stopJob(wake: WakeSignal) {
         var byDefault = sigaction()
         byDefault.__sigaction_handler.sa_handler = SIG_DFL
@@ -114,8 +117,8 @@ enum TerminalRescue {
         sigaction(SIGTSTP, &byDefault, &ours)
         Self.events.store(0, ordering: .sequentiallyConsistent)
         kill(0, SIGTSTP)
-        // The stop takes hold within moments and the wait outlives it; a job that has nobody to continue it is not
-        // stopped by the kernel, and goes on after the wait.
+        // The stop takes effect within moments, and the wait goes on after it. The kernel does not stop an orphaned
+        // job, which continues after the wait.
         let limit = SystemClock.monotonic() + 200_000_000
         while !Events(rawValue: Self.events.load(ordering: .sequentiallyConsistent)).contains(.continued) {
             let left = limit - SystemClock.monotonic()
@@ -123,13 +126,13 @@ enum TerminalRescue {
             wake.wait(atMost: min(left, 20_000_000))
         }
         sigaction(SIGTSTP, &ours, nil)
-        // This stop is over and done with; who hears of it again would enter a second time.
+        // This stop is over; a second report of it would make the caller enter the screen again.
         Self.events.bitwiseAnd(~Events.continued.rawValue, ordering: .sequentiallyConsistent)
     }
 
     // MARK: From a signal handler: nothing here allocates, locks or waits long
 
-    /// Restores the terminal if it is changed; the first caller does it.
+    /// Restores the terminal if it is changed; only the first caller does.
     static func restore() {
         let address = Self.kit.exchange(0, ordering: .sequentiallyConsistent)
         guard let kit = UnsafeMutablePointer<RestoreContext>(bitPattern: address) else { return }
@@ -157,8 +160,8 @@ enum TerminalRescue {
                     return
                 }
                 sigaction(signal, table + Int(signal), nil)
-                // A fault comes again by itself when the instruction is tried again, now with its own context for whoever
-                // prints a trace; a signal that was sent has to be sent again.
+                // A fault recurs when its instruction runs again, with the original context for a backtrace. A signal
+                // from `kill` must be raised again.
                 if (facts?.pointee.si_code ?? 0) <= 0 { raise(signal) }
             }
 
@@ -206,7 +209,7 @@ enum TerminalRescue {
             || address == UInt(bitPattern: unsafeBitCast(Self.noticeHandler, to: Int.self))
     }
 
-    /// The handler's address: 0 is the default action, 1 ignores.
+    /// Returns the handler's address: 0 is the default action, 1 ignores the signal.
     private static func address(of action: sigaction) -> UInt {
         withUnsafeBytes(of: action.__sigaction_handler) { $0.loadUnaligned(as: UInt.self) }
     }

@@ -1,27 +1,27 @@
 import Glibc
 import Platform
 
-/// The way into the alternate screen and out of it, and the bytes on their way to the terminal.
+/// The entry to and the exit from the alternate screen, with the queue of bytes for the terminal.
 struct TerminalSession {
-    /// How long the last bytes may take on a terminal that has stopped reading.
+    /// The time limit of the last bytes on a terminal that has stopped reading, ns.
     private static let leaveLimit: Int64 = 500_000_000
 
     let device: TerminalDevice
-    /// What is on its way to the terminal.
+    /// The bytes that the terminal has not accepted yet.
     private(set) var pending: ArraySlice<UInt8> = []
-    /// Whether the alternate screen is ours at the moment.
+    /// Whether the program uses the alternate screen now.
     private(set) var isInside = false
-    /// Whether it was entered and not left since: the title of before lies on the terminal's stack.
+    /// Whether the screen was entered and not left, so that the original title is on the terminal's stack.
     private var hasEntered = false
 
     init(_ device: TerminalDevice) {
         self.device = device
     }
 
-    /// Writes `bytes` behind what is on its way.
+    /// Appends `bytes` to the queue.
     mutating func send(_ bytes: [UInt8]) { self.pending += bytes }
 
-    /// Writes what the terminal takes; `false` when it is gone.
+    /// Writes the bytes that the terminal accepts; `false` when it is gone.
     mutating func flush() -> Bool {
         while !self.pending.isEmpty {
             switch self.device.write(self.pending) {
@@ -33,11 +33,11 @@ struct TerminalSession {
         return true
     }
 
-    /// Takes the terminal, if the job is in front; says whether it was taken now.
+    /// Takes the terminal if the job is in the foreground; returns whether it did.
     mutating func enter() -> Bool {
         guard !self.isInside else { return false }
         guard self.device.isOurs else {
-            // In the background the screen is the shell's.
+            // In the background, the screen belongs to the shell.
             self.pending = []
             TerminalRescue.disarm()
             return false
@@ -49,20 +49,21 @@ struct TerminalSession {
         return true
     }
 
-    /// Takes the terminal anew where the job was stopped without a chance to give it back, as by SIGSTOP; says whether it
-    /// was taken.
+    /// Takes the terminal again after a stop in which the job could not restore it, such as SIGSTOP; returns whether it
+    /// did.
     mutating func comeBack() -> Bool {
         self.isInside = false
         let before = self.pending
         guard self.enter() else { return false }
-        // A frame that was under way is finished, or the terminal would wait for its end.
+        // The interrupted frame is finished, since the terminal may be waiting for its end.
         self.pending = before + self.pending
         return true
     }
 
-    /// Gives the terminal back, as far as it takes the bytes within the limit; says whether it took all.
+    /// Restores the terminal, as far as it accepts the bytes within the limit; returns whether it accepted all.
     mutating func leave() -> Bool {
-        // Also where the job came back behind another one: the alternate screen is still on, and only this leaves it.
+        // Also for a job that continued in the background: the alternate screen is still on, and only this sequence
+        // leaves it.
         guard self.hasEntered else { return false }
         if !self.isInside { self.pending = [] }
         self.isInside = false
@@ -75,7 +76,7 @@ struct TerminalSession {
         return isWritten
     }
 
-    /// Writes what is on its way, for as long as the limit.
+    /// Writes the queued bytes within the time limit.
     private mutating func writeLast() {
         let limit = SystemClock.monotonic() + Self.leaveLimit
         while self.flush(), !self.pending.isEmpty {
