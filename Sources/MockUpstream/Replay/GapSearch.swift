@@ -2,7 +2,7 @@ import Market
 import Recordings
 import Wire
 
-/// A walk through a recording to the first trade behind its next gap, or behind five seconds without trades, in steps.
+/// The search for the first trade after a recording's next gap, or after five seconds without trades, in steps.
 final class GapSearch {
     enum Outcome {
         case more
@@ -15,14 +15,14 @@ final class GapSearch {
     let file: RecordingFile
     let answer: (Result<ReplayPosition, ReplayRefusal>) -> Void
     private var cursor: ReplayCursor
-    /// By cursors that were given up.
+    /// The bytes read by earlier cursors.
     private var bytesBefore = 0
     private var finder = TradeFinder()
     private var lastTrade: Int64?
     private let end: Int64
     private var hasGap = false
     private let stops: StopSearch
-    /// Up to which time it has come, ns since the recording's start.
+    /// The time that the search has reached, ns since the recording's start.
     private var at: Int64
 
     init(
@@ -36,16 +36,16 @@ final class GapSearch {
         self.cursor = try ReplayCursor(recording, at: place)
         self.stops = StopSearch(recording.segments)
         self.at = place.time
-        // After a step back the newest trade is behind this place.
+        // After a step back, the newest trade played may be later than this place.
         self.lastTrade = lastTrade.flatMap { $0 <= place.time ? $0 : nil }
         self.end = end
         self.answer = answer
     }
 
-    /// What it has read, bytes.
+    /// The bytes read so far.
     var bytesRead: Int { self.bytesBefore + self.cursor.bytesRead + Int(self.stops.bytesRead) }
 
-    /// Reads a little on; in a recording that tells where its stops are, what has none is passed over.
+    /// Reads the next part. In a recording with an index of its gap markers, the parts without one are skipped.
     func step() throws(RecordingFailure) -> Outcome {
         guard try self.passOver() else { return .none }
         let before = self.cursor.bytesRead
@@ -68,7 +68,7 @@ final class GapSearch {
         return .none
     }
 
-    /// Goes to where the next stop may be; returns whether there is one.
+    /// Moves the cursor to where the next gap or silence may be; returns whether there may be one.
     private func passOver() throws(RecordingFailure) -> Bool {
         guard !self.hasGap else { return true }
         guard let way = try self.stops.clear(from: self.at, lastTrade: self.lastTrade) else { return false }

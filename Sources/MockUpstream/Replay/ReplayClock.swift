@@ -1,16 +1,16 @@
 import Market
 
-/// A recording's own time, stretched over the monotonic clock; it can stand still and be set.
+/// A recording's time, scaled from the monotonic clock; it can be paused and set.
 ///
-/// Both times are nanoseconds: `recorded` since the recording's start, `now` of the monotonic clock.
+/// All times are nanoseconds: `recorded` since the recording's start, `now` of the monotonic clock.
 package struct ReplayClock: Sendable, Equatable {
-    /// Farther away than any replay lasts, about a year: a speed near zero must not overflow the clock.
+    /// A bound beyond any replay's length, about a year: a speed near zero must not overflow the clock.
     private static let never: Int64 = 32_000_000_000_000_000
 
-    /// How many times the recording's own pace; `nil` is as fast as the readers take it.
+    /// The factor on the recording's pace; `nil` plays as fast as the readers take it.
     package private(set) var speed: Double?
     package private(set) var isPaused: Bool
-    /// A moment and what the recording's clock showed in it.
+    /// A monotonic time and the recorded time at it.
     private var origin: (monotonic: Int64, recorded: Int64)
 
     package init(speed: Double?, recorded: Int64 = 0, now: Int64 = 0, isPaused: Bool = false) {
@@ -19,7 +19,7 @@ package struct ReplayClock: Sendable, Equatable {
         self.origin = (now, recorded)
     }
 
-    /// What the recording's clock shows. As fast as it goes, it shows what it was last set to.
+    /// Returns the recorded time. At the speed `max` this is the time last set.
     package func recorded(now: Int64) -> Int64 {
         guard !self.isPaused, let speed else { return self.origin.recorded }
         let (elapsed, isOut) = now.subtractingReportingOverflow(self.origin.monotonic)
@@ -27,7 +27,7 @@ package struct ReplayClock: Sendable, Equatable {
         return self.origin.recorded.addingCapped(Self.nanoseconds(Double(elapsed) * speed))
     }
 
-    /// When the recording's clock will show `recorded`, or did; `nil` while it stands still.
+    /// Returns when the clock reaches `recorded`, or reached it, in monotonic ns; `nil` while it is paused.
     package func due(recorded: Int64, now: Int64) -> Int64? {
         guard !self.isPaused else { return nil }
         guard let speed else { return now }
@@ -36,10 +36,10 @@ package struct ReplayClock: Sendable, Equatable {
         return self.origin.monotonic.addingCapped(Self.nanoseconds(Double(distance) / speed))
     }
 
-    /// Sets what the clock shows.
+    /// Sets the recorded time.
     package mutating func set(recorded: Int64, now: Int64) { self.origin = (now, recorded) }
 
-    /// Lets it go on at another speed from what it shows.
+    /// Changes the speed, from the current recorded time on.
     package mutating func change(speed: Double?, now: Int64) {
         self.origin = (now, self.recorded(now: now))
         self.speed = speed

@@ -2,9 +2,9 @@ import Market
 import Recordings
 import Wire
 
-/// A reader that knows where it is, so that a place can be found again.
+/// A reader that reports its place, so that the place can be found again.
 struct ReplayCursor {
-    /// A frame of a recording, found again by its time and the number of frames before it with the same time.
+    /// The place of a frame, given by its time and the number of frames before it with the same time.
     struct Place: Sendable, Equatable {
         var time: Int64
         var ties = 0
@@ -16,20 +16,20 @@ struct ReplayCursor {
     }
 
     private var source: Source
-    /// The place of the frame that ``next()`` answered with last.
+    /// The place of the frame that ``next()`` returned last.
     private(set) var place = Place(time: .min)
 
-    /// The recording from its start, or from the first frame of that time or later.
+    /// Reads a recording from its start, or from the first frame at or after a time.
     init(_ recording: RecordingFile, at time: Int64?) throws(RecordingFailure) {
         let reader = try recording.makeReader()
         if let time { try reader.seek(to: time) }
         self.source = .file(reader)
     }
 
-    /// A market from its start.
+    /// Reads a simulated market from its start.
     init(_ market: SimulatedRun) { self.source = .market(market) }
 
-    /// The recording from that frame on.
+    /// Reads a recording from a frame on.
     init(_ recording: RecordingFile, at place: Place) throws(RecordingFailure) {
         try self.init(recording, at: place.time)
         var left = place.ties
@@ -38,12 +38,12 @@ struct ReplayCursor {
         }
     }
 
-    /// The place behind the frame that ``next()`` answered with last.
+    /// The place after the frame that ``next()`` returned last.
     var following: Place {
         self.place.time == .min ? self.place : Place(time: self.place.time, ties: self.place.ties + 1)
     }
 
-    /// Of the file's text.
+    /// The bytes of the file's text read so far.
     var bytesRead: Int {
         switch self.source {
         case .file(let reader): reader.textBytesRead
@@ -68,10 +68,10 @@ struct ReplayCursor {
     }
 }
 
-/// The looking for places that a person means by a time.
+/// The search for the place that a user means by a time.
 enum ReplaySearch {
-    /// The newest message with trades that was recorded at that time or earlier: what was true then. The first of the
-    /// recording where there is none.
+    /// Returns the newest message with trades at or before a time, which holds the prices of that time; without one,
+    /// the recording's first message.
     static func landing(
         _ recording: RecordingFile,
         at time: Int64,
@@ -82,7 +82,7 @@ enum ReplaySearch {
             ?? ReplayCursor.Place(time: bounds.lowerBound)
     }
 
-    /// The message that was newest before so many of the newest ones came.
+    /// Returns the message with trades that precedes a place by a number of messages.
     static func back(
         _ recording: RecordingFile,
         messages: Int,
@@ -93,14 +93,14 @@ enum ReplaySearch {
             ?? ReplayCursor.Place(time: bounds.lowerBound)
     }
 
-    /// The last so many messages with trades before a place, or as many as there are.
+    /// Returns the last messages with trades before a place, as many as there are up to a number.
     private static func before(
         _ end: ReplayCursor.Place,
         messages: Int,
         _ recording: RecordingFile,
         in bounds: ClosedRange<Int64>
     ) throws(RecordingFailure) -> [ReplayCursor.Place] {
-        // Ever farther back, until enough are between there and the place.
+        // The window grows backwards until it holds enough messages.
         var window: Int64 = 1_000_000_000
         while true {
             let from = max(end.time.subtractingCapped(window), bounds.lowerBound)
@@ -111,7 +111,7 @@ enum ReplaySearch {
                 guard case .frame(let frame) = item else { continue }
                 if (cursor.place.time, cursor.place.ties) >= (end.time, end.ties) { break }
                 if parser.hasTrades(frame) { found.append(cursor.place) }
-                // Twice as many as needed are kept at most.
+                // At most twice as many as needed are kept.
                 if found.count >= 2 * messages { found.removeFirst(messages) }
             }
             if found.count >= messages { return Array(found.suffix(messages)) }

@@ -1,57 +1,57 @@
 package import Market
 
-/// What a replay does next: when a message is due, and what a request changes. It knows no file and no client.
+/// The state machine of a replay: when a message is due, and what a request changes. It knows no file and no client.
 ///
-/// The times of messages are nanoseconds since the recording's start, `now` is the monotonic clock. A request for another
-/// place is answered with what to look for; its owner finds it and says ``jumped(to:now:)``.
+/// The times of messages are nanoseconds since the recording's start; `now` is monotonic ns. A request for another
+/// place is answered with an action. The owner searches the place and then calls ``jumped(to:pauses:now:)``.
 package struct ReplayMachine: Sendable {
     package struct Settings: Sendable, Equatable {
-        /// How many times the recording's own pace; `nil` is as fast as the readers take it.
+        /// The factor on the recording's pace; `nil` plays as fast as the readers take it.
         package var speed: Double?
         package var isPaused = false
-        /// Whether the first message, too, is waited for, from the start of what is played on: the times of a simulated
-        /// market's trades are told from there.
+        /// Whether the first message also waits, counted from the start of the material. The times of a simulated
+        /// market's trades begin there.
         package var waitsForFirst = false
-        /// Of a longer silence only so much is waited, ns of the recording; `nil` waits for all of it.
+        /// The longest silence that is played, ns of the recording; a longer one is cut to it. `nil` plays silences in
+        /// full.
         package var longestSilence: Int64?
 
         package init(speed: Double? = 1) { self.speed = speed }
     }
 
-    /// What becomes of the next message.
+    /// The action for the next message.
     package enum Next: Sendable, Equatable {
         case play
-        /// Not before this moment, monotonic ns.
+        /// The message waits until this time, monotonic ns.
         case wait(until: Int64)
-        /// Not before a request.
+        /// The message waits for a request.
         case hold
     }
 
-    /// What the owner does about a request.
+    /// The owner's action for a request.
     package enum Action: Sendable, Equatable {
         case refuse(ReplayRefusal)
-        /// Nothing is different.
+        /// The request changes nothing.
         case none
-        /// Speed, pause or a step: look at the next message again.
+        /// Speed, pause or a step has changed; the owner asks for the next message's action again.
         case changed
-        /// Go to this time, ns since the recording's start, and play the newest message before it; stand still there where it
-        /// is a step.
+        /// Go to a time, ns since the recording's start, and play the newest message before it. A step pauses there.
         case seek(Int64, pauses: Bool = false)
-        /// Look for the next gap.
+        /// Search the next gap.
         case findGap
-        /// Go back by so many messages.
+        /// Go back by a number of messages.
         case goBack(messages: Int)
     }
 
     private enum Step: Sendable, Equatable {
         case messages(Int)
-        /// All that was recorded up to this time.
+        /// All messages recorded up to a time.
         case until(Int64)
-        /// The one message that shows what was true at this time.
+        /// The one message that holds the prices of a time.
         case landing(at: Int64)
     }
 
-    /// From the first message's time to the last one's, or what of it is played.
+    /// The times of the first and the last message that are played.
     package private(set) var bounds: ClosedRange<Int64>
     private let settings: Settings
     private var clock: ReplayClock
@@ -67,7 +67,7 @@ package struct ReplayMachine: Sendable {
 
     package var isPaused: Bool { self.clock.isPaused && self.step == nil }
     package var speed: Double? { self.clock.speed }
-    /// What the recording's clock shows.
+    /// Returns the recorded time.
     package func recorded(now: Int64) -> Int64 {
         guard self.hasBegun else { return self.bounds.lowerBound }
         return min(max(self.clock.recorded(now: now), self.bounds.lowerBound), self.bounds.upperBound)
@@ -75,8 +75,8 @@ package struct ReplayMachine: Sendable {
 
     // MARK: Messages
 
-    /// Says what becomes of the next message, which was recorded at `recorded`. The very first is due at once, unless it is
-    /// waited for, too.
+    /// Returns the action for the next message, recorded at `recorded`. The very first one is due at once, unless it
+    /// waits as well.
     package mutating func next(recorded: Int64, now: Int64) -> Next {
         if !self.hasBegun {
             self.hasBegun = true
@@ -104,7 +104,7 @@ package struct ReplayMachine: Sendable {
 
     /// Notes that the message was played.
     ///
-    /// - Parameter counts: whether it is one of those that a step is counted in: it has trades.
+    /// - Parameter counts: whether the message counts for a step, as those with trades do.
     package mutating func played(recorded: Int64, counts: Bool = true, now: Int64) {
         switch self.step {
         case .messages(let count):
@@ -116,14 +116,15 @@ package struct ReplayMachine: Sendable {
             self.clock.set(recorded: max(place, recorded), now: now)
             self.step = nil
         case nil:
-            // As fast as it goes the clock shows what was played last.
+            // At the speed `max` the clock shows the last message played.
             if self.clock.speed == nil { self.clock.set(recorded: recorded, now: now) }
         }
     }
 
-    /// Notes that the owner has gone to another place: the next message is played at once, for it says what was true there.
+    /// Notes that the owner has gone to another place. The next message is played at once, since it holds the prices of
+    /// that place.
     ///
-    /// - Parameter pauses: whether it stands still there.
+    /// - Parameter pauses: whether the replay is paused there.
     package mutating func jumped(to recorded: Int64, pauses: Bool = false, now: Int64) {
         self.hasBegun = true
         if pauses { self.clock.pause(now: now) }
@@ -131,7 +132,7 @@ package struct ReplayMachine: Sendable {
         self.clock.set(recorded: recorded, now: now)
     }
 
-    /// Notes that the owner has gone back to a message which is played now, and stands there.
+    /// Notes that the owner has gone back to a message. That message is played now, and the replay is paused after it.
     package mutating func wentBack(to recorded: Int64, now: Int64) {
         self.hasBegun = true
         self.clock.pause(now: now)
@@ -147,7 +148,7 @@ package struct ReplayMachine: Sendable {
 
     /// Notes that there is no further message.
     ///
-    /// - Returns: whether the replay is over. One that is paused stands at its end, from where somebody may go back.
+    /// - Returns: whether the replay is over. A paused one stays at its end, from which a user may go back.
     package mutating func reachedEnd(now: Int64) -> Bool {
         guard self.clock.isPaused else { return true }
         if self.step != nil { self.clock.set(recorded: self.bounds.upperBound, now: now) }
@@ -155,7 +156,7 @@ package struct ReplayMachine: Sendable {
         return false
     }
 
-    /// Notes that the replay is over, and takes no request any more.
+    /// Ends the replay, which takes no more requests.
     package mutating func ended(now: Int64) {
         self.isOver = true
         self.step = nil
@@ -202,7 +203,7 @@ package struct ReplayMachine: Sendable {
         case .stepTime(let time):
             guard time != 0 else { return .refuse(ReplayRefusal("a step of no time goes nowhere")) }
             let end = self.bounded(self.recorded(now: now).addingCapped(time))
-            // What has no other place refuses to go back, and then nothing has changed.
+            // Material without places refuses to go back, and then nothing may have changed here.
             if time < 0 { return .seek(end, pauses: true) }
             self.clock.pause(now: now)
             self.step = .until(end)
@@ -212,7 +213,7 @@ package struct ReplayMachine: Sendable {
         }
     }
 
-    /// Where it stands.
+    /// Returns the position of the replay.
     ///
     /// - Parameter start: the recording's wall clock at its start, ns since 1970.
     package func position(start: Int64, now: Int64) -> ReplayPosition {
@@ -227,7 +228,7 @@ package struct ReplayMachine: Sendable {
 
     private mutating func setPaused(_ isPaused: Bool, now: Int64) -> Action {
         guard isPaused != self.clock.isPaused || self.step != nil else { return .none }
-        // A landing is half of a seek, which a pause does not undo.
+        // A landing is the second half of a seek, which a pause does not undo.
         if case .landing = self.step {} else { self.step = nil }
         isPaused ? self.clock.pause(now: now) : self.clock.resume(now: now)
         return .changed

@@ -2,12 +2,12 @@ package import Market
 package import Recordings
 import Wire
 
-/// What a stand-in plays: a recording, or a market that is made while it is played.
+/// The material of a mock server: a recording, or a simulated market that is generated while it is played.
 package enum ReplayMaterial: Sendable {
     case recording(RecordingFile)
     case market(SimulatedRun.Settings)
 
-    /// The symbols, where it is certain that there are no others.
+    /// All symbols; `nil` if there may be others.
     var allSymbols: Set<String>? {
         switch self {
         case .recording(let file): file.allSymbols
@@ -15,7 +15,7 @@ package enum ReplayMaterial: Sendable {
         }
     }
 
-    /// When it begins and ends; a market without end is far from it.
+    /// Returns when the material begins and ends; for an endless market the end is far away.
     package func span() throws(RecordingFailure) -> RecordingSpan {
         switch self {
         case .recording(let file):
@@ -42,7 +42,7 @@ package enum ReplayMaterial: Sendable {
         }
     }
 
-    /// A cursor at the start, or in a recording at the first frame of that time or later.
+    /// Returns a cursor at the start, or in a recording at the first frame at or after a time.
     func cursor(at time: Int64?) throws(RecordingFailure) -> ReplayCursor {
         switch self {
         case .recording(let file): try ReplayCursor(file, at: time)
@@ -50,7 +50,7 @@ package enum ReplayMaterial: Sendable {
         }
     }
 
-    /// The file to look for places in; a simulated market has none.
+    /// The file in which places are searched; `nil` for a simulated market.
     var places: RecordingFile? {
         switch self {
         case .recording(let file): file

@@ -2,25 +2,25 @@ package import Market
 import NIOCore
 package import Wire
 
-/// A client of a replay: what a ``ReplayPlayer`` plays to. Everything is called on the player's loop.
+/// A client of a replay, to which a ``ReplayPlayer`` plays. All methods are called on the player's loop.
 package protocol ReplayOutput: AnyObject {
-    /// Whether it takes more without keeping it in memory.
+    /// Whether it has buffer space for more.
     var hasRoom: Bool { get }
-    /// Takes one message; `trades` is what it holds, where it holds trades. Does not send yet.
+    /// Takes one message. Does not flush.
     func play(_ message: ReplayMessage)
-    /// Takes a ping or pong of the service's. Does not send yet.
+    /// Takes a ping or pong of the recorded service. Does not flush.
     func play(_ signal: RecordedSignal)
-    /// Notes that the recording has a gap here. Does not send yet.
+    /// Notes a gap of the recording at this place. Does not flush.
     func play(_ gap: RecordedGap)
-    /// Sends what was played.
+    /// Flushes what was played.
     func flush()
-    /// Notes that the replay goes on otherwise; `from` is where it was, where it has been moved.
+    /// Notes a change of the replay; `movedFrom` is the position before a move.
     func changed(_ position: ReplayPosition, movedFrom: Int64?)
-    /// Notes that the recording is at its end.
+    /// Notes the end of the recording.
     func ended()
-    /// Notes that the connection broke here when it was recorded.
+    /// Notes that the recorded connection broke at this place.
     func broke()
-    /// Notes that the service closed the connection here.
+    /// Notes that the recorded service closed the connection at this place.
     func closed(_ closing: RecordedClosing)
     func failed(_ reason: String)
 }
@@ -31,33 +31,33 @@ extension ReplayOutput {
     package func closed(_ closing: RecordedClosing) { self.broke() }
 }
 
-/// One message of a recording, read once for all who get it.
+/// One message of a recording, parsed once for all outputs.
 package struct ReplayMessage {
     package var frame: RecordedFrame
-    /// Whether it is a frame for trades, even where none of them can be used.
+    /// Whether it is a frame with trades, even if none of them is usable.
     var hasTrades: Bool
     var trades: [Trade]
     var symbols: SymbolTable
-    /// Whether the frame's own bytes say something else than the trades, whose times were moved.
+    /// Whether the trades' times were moved, so that the frame's bytes differ from the trades.
     var isMoved: Bool
-    /// When it arrived by the exchange's clock, moved as the trades are, ns since 1970; only where some of them are ahead of
-    /// that.
+    /// The arrival by the exchange's clock, moved as the trades are, ns since 1970; set only if some trades are ahead
+    /// of it.
     var aheadArrival: Int64?
 }
 
-/// How a recording is played.
+/// The settings for playing a recording.
 package struct ReplaySettings: Sendable {
     package var machine = ReplayMachine.Settings()
-    /// What of the recording is played; the whole without them.
+    /// The range that is played; `nil` stands for the recording's own ends.
     package var from: ReplayPlace?
     package var to: ReplayPlace?
-    /// Whether it begins anew at its end.
+    /// Whether the recording restarts at its end.
     package var repeats = false
-    /// Whether the trades' times are moved so that the recording begins now, each time that it begins.
+    /// Whether the trades' times are moved so that the recording begins now, at each of its starts.
     package var rebasesTimes = false
-    /// Whether one client that has no room holds up all; otherwise it is their own affair.
+    /// Whether one client without buffer space holds up all; otherwise each client lags on its own.
     package var waitsForAll = true
-    /// Whether connections break where the recording has a gap.
+    /// Whether connections break at the recording's gaps.
     package var hasBreaks = false
 
     package init() {}

@@ -2,9 +2,9 @@ import Market
 import NIOCore
 import Recordings
 
-/// What is asked of a replay.
+/// The requests to a replay.
 extension ReplayPlayer {
-    /// Does what is asked; `answer` is called once, now or when the place is found.
+    /// Executes a request; `answer` is called once, now or when the place is found.
     func request(
         _ request: ReplayRequest,
         answer: @escaping (Result<ReplayPosition, ReplayRefusal>) -> Void
@@ -40,7 +40,7 @@ extension ReplayPlayer {
             self.fail("\(error)")
             return answer(.failure(ReplayRefusal("\(error)")))
         }
-        // First what was asked for, so that the answer is where it stands then.
+        // The request first, so that the answer holds the resulting position.
         self.pump()
         answer(.success(self.position))
     }
@@ -91,7 +91,7 @@ extension ReplayPlayer {
         self.searchOn()
     }
 
-    /// Looks through some of the file, and lets other work of the loop have its turn.
+    /// Searches one part of the file, then lets other work of the loop run.
     private func searchOn() {
         guard let search = self.search else { return }
         do throws(RecordingFailure) {

@@ -3,12 +3,13 @@ import NIOCore
 import Recordings
 import Wire
 
-/// The player of a recording: reads it at the pace of its ``ReplayMachine`` and hands each message to its outputs.
+/// The player of a recording. It reads the recording at the pace of its ``ReplayMachine`` and passes each message to
+/// its outputs.
 ///
-/// Belongs to one event loop, whose clock is its only one. It never holds more than one message. One timer: the next
-/// message's.
+/// It belongs to one event loop and uses only that loop's clock. It holds at most one message and has one timer, for
+/// the next message.
 package final class ReplayPlayer {
-    /// Messages played before other work of the loop gets its turn.
+    /// The messages played before other work of the loop runs.
     private static let messagesPerTurn = 256
 
     let loop: any EventLoop
@@ -21,28 +22,28 @@ package final class ReplayPlayer {
     var reading: ReplayReading
     private var hasStarted = false
     private(set) var isOver = false
-    /// Why the rest of the recording cannot be read, in one line.
+    /// The reason why the rest of the recording cannot be read, in one line.
     private var failure: String?
-    /// Whether the recording has a gap here, in which nobody can connect.
+    /// Whether the recording has a gap at this place, during which connections are refused.
     var isBroken = false
     var isPumping = false
     var timer: Scheduled<Void>?
     var search: GapSearch?
     private var rebase: Int64?
     private var frameReader = FrameReader()
-    /// Kept where the replay is moved or begins again: a clock that was behind in one place of a recording mostly was so in the
-    /// others, and with no memory the first reads of each place would be ahead.
+    /// It is kept when the replay is moved or restarts. A clock that was behind in one place of a recording mostly was
+    /// behind in the others. Without that memory the first batches of each place would count as ahead.
     private var arrivals = ArrivalCheck()
     private var symbols = SymbolTable()
     private var trades: [Trade] = []
-    /// The newest message with trades that was played, ns since the recording's start.
+    /// The time of the newest message with trades played, ns since the recording's start.
     var lastTrade: Int64?
-    /// Is told of every request that changed something, and of a restart.
+    /// Called after every request that changed something, and after a restart.
     var changed: (ReplayPosition) -> Void = { _ in }
-    /// Is told the machine whenever its clock was set.
+    /// Called with the state machine whenever its clock was set.
     var moved: (ReplayMachine) -> Void = { _ in }
 
-    /// - Throws: ``RecordingFailure`` when the file cannot be read, or nothing is between the two ends.
+    /// - Throws: ``RecordingFailure`` if the file cannot be read, or the range is empty.
     init(
         _ material: ReplayMaterial,
         settings: ReplaySettings,
@@ -77,23 +78,23 @@ package final class ReplayPlayer {
         if let failure { return output.failed(failure) }
         if self.isOver { return output.ended() }
         self.outputs.append(output)
-        // Somebody may have asked for a step before anyone listened: that is a replay which stands, too.
+        // A step may have been requested before the first output was attached. That replay is paused, too.
         let position = self.position
         if position.isPaused { output.changed(position, movedFrom: nil) }
     }
 
     func detach(_ output: any ReplayOutput) {
         self.outputs.removeAll { $0 === output }
-        // It may have been the one that had no room, and no other tells of any.
+        // This output may have been the one without buffer space, and the others report none.
         if self.hasStarted, !self.isPumping { self.goOnIfFree() }
     }
 
-    /// Goes on in the loop's next turn, where nothing holds it up and it has none to come.
+    /// Continues in the loop's next turn, if nothing holds up the replay and no timer is set.
     private func goOnIfFree() {
         if !self.isOver, self.search == nil, self.timer == nil, self.mayPlay { self.schedule(at: self.now) }
     }
 
-    /// Lets it begin, or go on where an output has room again.
+    /// Begins to play.
     func start() {
         self.hasStarted = true
         self.pump()
@@ -112,9 +113,9 @@ package final class ReplayPlayer {
     // MARK: Playing
 
     private var mayPlay: Bool {
-        // Where connections are broken nobody can come to be waited for.
+        // During a break no client can be connected, so there is none to wait for.
         if self.isBroken { return true }
-        // As fast as it goes is as fast as the slowest takes it, and nobody is slowest where nobody is.
+        // The speed `max` is that of the slowest client, so it needs a client.
         if self.machine.speed == nil { return !self.outputs.isEmpty && self.outputs.allSatisfy { $0.hasRoom } }
         return !self.settings.waitsForAll || self.outputs.allSatisfy { $0.hasRoom }
     }
@@ -129,18 +130,18 @@ package final class ReplayPlayer {
         self.moved(self.machine)
         guard played > 0 else { return }
         for output in self.outputs { output.flush() }
-        // A socket that takes all that was written at once has room again by now, and tells no more of that.
+        // A socket that has taken everything at once has buffer space again by now, and does not report that.
         self.goOnIfFree()
     }
 
-    /// Plays until something has to be waited for, and returns how many messages that was.
+    /// Plays until it has to wait; returns how many messages that was.
     private func playOn() -> Int {
         var played = 0
         while self.mayPlay {
             let now = self.now
             let wasBroken = self.isBroken
             guard let next = self.peek() else { return played }
-            // With the recording's end a break ends as well, and then somebody is waited for again.
+            // The recording's end also ends a break, and then clients are waited for again.
             guard !wasBroken || self.mayPlay else { return played }
             switch self.machine.next(recorded: next.at, now: now) {
             case .hold:
@@ -167,7 +168,7 @@ package final class ReplayPlayer {
         case .message(let frame):
             let message = self.read(frame)
             for output in self.outputs { output.play(message) }
-            // A frame for trades whose trades are all unusable shows nothing: the search for places passes over it too.
+            // A frame whose trades are all unusable shows no price. The search for places skips it, too.
             let counts = !message.trades.isEmpty
             if counts { self.lastTrade = frame.at }
             self.machine.played(recorded: frame.at, counts: counts, now: now)
@@ -199,7 +200,7 @@ package final class ReplayPlayer {
             into: &self.trades
         )
         guard case .trades = content else {
-            // Pings, errors and what nobody knows go out as they were recorded.
+            // Pings, errors and unknown messages are sent as they were recorded.
             return ReplayMessage(frame: frame, hasTrades: false, trades: [], symbols: self.symbols, isMoved: false)
         }
         var aheadArrival = self.judge(frame)
@@ -218,15 +219,16 @@ package final class ReplayPlayer {
         )
     }
 
-    /// Finds out whether trades of a frame are ahead of its recorded arrival; returns that by the exchange's clock, ns since
+    /// Marks the trades of a frame that are ahead of its recorded arrival. If there are any, returns that arrival by
+    /// the exchange's clock, ns since 1970. Without a recorded arrival no trade is known to be ahead.
     /// 1970. Where none was recorded, no trade is known to be ahead.
     private func judge(_ frame: RecordedFrame) -> Int64? {
         guard let (received, isOut) = frame.wall?.multipliedReportingOverflow(by: 1_000), !isOut else { return nil }
         return self.arrivals.judge(&self.trades, received: received)
     }
 
-    /// Moves the trades' times so that the recording's beginning is now; only for a demo, where old times would mislead.
-    /// A frame comes after its last trade, so that no trade is from the future.
+    /// Moves the trades' times so that the recording begins now. This is only for a demo, where old times would
+    /// mislead. A frame arrives after its last trade, so no trade is in the future.
     private func moveToNow() {
         guard let last = self.trades.last else { return }
         let shift = self.rebase ?? (self.wallClock() &- last.exchangeTime)
@@ -234,7 +236,7 @@ package final class ReplayPlayer {
         for index in self.trades.indices { self.trades[index].exchangeTime &+= shift }
     }
 
-    /// The gap by the clock of the trades, where theirs was moved; `nil` before the first of them.
+    /// Returns the gap with its times moved as the trades' are; `nil` before the first trade.
     private func moved(_ gap: RecordedGap) -> RecordedGap? {
         guard self.settings.rebasesTimes else { return gap }
         guard let rebase else { return nil }
@@ -244,7 +246,8 @@ package final class ReplayPlayer {
         return gap
     }
 
-    /// What comes next; at the end the recording's beginning, where it repeats. `nil` when it is over, or paused at its end.
+    /// Returns the next item; at the end, the first one if the recording repeats. `nil` if the replay is over, or
+    /// paused at its end.
     private func peek() -> ReplayReading.Next? {
         do throws(RecordingFailure) {
             if let next = try self.reading.peek() { return next }
@@ -254,11 +257,11 @@ package final class ReplayPlayer {
                     with: try self.material.cursor(at: self.settings.from == nil ? nil : self.span.bounds.lowerBound)
                 )
                 self.rebase = nil
-                // A break that the recording does not end ends with it.
+                // A break that is still open at the recording's end ends there.
                 self.isBroken = false
                 self.machine.restarted()
                 if let next = try self.reading.peek() {
-                    // A demo's times go on as if nothing had happened.
+                    // A demo's times continue, so its restart is not reported as a move.
                     self.notify(movedFrom: self.settings.rebasesTimes ? nil : from)
                     return next
                 }
@@ -267,7 +270,7 @@ package final class ReplayPlayer {
             self.fail("\(error)")
             return nil
         }
-        // A break that the recording does not end ends with it.
+        // A break that is still open at the recording's end ends there.
         self.isBroken = false
         if self.machine.reachedEnd(now: self.now) { self.end() }
         return nil

@@ -2,18 +2,18 @@ import Market
 import Recordings
 import Wire
 
-/// What of a recording is played next: messages, pings and pongs, gaps, and where connections break.
+/// The sequence of a recording's items to play: messages, pings and pongs, gaps, and breaks of connections.
 struct ReplayReading {
     enum Next {
         case message(RecordedFrame)
         case signal(RecordedSignal)
-        /// Trades may be missing here.
+        /// Trades may be missing at this place.
         case gap(at: Int64, RecordedGap)
-        /// Connections end, with a close frame where the service sent one.
+        /// Connections end, with a close frame if the service sent one.
         case breakBegins(at: Int64, RecordedClosing?)
         case breakEnds(at: Int64)
 
-        /// When, ns since the recording's start.
+        /// The time of the item, ns since the recording's start.
         var at: Int64 {
             switch self {
             case .message(let frame): frame.at
@@ -23,13 +23,13 @@ struct ReplayReading {
         }
     }
 
-    /// How far apart the two clocks may be by which a gap and the end of a connection are told, ns.
+    /// The tolerance between the two clocks when a gap is matched with the end of a connection, ns.
     private static let clockDifference: Int64 = 1_000_000_000
 
-    /// A silence that is to be skipped has no more gaps than that; of a file that says otherwise the rest is left out.
+    /// The most gaps in a silence that is skipped; further gaps of such a file are left out.
     private static let maximumWaitingGaps = 1_000
 
-    /// What a file may say of a gap's time, ns since 1970: up to what every reader of JSON holds exactly, µs.
+    /// The valid times of a gap, ns since 1970: up to the µs that every JSON reader holds exactly.
     private static let gapTimes: ClosedRange<Int64> = 0...(1 << 53) * 1_000
 
     private let bounds: ClosedRange<Int64>
@@ -37,16 +37,16 @@ struct ReplayReading {
     private let start: Int64
     private let hasBreaks: Bool
     private let hasSignals: Bool
-    /// Gaps that are told with the next message.
+    /// Gaps that are played with the next message.
     private var waitingGaps: [RecordedGap] = []
     private var cursor: ReplayCursor
     private var upcoming: [Next] = []
     private var repeats = RecordedRepeats()
-    /// Whether what comes next is the message that a move was for, and no ping before it.
+    /// Whether the next item must be the message that a move was for, without a ping before it.
     private var isLanding = false
-    /// Whether the service closed the connection, and no other was open yet.
+    /// Whether the service has closed the connection and no other is open yet.
     private var isClosed = false
-    /// The service's end of a connection whose gap has not been told yet.
+    /// The service's end of a connection whose gap has not been read yet.
     private var untoldClosing: RecordedClosing?
 
     init(_ cursor: ReplayCursor, bounds: ClosedRange<Int64>, start: Int64, settings: ReplaySettings) {
@@ -54,17 +54,17 @@ struct ReplayReading {
         self.bounds = bounds
         self.start = start
         self.hasBreaks = settings.hasBreaks
-        // A silence that is to be skipped is one without messages: a ping would break it.
+        // Silences without messages are skipped; pings would interrupt them.
         self.hasSignals = settings.machine.longestSilence == nil
     }
 
-    /// The place of the message that comes next.
+    /// The place of the next message.
     var place: ReplayCursor.Place {
         let isRead = self.upcoming.contains { if case .message = $0 { true } else { false } }
         return isRead ? self.cursor.place : self.cursor.following
     }
 
-    /// Goes on elsewhere.
+    /// Continues with another cursor.
     mutating func goOn(with cursor: ReplayCursor) {
         self.cursor = cursor
         self.upcoming = []
@@ -74,16 +74,16 @@ struct ReplayReading {
         self.repeats.reset()
     }
 
-    /// Marks which trades of a frame that was read may have come before.
+    /// Marks the trades of a frame that may be repeats.
     mutating func mark(_ trades: inout [Trade], of frame: RecordedFrame) { _ = self.repeats.mark(&trades, of: frame) }
 
-    /// Goes on with a message elsewhere, and nothing before it.
+    /// Continues at a message elsewhere, without the items before it.
     mutating func land(_ cursor: ReplayCursor) {
         self.goOn(with: cursor)
         self.isLanding = true
     }
 
-    /// What comes next; `nil` at the end.
+    /// Returns the next item; `nil` at the end.
     mutating func peek() throws(RecordingFailure) -> Next? {
         if let next = self.upcoming.first { return next }
         while let item = try self.cursor.next() {
@@ -95,10 +95,10 @@ struct ReplayReading {
         return self.upcoming.first
     }
 
-    /// Notes that what came next was played.
+    /// Notes that the next item was played.
     mutating func take() { self.upcoming.removeFirst() }
 
-    /// Gaps are told behind what they are about.
+    /// Returns the time of an item; `nil` for a gap, which is recorded after the time it covers.
     private static func time(of item: RecordingFile.Item) -> Int64? {
         switch item {
         case .frame(let frame): frame.at
@@ -147,7 +147,7 @@ struct ReplayReading {
         }
     }
 
-    /// A gap with times that can be reckoned with, whatever the file says.
+    /// Returns the gap with its times clamped to a range that allows arithmetic.
     private static func sound(_ gap: RecordedGap) -> RecordedGap {
         var gap = gap
         gap.gap.from = min(max(gap.gap.from, Self.gapTimes.lowerBound), Self.gapTimes.upperBound)
@@ -155,9 +155,9 @@ struct ReplayReading {
         return gap
     }
 
-    /// Whether a gap is that of an end that has been played.
+    /// Returns whether a gap belongs to an end that has been played.
     ///
-    /// By one clock where both have it: the monotonic one stands still while the machine sleeps.
+    /// The wall clock decides if both have it, because the monotonic clock stands still while the machine sleeps.
     private func isPlayed(_ gap: RecordedGap, beginning begin: Int64, with closing: RecordedClosing) -> Bool {
         guard let wall = closing.wall else { return begin <= closing.at.addingCapped(Self.clockDifference) }
         return gap.gap.from / 1_000 <= wall.addingCapped(Self.clockDifference / 1_000)

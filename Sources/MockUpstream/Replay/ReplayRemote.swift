@@ -2,10 +2,10 @@ package import Market
 import NIOConcurrencyHelpers
 import NIOCore
 
-/// The way to a replay from other threads: a display's keys, a relay's clients.
+/// The control of a replay from other threads: from a display's keys and a relay's clients.
 ///
-/// Where the replay stands is copied under a lock whenever its clock is set, which is once a turn of its loop at most; the
-/// time since is added by the reader.
+/// The replay's state is copied under a lock whenever its clock was set, which is at most once per turn of its loop.
+/// The caller adds the time since then.
 package final class ReplayRemote: ReplayControlling {
     private let loop: any EventLoop
     private let start: Int64
@@ -13,7 +13,7 @@ package final class ReplayRemote: ReplayControlling {
     private let player: NIOLoopBound<ReplayPlayer>
     private let watchers = NIOLockedValueBox<[@Sendable (ReplayPosition) -> Void]>([])
 
-    /// On the player's loop.
+    /// Called on the player's loop.
     init(_ player: ReplayPlayer) {
         self.loop = player.loop
         self.start = player.span.start

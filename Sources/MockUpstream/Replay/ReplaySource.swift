@@ -3,17 +3,17 @@ package import NIOCore
 package import Recordings
 import Wire
 
-/// Where a stand-in's clients get their players: one for all, or one for each.
+/// The source of players for a mock server's clients: one player for all, or one for each.
 package final class ReplaySource {
     let material: ReplayMaterial
-    /// The player that all share who name no place of their own.
+    /// The player of all clients that name no place.
     package let shared: ReplayPlayer?
     private let settings: ReplaySettings
     private let span: RecordingSpan
     private let loop: any EventLoop
     private let wallClock: @Sendable () -> Int64
 
-    /// - Throws: ``RecordingFailure`` when there is nothing to play.
+    /// - Throws: ``RecordingFailure`` if there is nothing to play.
     package init(
         _ material: ReplayMaterial,
         settings: MockServerSettings,
@@ -31,15 +31,15 @@ package final class ReplaySource {
             ? try ReplayPlayer(material, settings: settings.replay, loop: loop, wallClock: wallClock) : nil
     }
 
-    /// Whether the clock that all share is in a gap of the recording, in which nobody can connect.
+    /// Whether the shared clock is in a gap of the recording, during which connections are refused.
     var isBroken: Bool { self.shared?.isBroken ?? false }
 
-    /// Why a client cannot begin where it wants to, in words that JSON needs not escape.
+    /// The reason why a client cannot begin at its place, in words that need no escaping in JSON.
     struct Misplaced: Error {
         let reason: String
     }
 
-    /// Reads a place that a client names to begin at.
+    /// Parses a client's place to begin at.
     func place(_ text: String) throws(Misplaced) -> ReplayPlace {
         let (first, last) = (
             self.span.moment(self.span.bounds.lowerBound), self.span.moment(self.span.bounds.upperBound)
@@ -58,7 +58,7 @@ package final class ReplaySource {
         return self.settings.waitsForAll ? .waiting : .goingOn
     }
 
-    /// The player of a client that wants to begin at that place, or wherever the others are.
+    /// Returns the player for a client, with its own place or without one.
     func player(start: ReplayPlace?) throws(RecordingFailure) -> ReplayPlayer {
         if start == nil, let shared { return shared }
         var settings = self.settings
@@ -68,8 +68,8 @@ package final class ReplaySource {
         return try ReplayPlayer(self.material, settings: settings, loop: self.loop, wallClock: self.wallClock)
     }
 
-    /// Undoes percent-encoding, which `%` and `+` need in a query; `nil` when it is broken. A lone `%` at the end stands
-    /// for itself, for that is how people write `50%`.
+    /// Decodes percent-encoding, which `%` and `+` need in a query; `nil` if it is malformed. A lone `%` at the end
+    /// stands for itself, because people write `50%` that way.
     private static func decoded(_ text: String) -> String? {
         var bytes: [UInt8] = []
         var rest = Array(text.utf8)[...]

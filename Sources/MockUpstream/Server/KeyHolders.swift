@@ -1,9 +1,9 @@
-/// Which connections use which key, where a key is good for one connection at a time.
+/// The connections by their keys, if a key may be used by one connection at a time.
 ///
-/// What the real service does with a second one was seen in three ways (both cut, the older cut, the newer refused with
-/// 429), so there are three rules.
+/// The real service was seen to treat a second connection in three ways (both cut, the older cut, the newer refused
+/// with 429), so there are three rules.
 package struct KeyHolders: Sendable {
-    /// What becomes of two connections with one key.
+    /// The treatment of two connections with one key.
     package enum Rule: String, Sendable, Equatable, CaseIterable {
         case both
         case older
@@ -18,7 +18,7 @@ package struct KeyHolders: Sendable {
         self.rule = rule
     }
 
-    /// Whether a request with that key is refused.
+    /// Returns whether a request with a key is refused.
     package func refuses(_ key: String) -> Bool {
         switch self.rule {
         case .both, .older: false
@@ -26,7 +26,7 @@ package struct KeyHolders: Sendable {
         }
     }
 
-    /// Takes the open of a connection; returns the connections that are thrown out for it.
+    /// Notes the open of a connection; returns the connections that are closed for it.
     package mutating func opened(_ key: String, by connection: Int) -> [Int] {
         guard let older = self.holders.updateValue(connection, forKey: key) else { return [] }
         switch self.rule {
@@ -38,7 +38,7 @@ package struct KeyHolders: Sendable {
         }
     }
 
-    /// Takes the end of a connection.
+    /// Notes the end of a connection.
     package mutating func ended(_ key: String, by connection: Int) {
         if self.holders[key] == connection { self.holders[key] = nil }
     }

@@ -7,43 +7,43 @@ package import TLS
 import WebSocket
 package import Wire
 
-/// How a ``MockServer`` behaves.
+/// The settings of a ``MockServer``.
 package struct MockServerSettings: Sendable {
-    /// What is played, and how.
+    /// The settings of the replay.
     package var replay = ReplaySettings()
-    /// Whether all clients share one clock, which can be commanded (``MockServer/remote``), instead of each having the
-    /// recording from its start.
+    /// Whether all clients share one clock, which takes commands (``MockServer/remote``). Otherwise each client gets
+    /// the recording from its start.
     package var sharesClock = false
-    /// The way for what is commanded to the program that this is a part of; other clients hear nothing of it.
+    /// Passes the marks of a replay to the feed of the same program; other clients do not get them.
     package var marks: FrameMarks?
-    /// The server's certificate; `nil` serves plain WebSocket, for load programs on loopback.
+    /// The server's certificate; `nil` serves plain WebSocket, for load tests on loopback.
     package var credentials: TLSCredentials?
-    /// Whether nothing is played before ``MockServer/go()``.
+    /// Whether the replay waits for ``MockServer/go()``.
     package var waitsForGo = false
-    /// The interval of Finnhub's text ping; the real service's is about 60 s. While those of the recording come, there are
-    /// no others; `nil` sends those only.
+    /// The interval of Finnhub's text ping; the real service's is about 60 s. While the recording has pings, only those
+    /// are sent; `nil` never sends others.
     package var pingInterval: TimeAmount? = .seconds(60)
-    /// The interval of WebSocket pings; `nil` for a client that may hold back for long.
+    /// The interval of WebSocket pings; `nil` for a client that may stop reading for long.
     package var keepaliveInterval: TimeAmount?
     package var symbolLimit = 50
-    /// What goes wrong, and when.
+    /// The faults of the connections.
     package var faults = FaultPlan()
-    /// What becomes of two connections with one key; `nil` lets both live.
+    /// The treatment of two connections with one key; `nil` keeps both.
     package var oneConnectionPerKey: KeyHolders.Rule?
-    /// Connections at a time; beyond it a client is cut off at once. Each takes two file descriptors.
+    /// The most connections at a time; a further client is disconnected at once. Each takes two file descriptors.
     package var connectionLimit = 250
-    /// Hears of every fault that decides how a connection opens or happens at a moment: the connection's number, counted
-    /// from 1, and the fault.
+    /// Called for every fault at the opening of a connection and for every event, with the connection's number, counted
+    /// from 1.
     package var faultHappened: @Sendable (_ connection: Int, _ fault: String) -> Void = { _, _ in }
 
     package init() {}
 
-    /// How many times the recording's own pace; `nil` is as fast as the client reads.
+    /// The factor on the recording's pace; `nil` plays as fast as the client reads.
     package var speed: Double? {
         get { self.replay.machine.speed }
         set { self.replay.machine.speed = newValue }
     }
-    /// Whether the recording begins anew at its end; otherwise the connection is closed with 1000.
+    /// Whether the recording restarts at its end; otherwise the connection is closed with 1000.
     package var repeats: Bool {
         get { self.replay.repeats }
         set { self.replay.repeats = newValue }
@@ -55,13 +55,13 @@ package struct MockServerSettings: Sendable {
     }
 }
 
-/// A stand-in Finnhub: serves a recording over TLS and WebSocket with the manners of the real service.
+/// A mock Finnhub server: it serves a recording over TLS and WebSocket and behaves like the real service.
 package final class MockServer: Sendable {
 
     private let channel: any Channel
     private let clients: NIOLoopBound<MockServerClients>
     private let goPromise: EventLoopPromise<Void>
-    /// Commands the clock that all clients share; `nil` where each has its own.
+    /// Controls the clock that all clients share; `nil` if each client has its own.
     package let remote: ReplayRemote?
 
     private init(
@@ -76,17 +76,17 @@ package final class MockServer: Sendable {
         self.remote = remote
     }
 
-    /// The address it listens on.
+    /// The listening address.
     package var address: SocketAddress? { self.channel.localAddress }
 
-    /// Listens on `host:port` (port 0 takes a free one); every client gets the recording from its start, or from where the
-    /// clock is that they share, or from the place it names with `?start=`.
+    /// Listens on `host:port` (port 0 takes a free one). Each client gets the recording from its start, from the shared
+    /// clock's position, or from the place in its `?start=`.
     ///
     /// - Parameters:
-    ///   - loop: carries the listening socket, all connections and the reading of the file.
-    ///   - wallClock: ns since 1970.
-    /// - Throws: an `IOError` when the address cannot be bound, ``TLSError`` for unusable credentials,
-    ///   ``RecordingFailure`` when there is nothing to play.
+    ///   - loop: runs the listening socket, all connections and the reading of the file.
+    ///   - wallClock: returns ns since 1970.
+    /// - Throws: an `IOError` if the address cannot be bound, ``TLSError`` for unusable credentials,
+    ///   ``RecordingFailure`` if there is nothing to play.
     package static func start(
         _ material: ReplayMaterial,
         settings: MockServerSettings,
@@ -110,7 +110,7 @@ package final class MockServer: Sendable {
         if !settings.waitsForGo { goPromise.succeed(()) }
         var keepalive = WebSocketSettings(role: .server)
         keepalive.pingInterval = settings.keepaliveInterval
-        // A client that may hold back for long may be long in coming to the close frame.
+        // A client that may stop reading for long may also be long in reaching the close frame.
         keepalive.closeTimeout = settings.keepaliveInterval == nil ? .hours(24) : .seconds(30)
         let pipeline = FaultyPipeline(tls: context, webSocket: keepalive, answer: MockServerAnswers(material).answer)
         let bound = ServerBootstrap(group: loop)
@@ -149,7 +149,7 @@ package final class MockServer: Sendable {
         return MockServer(channel: channel, clients: clients, goPromise: goPromise, remote: remote)
     }
 
-    /// The same for a recording.
+    /// Starts a server for a recording.
     package static func start(
         recording: RecordingFile,
         settings: MockServerSettings,
@@ -170,13 +170,13 @@ package final class MockServer: Sendable {
         )
     }
 
-    /// Lets the replay begin where it waits for that.
+    /// Starts a replay that waits for it.
     package func go() {
         self.goPromise.succeed(())
     }
 
-    /// Stops listening and ends every connection; returns whether its loop did so within the limit, which it does not while
-    /// it waits for the recording's disk.
+    /// Stops listening and ends every connection. Returns whether the loop did so within the limit; it cannot while it
+    /// waits for the recording's disk.
     @discardableResult
     package func stop(within limit: Duration = .seconds(2)) async -> Bool {
         let (channel, clients) = (self.channel, self.clients)

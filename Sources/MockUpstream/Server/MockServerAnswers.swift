@@ -3,9 +3,10 @@ import NIOCore
 import NIOHTTP1
 import Wire
 
-/// The stand-in's REST service: the three lists that this program asks Finnhub for, of what the recording has.
+/// The mock server's REST API: the three lists that this program requests from Finnhub, made from the recording's
+/// symbols.
 ///
-/// Headlines are none in a recording, and none are made up.
+/// A recording has no headlines, so their list is empty.
 struct MockServerAnswers: Sendable {
     private let symbols: [String]
 
@@ -24,7 +25,7 @@ struct MockServerAnswers: Sendable {
         HTTPAnswer(status: status, headers: ["Content-Type": "application/json; charset=utf-8"], body: body)
     }
 
-    /// Answers as the real service; any key is good enough, none is not.
+    /// Answers a request as the real service does. Any key is valid, but one is required.
     func answer(_ head: HTTPRequestHead) -> HTTPAnswer {
         let parts = head.uri.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
         let query = parts.count == 2 ? parts[1] : ""
@@ -71,6 +72,6 @@ struct MockServerAnswers: Sendable {
 }
 
 extension String {
-    /// The first letter large, the others small: `Binance`.
+    /// The text with its first letter in upper case, the others in lower case: `Binance`.
     fileprivate var capitalised: String { self.prefix(1).uppercased() + self.dropFirst().lowercased() }
 }

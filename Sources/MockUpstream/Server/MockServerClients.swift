@@ -7,7 +7,7 @@ import Recordings
 import WebSocket
 import Wire
 
-/// Who is connected to a stand-in, by number, and with which key. Belongs to its loop.
+/// The connection table of a mock server: its connections by number, with their keys. Belongs to its loop.
 package final class MockServerClients {
     private struct Client {
         var line: FaultyLine?
@@ -28,7 +28,7 @@ package final class MockServerClients {
         self.holders = settings.oneConnectionPerKey.map(KeyHolders.init(rule:))
     }
 
-    /// Takes a new connection; returns its number, counted from 1, or nothing when there are too many.
+    /// Adds a new connection; returns its number, counted from 1, or `nil` if there are too many.
     func accepted() -> Int? {
         guard self.clients.count < self.limit else { return nil }
         self.newest += 1
@@ -40,7 +40,7 @@ package final class MockServerClients {
         self.clients[number]?.line = line
     }
 
-    /// Returns what the real service answers instead of opening a WebSocket, or `nil`; any key is good enough, none is not.
+    /// Returns the real service's refusal of a WebSocket, or `nil`. Any key is valid, but one is required.
     func refusal(of head: HTTPRequestHead) -> HTTPAnswer? {
         guard let key = Self.key(in: head) else {
             return MockServerAnswers.error(.unauthorized, "Invalid API key")
@@ -62,7 +62,7 @@ package final class MockServerClients {
         return nil
     }
 
-    /// Takes the open of a WebSocket, and throws out whom it costs the key.
+    /// Notes the open of a WebSocket, and drops the connections that lose the key.
     func opened(_ number: Int, _ head: HTTPRequestHead) {
         guard self.holders != nil, let key = Self.key(in: head) else { return }
         self.clients[number]?.key = key
@@ -105,7 +105,7 @@ package final class MockServerClients {
         self.parameter("token", in: head) ?? head.headers.first(name: "X-Finnhub-Token")
     }
 
-    /// A parameter of the query that says something, decoded as far as a place in a recording needs it.
+    /// Returns a nonempty parameter of the query, still percent-encoded.
     private static func parameter(_ name: String, in head: HTTPRequestHead) -> String? {
         let query = head.uri.split(separator: "?", maxSplits: 1).dropFirst().first ?? ""
         let beginning = name + "="

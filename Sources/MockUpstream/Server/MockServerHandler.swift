@@ -5,35 +5,36 @@ import Recordings
 import WebSocket
 package import Wire
 
-/// The stand-in's end of one connection: what a ``ReplayPlayer`` plays, as far as the client asked for it.
+/// The mock server's handler of one connection: it writes what a ``ReplayPlayer`` plays, filtered by the client's
+/// subscriptions.
 ///
-/// A player of its own writes only while the socket takes it, so a client that reads slowly, or holds back on purpose, slows
-/// the replay instead of filling memory. With a player that goes on without it, it may lag by ``longestLag`` bytes, and is
-/// cut off then.
+/// A player for one client plays only while the socket has buffer space. A client that reads slowly, or pauses on
+/// purpose, therefore slows the replay instead of filling memory. With a shared player that does not wait, the client
+/// may lag by ``longestLag`` bytes, and is then disconnected.
 package final class MockServerHandler: ChannelInboundHandler, ReplayOutput {
     typealias InboundIn = WebSocketMessage
     typealias OutboundOut = WebSocketOutput
 
-    /// So much is kept for a client that does not keep up with a clock that it shares, in bytes.
+    /// The most bytes queued for a client that does not keep up with a shared clock.
     private static let longestLag = 8 << 20
 
-    /// Of the reason of a gap so many bytes are passed on, whatever a file says.
+    /// The most bytes of a gap's reason that are passed on, whatever the file contains.
     private static let longestReason = 1_000
 
-    /// Whose the player is.
+    /// The ownership of the player.
     enum Sharing {
-        /// This client's own; it ends with the client.
+        /// The client has its own player, which ends with it.
         case own
-        /// That of all clients, and waits for each of them.
+        /// All clients share the player, which waits for each of them.
         case waiting
-        /// That of all clients, and waits for none.
+        /// All clients share the player, which waits for none.
         case goingOn
     }
 
     private enum State {
         /// Waiting for the first subscription.
         case idle
-        /// Waiting for the go, where there is one to wait for.
+        /// Waiting for ``MockServer/go()``, if that is required.
         case armed
         case playing
         case ended
@@ -47,17 +48,17 @@ package final class MockServerHandler: ChannelInboundHandler, ReplayOutput {
     private let logger: Logger
     private var state = State.idle
     private var session: MockServerSession
-    /// How many text frames were written.
+    /// The number of text frames written.
     private var frames = 0
     private var player: ReplayPlayer?
-    /// Bytes written since the socket took no more.
+    /// The bytes written since the socket's buffer filled up.
     private var lag = 0
     private var pings: RepeatedTask?
-    /// When a ping of the recording was played last: while they come, there are none of our own between them.
+    /// The time of the recording's last ping. While these come, the server sends none of its own.
     private var recordedPing: NIODeadline?
     private var context: ChannelHandlerContext?
 
-    /// - Parameter makePlayer: makes or finds the player, when the client has subscribed.
+    /// - Parameter makePlayer: makes or finds the player, once the client has subscribed.
     init(
         settings: MockServerSettings,
         known: Set<String>?,
@@ -95,14 +96,14 @@ package final class MockServerHandler: ChannelInboundHandler, ReplayOutput {
         switch self.session.requested(FinnhubRequest.parse(bytes)) {
         case .none: break
         case .error(let text):
-            // Who asks without reading the answers does not get more of them to keep.
+            // A client that does not read its answers gets no more of them.
             if self.hasRoom { self.write(FinnhubEncoder.error(text)) }
         }
     }
 
     func channelReadComplete(context: ChannelHandlerContext) {
-        // Not before the end of the read: a client subscribes to all of its symbols in one go, and none shall miss the
-        // first trades.
+        // Not before the end of the batch of input: a client subscribes to all of its symbols in one write, and must
+        // miss no symbol's first trades.
         context.flush()
         if case .idle = self.state, !self.session.subscribed.isEmpty { self.begin(on: context.eventLoop) }
         context.fireChannelReadComplete()
@@ -126,7 +127,7 @@ package final class MockServerHandler: ChannelInboundHandler, ReplayOutput {
     }
 
     private func ping() {
-        // Who does not read gets no more of them to keep.
+        // A client that does not read gets no more pings.
         guard self.hasRoom, let context, let interval = self.settings.pingInterval else { return }
         if let recordedPing, context.eventLoop.now - recordedPing < .nanoseconds(interval.nanoseconds / 2 * 3) {
             return
@@ -190,8 +191,9 @@ package final class MockServerHandler: ChannelInboundHandler, ReplayOutput {
         }
     }
 
-    /// Says which of a frame's trades may have come before. Equal frames say nothing any more once they are cut to fewer
-    /// symbols, and the clock of a fast replay nothing of two seconds; so the recording is asked.
+    /// Reports which of a frame's trades may be repeats. The reader cannot tell them by itself: frames cut to fewer
+    /// symbols may no longer be equal, and a fast replay's clock does not show an interval of two seconds. The
+    /// recording decides instead.
     private func announceRepeats(_ trades: [Trade]) {
         guard self.settings.marks != nil else { return }
         let places = trades.indices.filter { trades[$0].marks.contains(.possibleRepeat) }
@@ -199,7 +201,7 @@ package final class MockServerHandler: ChannelInboundHandler, ReplayOutput {
     }
 
     package func play(_ signal: RecordedSignal) {
-        // Who does not keep up needs no sign that the line is alive.
+        // A client that does not keep up needs no sign of life.
         guard self.hasRoom, let context else { return }
         if signal.kind == .ping { self.recordedPing = context.eventLoop.now }
         context.write(self.wrapOutboundOut(.framed(signal.frame)), promise: nil)
@@ -236,7 +238,7 @@ package final class MockServerHandler: ChannelInboundHandler, ReplayOutput {
         return String(repeating: "0", count: 3 - digits.count) + digits
     }
 
-    /// Posts what happens behind the frames that were written so far.
+    /// Posts a mark after the frames written so far.
     private func post(_ mark: FrameMark) {
         self.settings.marks?.post(mark, after: self.frames, on: self.context?.channel.remoteAddress?.port)
     }
@@ -247,8 +249,8 @@ package final class MockServerHandler: ChannelInboundHandler, ReplayOutput {
         self.closeWhenWritten(WebSocketCloseCode(rawValue: closing.code), reason: closing.reason)
     }
 
-    /// Closes once the last frame has left: the closing handshake has a limit, and a client that reads slowly, or is held
-    /// back on purpose, would lose what still waits for it.
+    /// Closes once the last frame has left. The closing handshake has a time limit, so a client that reads slowly, or
+    /// is paused on purpose, would lose its queue.
     private func closeWhenWritten(_ code: WebSocketCloseCode, reason: String) {
         self.end()
         guard let context else { return }
@@ -295,7 +297,8 @@ package final class MockServerHandler: ChannelInboundHandler, ReplayOutput {
 }
 
 extension String {
-    /// The first so many bytes, of whole characters of Unicode: a single letter may have any number of accents.
+    /// Returns the longest start within a number of bytes that ends with a whole Unicode scalar. A single character may
+    /// have any number of accents.
     fileprivate func start(bytes limit: Int) -> String {
         guard self.utf8.count > limit else { return self }
         var bytes = 0

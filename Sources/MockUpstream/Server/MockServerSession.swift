@@ -1,9 +1,9 @@
 package import Market
 package import Wire
 
-/// What the stand-in knows of one client: which symbols it asked for, and what it is answered.
+/// The subscriptions of one client of the mock server, and the answers to its requests.
 ///
-/// Behaves as the real service is known to: no acknowledgement, errors by their texts, a limit of symbols.
+/// It behaves as the real service is known to: no acknowledgement, errors with its texts, a limit of symbols.
 package struct MockServerSession: Sendable {
     /// The answer to a request.
     package enum Answer: Sendable, Equatable {
@@ -11,14 +11,14 @@ package struct MockServerSession: Sendable {
         case error(String)
     }
 
-    /// What of a frame goes to the client.
+    /// The part of a frame that goes to the client.
     package enum Selection: Sendable, Equatable {
         case everything
         case some([Trade])
         case nothing
     }
 
-    /// The recording's symbols where they are all known; another one is then invalid.
+    /// The recording's symbols if all are known, so that any other is invalid; otherwise `nil`.
     private let known: Set<String>?
     private let limit: Int
     package private(set) var subscribed: Set<String> = []
@@ -28,7 +28,7 @@ package struct MockServerSession: Sendable {
         self.limit = limit
     }
 
-    /// Takes a request of the client.
+    /// Takes a request; returns its answer.
     package mutating func requested(_ request: FinnhubRequest?) -> Answer {
         switch request {
         case .subscribe(let symbol):
@@ -45,7 +45,7 @@ package struct MockServerSession: Sendable {
         return .none
     }
 
-    /// Says what of a frame's trades this client asked for.
+    /// Returns the part of a frame's trades to which the client has subscribed.
     package func select(_ trades: [Trade], symbols: SymbolTable) -> Selection {
         var wanted = 0
         for trade in trades where self.subscribed.contains(symbols.name(of: trade.symbol)) { wanted += 1 }

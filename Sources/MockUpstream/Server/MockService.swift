@@ -3,16 +3,16 @@ package import NIOCore
 package import NIOHTTP1
 package import WebSocket
 
-/// What a mock server does with the requests of one connection: it opens a WebSocket, and answers what asks for none.
+/// The HTTP service of a mock server's connection: it opens WebSockets and answers other requests.
 package struct MockService: HTTPService {
     package let limits = HTTPServerLimits()
     package let answers = AnswerMemory()
-    /// How its WebSockets are kept.
+    /// The settings of its WebSockets.
     private let webSocket: WebSocketSettings
     private let wheel: DeadlineWheel?
-    /// Answers what asks for no WebSocket; without it such requests are answered with 426.
+    /// Answers requests for something other than a WebSocket; without it they are answered with 426.
     private let answer: ((HTTPRequestHead) -> HTTPAnswer)?
-    /// Why a correct handshake is refused all the same, or `nil`.
+    /// Returns the refusal of a correct handshake, or `nil`.
     private let refusal: (HTTPRequestHead) -> HTTPAnswer?
     /// Adds the application's handlers to an open WebSocket.
     private let opened: (any Channel, HTTPRequestHead, DeflateAgreement?) throws -> Void

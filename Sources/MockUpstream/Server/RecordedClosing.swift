@@ -1,13 +1,13 @@
 import WebSocket
 import Wire
 
-/// The service's end of a connection, as it was recorded: a close frame that it sent first.
+/// The recorded end of a connection by the service: a close frame that it sent first.
 package struct RecordedClosing: Sendable, Equatable {
-    /// When, ns since the recording's start.
+    /// The time, ns since the recording's start.
     package var at: Int64
-    /// The same by the wall clock, µs since 1970, where that was recorded.
+    /// The same time by the wall clock, µs since 1970, if it was recorded.
     package var wall: Int64?
-    /// What stood in it; 1000 in the place of none, and of one that must not be sent.
+    /// The code of the frame; 1000 if there was none or one that must not be sent.
     package var code: UInt16
     package var reason: String
 
@@ -18,7 +18,7 @@ package struct RecordedClosing: Sendable, Equatable {
         self.reason = reason
     }
 
-    /// `nil` for what ended otherwise, and where a replay was recorded that came to its end.
+    /// Takes a note of a recording; `nil` for other ends, and for the end of a recorded replay.
     init?(_ note: RecordedNote, at: Int64, wall: Int64? = nil) {
         guard note.kind == .disconnect, note.direction == .incoming else { return nil }
         let reason = note.frame.map { String(buffer: $0) } ?? ""

@@ -1,20 +1,20 @@
 package import NIOCore
 import Wire
 
-/// Something that the service did on the connection beside its messages, as it was recorded.
+/// A recorded control frame of the service: a ping or a pong.
 package struct RecordedSignal: Sendable, Equatable {
     package enum Kind: Sendable, Equatable { case ping, pong }
 
-    /// What RFC 6455 (5.5) allows in a control frame, bytes.
+    /// The most bytes in a control frame (RFC 6455, 5.5).
     private static let longestPayload = 125
 
     package var kind: Kind
-    /// When, ns since the recording's start.
+    /// The time, ns since the recording's start.
     package var at: Int64
-    /// What was in it, where that was recorded.
+    /// The payload, if it was recorded.
     package var payload: ByteBuffer
 
-    /// `nil` for what our own side did, and for what is no frame of the WebSocket's.
+    /// Takes a note of a recording; `nil` for our own side's frames and for notes without a control frame.
     init?(_ note: RecordedNote, at: Int64) {
         guard note.direction != .outgoing else { return nil }
         switch note.kind {
@@ -23,7 +23,7 @@ package struct RecordedSignal: Sendable, Equatable {
         case .connect, .subscribe, .unsubscribe, .request, .state, .disconnect, .unsynced, .mark, .end: return nil
         }
         let payload = note.frame ?? ByteBuffer()
-        // A longer one is none that was ever on a WebSocket.
+        // A longer payload was never on a WebSocket.
         guard payload.readableBytes <= Self.longestPayload else { return nil }
         self.at = at
         self.payload = payload

@@ -1,8 +1,9 @@
 import NIOConcurrencyHelpers
 
-/// What of a recording could not be read so far: whoever reads it notes it here, and what several find counts once.
+/// The report of a recording's unreadable places. All its readers note them here, and a place found by several counts
+/// once.
 package final class RecordingDamage: Sendable {
-    /// So many places are told from each other; what is found behind them counts each time.
+    /// The most places that are stored; of further ones each damaged line counts again each time.
     private static let maximumPlaces = 100_000
 
     private struct Place: Hashable {
@@ -13,7 +14,7 @@ package final class RecordingDamage: Sendable {
     private struct State {
         var lines: Set<Place> = []
         var parts: Set<Place> = []
-        /// Where compressed files are cut off.
+        /// The places where compressed files are cut off.
         var ends: Set<Place> = []
         var cutOff: [String] = []
         var uncounted = 0
@@ -25,20 +26,20 @@ package final class RecordingDamage: Sendable {
 
     init() {}
 
-    /// Lines that are whole and cannot be read; a torn last one is normal and not counted.
+    /// The number of complete lines that cannot be read; an incomplete last line is normal and not counted.
     package var lines: Int { self.state.withLockedValue { $0.lines.count + $0.uncounted } }
-    /// Parts of compressed files that cannot be unpacked.
+    /// The number of parts of compressed files that cannot be decompressed.
     package var parts: Int { self.state.withLockedValue { $0.parts.count } }
 
-    /// The compressed files that are cut off, as a copy that was not finished: what followed is missing.
+    /// The compressed files that are cut off, as by an unfinished copy; the data after the cut is missing.
     package var cutOff: [String] { self.state.withLockedValue { $0.cutOff } }
 
-    /// Why its rest cannot be read, in one line, where a replay had to end for that.
+    /// The reason why the rest cannot be read and a replay had to end, in one line.
     package var failure: String? { self.state.withLockedValue { $0.failure } }
 
     func failed(_ reason: String) { self.state.withLockedValue { $0.failure = reason } }
 
-    /// What is left out, in words; `nil` where there is none.
+    /// A summary of the damage, in words; `nil` without any.
     package var summary: String? {
         func words(_ count: Int, _ word: String) -> String? {
             count == 0 ? nil : "\(count) \(word)\(count == 1 ? "" : "s")"
@@ -49,7 +50,7 @@ package final class RecordingDamage: Sendable {
         return [lines, parts].compactMap { $0 }.joined(separator: " and ")
     }
 
-    /// Calls `reported` with a line for each thing that is found from now on, on the loop of whoever finds it.
+    /// Calls `reported` with a line for each new finding, on the loop of the reader that made it.
     package func watch(_ reported: @escaping @Sendable (String) -> Void) {
         self.state.withLockedValue { $0.reported = reported }
     }
@@ -73,7 +74,7 @@ package final class RecordingDamage: Sendable {
         reported("\(path), byte \(offset): the compressed file is cut off here: what followed, if anything, is missing")
     }
 
-    /// Answers with whom to tell, where it is news.
+    /// Notes a place; returns the function to report it to if it is new.
     private func note(_ place: Place, _ kind: WritableKeyPath<State, Set<Place>>) -> (@Sendable (String) -> Void)? {
         self.state.withLockedValue { state in
             guard state.lines.count + state.parts.count + state.ends.count < Self.maximumPlaces else {

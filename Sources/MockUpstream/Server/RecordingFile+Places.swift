@@ -2,10 +2,10 @@ package import Market
 package import Recordings
 import Wire
 
-/// When a recording begins and ends.
+/// The beginning and the end of a recording.
 package struct RecordingSpan: Sendable, Equatable {
-    /// The wall clock at the recording's start, ns since 1970: the header's, or else what the first trade's time makes
-    /// likely.
+    /// The wall clock at the recording's start, ns since 1970, from the header, or else derived from the first trade's
+    /// time.
     package var start: Int64
     /// The times of the first and the last frame, ns since the recording's start.
     package var bounds: ClosedRange<Int64>
@@ -15,14 +15,14 @@ package struct RecordingSpan: Sendable, Equatable {
         self.bounds = bounds
     }
 
-    /// The recording's wall clock at one of its times, ns since 1970.
+    /// Returns the recording's wall clock at one of its times, ns since 1970.
     package func moment(_ at: Int64) -> Int64 { self.start.addingCapped(at) }
 }
 
-/// Places in a recording by time, found without reading all of it: frames stand in the order of their arrival.
+/// The search for places by time, without reading the whole recording: frames are in the order of their arrival.
 extension RecordingFile {
-    /// Finds out when the recording begins and ends; reads a little of its start and of its end, and all only of a
-    /// compressed file of another program's that has no table of its frames.
+    /// Returns when the recording begins and ends. This reads a little of its start and of its end. It reads all of a
+    /// compressed file by another program that has no table of its frames.
     package func span() throws(RecordingFailure) -> RecordingSpan {
         let reader = try self.makeReader()
         guard let first = try reader.next() else { throw RecordingFailure("\(self.path) holds no recorded frame") }
@@ -36,7 +36,7 @@ extension RecordingFile {
         return RecordingSpan(start: start, bounds: first.at...last)
     }
 
-    /// What of the recording is played between two places, ns since its start.
+    /// Returns the range between two places, ns since the recording's start.
     package func bounds(
         from: ReplayPlace?,
         to: ReplayPlace?,
@@ -62,7 +62,7 @@ extension RecordingFile {
         }
     }
 
-    /// The plain form tells no wall clock.
+    /// The plain form has no wall clock.
     private func likelyStart() throws(RecordingFailure) -> Int64 {
         try RecordingStream(self.segments).likelyStart() ?? 0
     }

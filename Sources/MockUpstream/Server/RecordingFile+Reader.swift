@@ -2,27 +2,27 @@ package import Recordings
 package import Wire
 
 extension RecordingFile {
-    /// What stands in a recording, in order.
+    /// One item of a recording, in order.
     package enum Item {
         case frame(RecordedFrame)
-        /// Trades may be missing between the frames around it.
+        /// Trades may be missing between the frames before and after it.
         case gap(RecordedGap)
-        /// Something of the connection itself.
+        /// A control frame of the connection.
         case signal(RecordedSignal)
         /// The service closed the connection.
         case closing(RecordedClosing)
-        /// A connection was open, ns since the recording's start.
+        /// A connection was opened; ns since the recording's start.
         case connected(at: Int64)
     }
 
-    /// A pass through the recording, from its start or from any time.
+    /// A reader of the recording, from its start or from any time.
     ///
-    /// Reading blocks for as long as the disk takes; the loop that uses it has nothing else to do.
+    /// Reading blocks while the disk works; the loop that uses it has nothing else to do.
     package final class Reader {
         private let stream: RecordingStream
         private let damage: RecordingDamage
         private let beforeRead: (@Sendable () -> Void)?
-        /// What was recorded before this time is left out, after a seek.
+        /// The time before which items are skipped, after a seek.
         private var earliest: Int64?
         package private(set) var header: RecordingHeader?
 
@@ -36,12 +36,12 @@ extension RecordingFile {
             }
         }
 
-        /// From the disk, bytes.
+        /// The bytes read from the disk.
         package var bytesRead: Int { Int(self.stream.diskBytesRead) }
-        /// Of the text, bytes: what was looked through line by line.
+        /// The bytes of the text, which is read line by line.
         package var textBytesRead: Int { Int(self.stream.bytesRead) }
 
-        /// The next frame, or `nil` at the end.
+        /// Returns the next frame, or `nil` at the end.
         package func next() throws(RecordingFailure) -> RecordedFrame? {
             while let item = try self.nextItem() {
                 if case .frame(let frame) = item { return frame }
@@ -49,7 +49,7 @@ extension RecordingFile {
             return nil
         }
 
-        /// What comes next, or `nil` at the end.
+        /// Returns the next item, or `nil` at the end.
         package func nextItem() throws(RecordingFailure) -> Item? {
             self.beforeRead?()
             while let line = try self.stream.next() {
@@ -72,7 +72,7 @@ extension RecordingFile {
             return nil
         }
 
-        /// A frame or a gap.
+        /// Returns the frame or gap of a line.
         private func item(_ line: RecordedLine) throws(RecordingFailure) -> Item? {
             switch line.event {
             case .frame(let frame):
@@ -94,16 +94,16 @@ extension RecordingFile {
             )
         }
 
-        /// Goes to the first frame that was recorded at this time or later: ``nextItem()`` answers with it, or with what
-        /// stands before it and is not earlier.
+        /// Seeks the first frame at or after a time. ``nextItem()`` then returns it, or an item before it that is not
+        /// earlier than the time.
         ///
-        /// In a compressed file by its index, in one that is not by halving: little of it is read, however long it is.
+        /// A compressed file is searched by its index, another one by bisection, so little of it is read.
         package func seek(to time: Int64) throws(RecordingFailure) {
             try self.stream.seek(at: time)
             self.earliest = time
         }
 
-        /// The time of the last frame, as far as the files' ends tell.
+        /// Returns the time of the last frame, as far as the files' ends show it.
         func lastFrame() throws(RecordingFailure) -> Int64? {
             try self.stream.last { if case .frame = $0.content { true } else { false } }
         }

@@ -3,7 +3,7 @@ package import Recordings
 import Wire
 
 extension RecordingFailure {
-    /// Of a file with messages that the mock server does not speak.
+    /// The failure for a file with messages of a dialect that the mock server does not speak.
     static func foreign(_ path: String) -> RecordingFailure {
         RecordingFailure(
             "\(path) holds messages of other services than Finnhub, which cannot be replayed yet; `tickertape recording cut "
@@ -12,36 +12,37 @@ extension RecordingFailure {
     }
 }
 
-/// A recording on disk: what is in it, and readers that each begin at its start.
+/// A recording on disk: its symbols, and readers that begin at its start.
 ///
-/// It may be compressed, and it may be of several files: naming one plays all that follow it in the same run.
+/// It may be compressed and have several files; the path of one of them also selects those that follow it in the same
+/// run.
 package struct RecordingFile: Sendable {
-    /// How much of a text is looked through for its symbols when its header does not name them, in bytes.
+    /// The most bytes of text searched for symbols if the header does not name them.
     private static let searchedBytes = 64 << 20
-    /// Of a recording of very many files so many are searched for symbols at its start, and as many at its end.
+    /// The most files searched for symbols at the start of a recording, and again at its end.
     private static let searchedFiles = 32
 
     package let path: String
-    /// The symbols that were found: those that were asked for at the start, and those that came later, as far as they can be
-    /// found without reading all of it.
+    /// The symbols subscribed to at the start, and later ones as far as they are found without reading the whole
+    /// recording.
     package let symbols: [String]
-    /// The symbols, where it is certain that there are no others.
+    /// All symbols; `nil` if there may be others.
     package let allSymbols: Set<String>?
     /// The files, in order; never empty.
     package let segments: [RecordingStream.Segment]
-    /// Why files that would follow are left out, in one line; `nil` where none are.
+    /// The reason why following files are left out, in one line; `nil` if there are no such files.
     package let unreadable: String?
-    /// What of it could not be read so far, by any of its readers.
+    /// The damage found so far by any of its readers.
     package let damage = RecordingDamage()
-    /// Is called before each read of its readers, on their threads: what a disk that hangs is made of in tests.
+    /// Called before each read of its readers, on their threads; tests simulate a hanging disk with it.
     private let beforeRead: (@Sendable () -> Void)?
 
-    /// Lines that cannot be read, among those looked through.
+    /// The number of unreadable lines among those read so far.
     package var damagedLines: Int { self.damage.lines }
 
-    /// Opens a recording and finds out which symbols it has.
+    /// Opens a recording and finds its symbols.
     ///
-    /// - Throws: ``RecordingFailure`` when it cannot be read, or holds no frame in its first 64 MiB.
+    /// - Throws: ``RecordingFailure`` if it cannot be read, or has no frame in its first 64 MiB.
     package init(path: String, beforeRead: (@Sendable () -> Void)? = nil) throws(RecordingFailure) {
         self.path = path
         self.beforeRead = beforeRead
@@ -61,7 +62,7 @@ package struct RecordingFile: Sendable {
             frames += 1
             _ = frameReader.read(frame.frame, of: frame.dialect, symbols: &table, into: &trades)
             trades.removeAll(keepingCapacity: true)
-            // The header's word is enough, once there is proof that frames follow it.
+            // The header's list is enough, once a frame after it was found.
             if let header = reader.header, !header.symbols.isEmpty { break }
             if reader.textBytesRead >= Self.searchedBytes {
                 isWhole = false
@@ -77,14 +78,14 @@ package struct RecordingFile: Sendable {
         if symbols.isEmpty {
             symbols = table.names
         } else {
-            // Others may have been asked for later: by a key, or by a relay's client.
+            // Others may have been subscribed to later, by a key or by a relay's client.
             isWhole = Self.addLater(to: &symbols, of: self.segments)
         }
         self.symbols = symbols
         self.allSymbols = isWhole ? Set(symbols) : nil
     }
 
-    /// Adds the symbols that the files have beyond these; returns whether there can be no others.
+    /// Adds the files' further symbols; returns whether there can be no others.
     private static func addLater(to symbols: inout [String], of segments: [RecordingStream.Segment]) -> Bool {
         var areAll = segments.count <= 2 * Self.searchedFiles
         var known = Set(symbols)

@@ -2,10 +2,10 @@ import Market
 package import NIOCore
 import Wire
 
-/// A market that makes frames as Finnhub sends them, from a seed: no socket, no clock, no end.
+/// A market that generates frames like Finnhub's from a seed, without a socket, a clock or an end.
 ///
-/// Trades of all symbols come in the order of their time. A frame leaves when it is full, or one second after its first
-/// trade; a heartbeat comes every 60 s.
+/// The trades of all symbols are in the order of their time. A frame is sent when it is full, or one second after its
+/// first trade. A heartbeat is sent every 60 s.
 package struct SimulatedMarket: Sendable {
     package struct Settings: Sendable {
         package var seed: UInt64
@@ -26,9 +26,9 @@ package struct SimulatedMarket: Sendable {
         }
     }
 
-    /// One text frame, and when it arrives.
+    /// One text frame and its arrival.
     package struct Frame: Sendable, Equatable {
-        /// ns since the market's start; never less than the frame's before.
+        /// ns since the market's start; never less than the previous frame's.
         package var at: Int64
         package var text: ByteBuffer
     }
@@ -36,19 +36,19 @@ package struct SimulatedMarket: Sendable {
     /// The most trades in a frame, and how long the first one waits for others, in ms.
     package static let tradesPerFrame = 10
     package static let frameWindow = 1_000
-    /// The distance of heartbeats, in ms.
+    /// The interval of heartbeats, in ms.
     package static let pingInterval = 60_000
 
     private let settings: Settings
     private var random: SeededGenerator
     private var symbols = SymbolTable()
     private var flows: [SimulatedOrderFlow] = []
-    /// Trades that have happened and are in no frame yet, those from `sent` on.
+    /// The trades made so far; those from `sent` on are in no frame yet.
     private var trades: [Trade] = []
     private var sent = 0
     private var nextPing = Self.pingInterval
     private var lastArrival: Int64 = 0
-    /// When the next burst comes, ms since the start, and how many there were.
+    /// The time of the next burst, ms since the start, and the number of bursts so far.
     private var nextBurst = Int.max
     private var bursts = 0
 
@@ -91,7 +91,7 @@ package struct SimulatedMarket: Sendable {
                 self.nextBurst += burst.interval
                 continue
             }
-            // At most as many flows as symbols; one of them has the earliest order.
+            // There are at most as many flows as symbols; one of them has the earliest order.
             for index in self.flows.indices where self.flows[index].next == order {
                 self.flows[index].takeOrder(start: self.settings.start, into: &self.trades, random: &self.random)
                 break
@@ -99,10 +99,10 @@ package struct SimulatedMarket: Sendable {
         }
     }
 
-    /// When the next order comes, ms since the start.
+    /// The time of the next order, ms since the start.
     private var nextOrder: Int { self.flows.reduce(self.nextBurst) { min($0, $1.next) } }
 
-    /// When the frame being filled must leave, ms since the start; `nil` while it is empty.
+    /// The time at which the frame being filled must be sent, ms since the start; `nil` while it is empty.
     private var windowEnd: Int? {
         guard self.sent < self.trades.count else { return nil }
         return self.milliseconds(of: self.trades[self.sent]) + Self.frameWindow
@@ -113,7 +113,7 @@ package struct SimulatedMarket: Sendable {
     private mutating func leave(windowEnd: Int) -> Frame {
         let count = min(self.trades.count - self.sent, Self.tradesPerFrame)
         let frame = self.trades[self.sent..<self.sent + count]
-        // A full one leaves with its last trade.
+        // A full frame is sent with its last trade.
         let time = count == Self.tradesPerFrame ? self.milliseconds(of: frame[frame.endIndex - 1]) : windowEnd
         var text = ByteBuffer()
         FinnhubEncoder.trade(frame, symbols: self.symbols, into: &text)
@@ -131,7 +131,8 @@ package struct SimulatedMarket: Sendable {
         return Frame(at: self.arrival(time), text: FinnhubEncoder.ping)
     }
 
-    /// Some time within the millisecond, and behind the frame before: frames of one burst come 20 to 80 µs apart.
+    /// Returns a time within the millisecond and after the previous frame; the frames of one burst are 20 to 80 µs
+    /// apart.
     private mutating func arrival(_ milliseconds: Int) -> Int64 {
         let apart = Int64.random(in: 20_000..<80_000, using: &self.random)
         self.lastArrival = max(Int64(milliseconds) * 1_000_000 + apart, self.lastArrival + apart)

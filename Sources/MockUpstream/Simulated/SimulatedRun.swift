@@ -2,17 +2,16 @@ import Market
 package import NIOCore
 import Wire
 
-/// A simulated market as a stand-in plays it: with frames that come twice and stretches of which nothing is known, and with
-/// an end where it has one.
+/// A simulated market as a mock server plays it: with repeated frames and gaps, and possibly with an end.
 package struct SimulatedRun: Sendable {
     package struct Settings: Sendable {
         package var market: SimulatedMarket.Settings
-        /// The share of messages that come again at once, 0 to 1.
+        /// The share of messages that are repeated at once, 0 to 1.
         package var repeats = 0.0
-        /// How often something is missing, and how much; ns. Nothing is where there is no interval.
+        /// The interval and the length of gaps, ns; without an interval there are no gaps.
         package var gapInterval: Int64?
         package var gapLength: Int64 = 0
-        /// When it ends, ns; `nil` is never.
+        /// The length, ns; `nil` for an endless market.
         package var length: Int64?
 
         package init(market: SimulatedMarket.Settings) { self.market = market }
@@ -28,17 +27,17 @@ package struct SimulatedRun: Sendable {
     package init(_ settings: Settings) {
         self.settings = settings
         self.market = SimulatedMarket(settings.market)
-        // Of its own, so that the market is the same with and without mishaps.
+        // A separate generator, so that the market is the same with and without repeats.
         self.chance = SeededGenerator(seed: settings.market.seed ^ 0x5EED_0F_A11)
         if let interval = settings.gapInterval, settings.gapLength > 0 {
             self.gap = interval...interval.addingCapped(settings.gapLength)
         }
     }
 
-    /// The wall clock at its start, ns since 1970.
+    /// Returns the wall clock at its start, ns since 1970.
     package static func start(of settings: Settings) -> Int64 { settings.market.start * 1_000_000 }
 
-    /// What comes next, or `nil` at the end.
+    /// Returns the next item, or `nil` at the end.
     package mutating func next() -> RecordingFile.Item? {
         while self.waiting.isEmpty {
             let frame = self.market.nextFrame()
@@ -71,15 +70,15 @@ package struct SimulatedRun: Sendable {
             nextSequence: 0
         )
         self.waiting.append(.gap(RecordedGap(at: at, gap: reported)))
-        // Not before this one is over, however far a silence carried it.
+        // Not before the end of this gap, however far a silence has extended it.
         let interval = self.settings.gapInterval ?? .max
         let next = max(gap.lowerBound.addingCapped(interval), at.addingCapped(1))
         self.gap = next...next.addingCapped(self.settings.gapLength)
     }
 
-    /// The whole of it as a recording: the same settings give the same bytes.
+    /// Writes the whole market as a recording; the same settings give the same bytes.
     ///
-    /// - Parameter take: is called with pieces, in order; throws what stops it.
+    /// - Parameter take: called with the pieces, in order; its error ends the recording.
     package static func record(_ settings: Settings, into take: (ByteBuffer) throws -> Void) rethrows {
         precondition(settings.length != nil, "a recording of a market without end")
         var run = SimulatedRun(settings)

@@ -1,31 +1,32 @@
 import Market
 
-/// How one simulated symbol trades. The two at hand follow the statistics of ten busy minutes of the real market.
+/// The statistics of one simulated symbol's trades. The two predefined symbols follow ten busy minutes of the real
+/// market.
 package struct SimulatedSymbol: Sendable {
-    /// The name on the wire.
+    /// The symbol's name in frames.
     package var name: String
-    /// The price it starts at and stays near, in ticks of 0.01.
+    /// The starting price, near which it stays, in ticks of 0.01.
     package var price: Int
-    /// Decimal places of a size: a lot is `10^-sizePlaces`.
+    /// The decimal places of a size: a lot is `10^-sizePlaces`.
     package var sizePlaces: Int
-    /// Milliseconds between moments with trades.
+    /// The milliseconds between two orders.
     var gaps: QuantileTable
-    /// Trades in one millisecond: one order that meets many.
+    /// The trades of one order in one millisecond.
     var fills: QuantileTable
-    /// Changes of the price, in ticks: from fill to fill of one order, and from one order to the next.
+    /// The changes of the price in ticks, from one fill to the next of an order and from one order to the next.
     var steps: QuantileTable
     var jumps: QuantileTable
-    /// How often, in percent, a price is the one before: in one order, and from one order to the next.
+    /// How often the price is unchanged, in percent, within an order and from one order to the next.
     var sameInOrder: Int
     var sameBetween: Int
-    /// Sizes in lots; and the one small size that comes again and again, with its share in percent.
+    /// The sizes in lots, and the one common small size with its share in percent.
     var sizes: QuantileTable
     var commonSize: Int
     var commonSizeShare: Int
 }
 
 extension SimulatedSymbol {
-    /// Bitcoin: 30 trades a second on average, 14 in the middle second, some 900 in the wildest.
+    /// Bitcoin: 30 trades a second on average, 14 in the median second, some 900 in the busiest.
     package static let bitcoin = SimulatedSymbol(
         name: "BINANCE:BTCUSDT",
         price: 6_000_000,
@@ -55,7 +56,7 @@ extension SimulatedSymbol {
         commonSizeShare: 17
     )
 
-    /// Ether: 22 trades a second on average, some 260 in the wildest.
+    /// Ether: 22 trades a second on average, some 260 in the busiest.
     package static let ether = SimulatedSymbol(
         name: "BINANCE:ETHUSDT",
         price: 260_000,
@@ -85,18 +86,18 @@ extension SimulatedSymbol {
     )
 }
 
-/// One symbol's market: what trades next, and when.
+/// The generator of one symbol's orders.
 struct SimulatedOrderFlow: Sendable {
     let symbol: SimulatedSymbol
     let id: SymbolID
     private let tempo: SimulatedTempo
-    /// The same as ``next`` in µs, where orders come at another rate than the tables'.
+    /// The same as ``next`` in µs, used if the rate differs from that of the tables.
     private var nextMicroseconds: Int
-    /// When the next order comes, ms since the market's start.
+    /// The time of the next order, ms since the market's start.
     private(set) var next = 0
     /// The price of the last fill, in ticks.
     private var price: Int
-    /// How busy the market is: gaps are so many percent of what the table says, until `paceEnd`.
+    /// The factor on the gaps of the table, in percent, until `paceEnd`.
     private var pace = 100
     private var paceEnd = 0
 
@@ -109,7 +110,7 @@ struct SimulatedOrderFlow: Sendable {
         self.price = symbol.price
     }
 
-    /// Makes the fills of the order that comes at ``next``, and settles when the next one comes.
+    /// Generates the fills of the order at ``next``, and the time of the next order.
     mutating func takeOrder(start: Int64, into trades: inout [Trade], random: inout SeededGenerator) {
         let count = self.symbol.fills.draw(&random)
         let isBuy = self.drawDirection(&random)
@@ -126,12 +127,12 @@ struct SimulatedOrderFlow: Sendable {
             let lots = isCommon ? self.symbol.commonSize : fill == 0 ? size : self.symbol.sizes.draw(&random)
             self.append(lots: lots, at: self.next, start: start, to: &trades)
         }
-        // A large order's mark on the price does not last: half of it is gone when the next one comes.
+        // A large order's effect on the price does not last: half of it is gone before the next order.
         if abs(self.price - before) > self.symbol.price / 20_000 { self.price -= (self.price - before) / 2 }
         self.settle(&random)
     }
 
-    /// Makes so many fills at one moment, as when a large order sweeps the book.
+    /// Generates a number of fills at one moment, as when a large order sweeps the book.
     mutating func burst(
         trades count: Int,
         at time: Int,
@@ -159,7 +160,7 @@ struct SimulatedOrderFlow: Sendable {
 
     private mutating func settle(_ random: inout SeededGenerator) {
         if self.next >= self.paceEnd {
-            // Calm and busy spells of some seconds.
+            // Calm and busy periods of some seconds.
             self.pace = [40, 80, 150, 240, 320][Int.random(in: 0..<5, using: &random)]
             self.paceEnd = self.next + Int.random(in: 1_000..<5_000, using: &random)
         }
@@ -172,7 +173,7 @@ struct SimulatedOrderFlow: Sendable {
         }
     }
 
-    /// Up or down; the farther the price is from where it started, the more often back.
+    /// Draws the direction. The farther the price is from its start, the more often it moves back.
     private func drawDirection(_ random: inout SeededGenerator) -> Bool {
         // One percent away, the odds are 3 to 1.
         let pull = (self.price - self.symbol.price) * 2_500 / self.symbol.price
@@ -181,7 +182,7 @@ struct SimulatedOrderFlow: Sendable {
 
     private mutating func move(by ticks: Int, up: Bool) {
         let ticks = self.tempo.volatility == 1 ? ticks : Int((Double(ticks) * self.tempo.volatility).rounded())
-        // Half the starting price is a floor that no run of bad luck goes below.
+        // The price never falls below half the starting price.
         self.price = max(self.symbol.price / 2, self.price + (up ? ticks : -ticks))
     }
 }

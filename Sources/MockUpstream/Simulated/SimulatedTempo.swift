@@ -1,11 +1,11 @@
 import Market
 
-/// How much livelier than the real one a simulated market is.
+/// The factors by which a simulated market is busier than the real one.
 package struct SimulatedTempo: Sendable, Equatable {
     /// A burst of trades of one symbol in one millisecond; the symbols take turns.
     package struct Burst: Sendable, Equatable {
         package var trades: Int
-        /// ms.
+        /// The interval between bursts, ms.
         package var interval: Int
 
         package init(trades: Int, interval: Int) {
@@ -15,9 +15,9 @@ package struct SimulatedTempo: Sendable, Equatable {
         }
     }
 
-    /// How many times as many orders.
+    /// The factor on the rate of orders.
     package var rate = 1.0
-    /// How many times as large a move of the price.
+    /// The factor on the moves of the price.
     package var volatility = 1.0
     package var burst: Burst?
 
@@ -25,15 +25,15 @@ package struct SimulatedTempo: Sendable, Equatable {
 }
 
 extension SimulatedSymbol {
-    /// Trades a second on average, where nothing makes it livelier; measured over an hour.
+    /// The average trades per second of one symbol at the normal rate, measured over an hour.
     private static let usualRate = 26.0
 
-    /// The tempo at which these symbols together have so many trades a second on average.
+    /// Returns the rate at which a number of symbols together make so many trades per second on average.
     package static func rate(_ tradesPerSecond: Double, symbols: Int) -> Double {
         tradesPerSecond / (Self.usualRate * Double(max(symbols, 1)))
     }
 
-    /// The market of any name: that of bitcoin or ether, or one like ether's at a price that the name decides.
+    /// Returns a symbol of any name: bitcoin, ether, or one like ether with a price derived from the name.
     package static func named(_ name: String) -> SimulatedSymbol {
         switch name {
         case SimulatedSymbol.bitcoin.name: return .bitcoin

@@ -44,7 +44,8 @@ struct OutboundQueue {
     /// Returns how many messages the given number of waiting bytes makes up.
     mutating func waitingMessages(_ waiting: Int) -> Int { self.messages.count(waiting: waiting) }
 
-    /// Returns whether trades may be written; see ``Backlog/offered(trades:bytes:messages:waiting:waitingMessages:now:)``.
+    /// Returns whether trades may be written; see
+    /// ``Backlog/offered(trades:bytes:messages:waiting:waitingMessages:now:)``.
     mutating func offered(
         trades: UInt64,
         bytes: Int,

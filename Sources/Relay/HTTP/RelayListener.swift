@@ -70,7 +70,8 @@ struct RelayListener {
                     try channel.pipeline.syncOperations.addHandler(AcceptHandler(logger: logger))
                 }
             }
-            // Clients send little: a symbol now and then. Each connection keeps the buffer of its last read, so it is small.
+            // Clients send little: a symbol now and then. Each connection keeps the buffer of its last read, so this
+            // buffer is small.
             .childChannelOption(
                 .recvAllocator,
                 value: FixedSizeRecvByteBufferAllocator(capacity: HTTPServerConnection.readBufferBytes)

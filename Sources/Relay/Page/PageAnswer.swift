@@ -33,8 +33,8 @@ struct PageAnswer: Sendable {
 
     /// Returns the headers that restrict the browser.
     ///
-    /// - Parameter host: the request's `Host`, which has passed the gate, so that it is one of our names. Browsers differ
-    ///   in whether `'self'` holds for WebSockets, so their addresses are spelt out.
+    /// - Parameter host: the request's `Host`, which has passed the gate and so is one of our names. Browsers differ in
+    ///   whether `'self'` includes WebSockets, so their addresses are listed.
     private static func protection(host: String?) -> HTTPHeaders {
         let sockets = host.map { " ws://\($0) wss://\($0)" } ?? ""
         let policy =

@@ -2,10 +2,10 @@ import Market
 package import NIOCore
 import Wire
 
-/// The faults of one connection: a machine from its accept to its end.
+/// The faults of one connection: a state machine from its accept to its end.
 ///
-/// Time is monotonic nanoseconds, chance comes from the seed alone. What the peer is to be sent passes through
-/// ``frameWritten(_:now:)``; what happens at a moment is told by ``timeReached(now:)``.
+/// Time is monotonic nanoseconds; chance comes from the seed alone. Frames to the peer pass through
+/// ``frameWritten(_:now:)``; the events that are due come from ``timeReached(now:)``.
 package struct ConnectionFaults: Sendable {
     /// How the connection opens.
     package enum Opening: Sendable, Equatable {
@@ -15,43 +15,43 @@ package struct ConnectionFaults: Sendable {
         case refuse(Fault.Refusal)
     }
 
-    /// Something that happens to an open connection.
+    /// An event on an open connection.
     package enum Event: Sendable, Equatable {
         case drop
         case reset
-        /// The next frame is the one to be cut.
+        /// The next frame is cut.
         case cutNextFrame
         case fallSilent
         case halfOpen
         case close(code: UInt16, reason: String)
         case sendText(ByteBuffer)
-        /// Bytes as they are, which are no frame.
+        /// Raw bytes that are not a frame.
         case sendBytes(ByteBuffer)
-        /// At most so many bytes a second from now on; `nil` is as many as can be.
+        /// The most bytes per second from now on; `nil` removes the limit.
         case limitRate(Int?)
     }
 
-    /// What becomes of a frame: what is sent in its place.
+    /// The result for a frame: what is sent in its place.
     package enum Outcome: Sendable, Equatable {
-        /// The frame and nothing else.
+        /// The frame alone.
         case pass
-        /// These instead, perhaps none.
+        /// These texts instead, possibly none.
         case texts([ByteBuffer])
-        /// The start of it, and then the end of TCP.
+        /// The beginning of the frame, and then the end of TCP.
         case cut
     }
 
     package let opening: Opening
     package let latency: Int64
     package let jitter: Int64
-    /// What the line's jitter is drawn from.
+    /// The seed of the line's jitter.
     let lineSeed: UInt64
     private let conditions: [Fault]
-    /// What is still to happen, the next one last.
+    /// The events still to come, the next one last.
     private var agenda: [(at: Int64, event: Event)]
     private var opened: Int64?
     private var cutsNextFrame = false
-    /// A frame that waits for the next one to overtake it.
+    /// A frame that waits to be overtaken by the next one.
     private var held: ByteBuffer?
     private var generator: SeededGenerator
     private var reader = FrameReader()
@@ -68,17 +68,17 @@ package struct ConnectionFaults: Sendable {
         self.opening = faults.lazy.filter { $0.nature == .opening }.map(Self.opening).first ?? .normal
         self.agenda = []
         for fault in faults { self.agenda += self.moments(of: fault) }
-        // Stable, so that what is asked for at the same moment happens in the order in which it was asked for.
+        // A stable order: events of the same time keep the order of the faults.
         self.agenda = Array(
             self.agenda.enumerated().sorted { ($0.element.at, $0.offset) < ($1.element.at, $1.offset) }
                 .map(\.element).reversed()
         )
     }
 
-    /// Whether nothing will ever happen to frames or at a moment.
+    /// Whether no frame is changed and no event is due, now or later.
     package var isQuiet: Bool { self.agenda.isEmpty && self.conditions.isEmpty }
 
-    /// At most so many bytes a second from the accept on; a rate with a time begins later, as an event.
+    /// The most bytes per second from the accept on; a rate with a time begins later, as an event.
     package var initialRate: Int? {
         for fault in self.conditions where fault.window == nil {
             if case .slow(let rate) = fault.kind { return rate }
@@ -86,31 +86,31 @@ package struct ConnectionFaults: Sendable {
         return nil
     }
 
-    /// Takes the open of the WebSocket, from which all times count.
+    /// Notes the open of the WebSocket, from which all times count.
     package mutating func webSocketOpened(now: Int64) {
         precondition(self.opened == nil, "a connection opened twice")
         self.opened = now
     }
 
-    /// When ``timeReached(now:)`` wants to be called next.
+    /// The time of the next event, for ``timeReached(now:)``; monotonic ns.
     package var deadline: Int64? {
         guard let opened, let next = self.agenda.last else { return nil }
         return opened + next.at
     }
 
-    /// Takes the passing of time; returns what happens now, in order.
+    /// Returns the events that are due, in order.
     package mutating func timeReached(now: Int64) -> [Event] {
         var events: [Event] = []
         while let deadline, deadline <= now, let next = self.agenda.popLast() {
             if case .cutNextFrame = next.event { self.cutsNextFrame = true }
-            // Nothing overtakes the frame that was to be overtaken by another frame.
+            // A frame that waits to be overtaken is sent before a close frame.
             if case .close = next.event, let held = self.takeHeld() { events.append(.sendText(held)) }
             events.append(next.event)
         }
         return events
     }
 
-    /// Takes a frame that the peer is to be sent; returns what becomes of it.
+    /// Returns what is sent in place of a frame to the peer.
     package mutating func frameWritten(_ frame: ByteBuffer, now: Int64) -> Outcome {
         if self.cutsNextFrame { return .cut }
         let elapsed = now - (self.opened ?? now)
@@ -121,7 +121,7 @@ package struct ConnectionFaults: Sendable {
         return self.tradesWritten(frame, elapsed: elapsed)
     }
 
-    /// Takes the frame that waits for another, because no other will come.
+    /// Returns the frame that waits to be overtaken, because no other frame will come.
     package mutating func takeHeld() -> ByteBuffer? {
         defer { self.held = nil }
         return self.held
@@ -155,7 +155,7 @@ package struct ConnectionFaults: Sendable {
             }
         }
         let overtaker = self.takeHeld()
-        // A frame that overtakes is not overtaken itself: every frame is at most one place late.
+        // An overtaking frame is not overtaken itself, so every frame is at most one place late.
         if overtaker == nil, isOvertaken {
             self.held = frame
             return .texts(garbage)
@@ -164,7 +164,8 @@ package struct ConnectionFaults: Sendable {
         return .texts(garbage + Array(repeating: frame, count: copies) + (overtaker.map { [$0] } ?? []))
     }
 
-    /// The frame without the trades of a symbol: empty if there are no others, `nil` if the symbol is not in it.
+    /// Returns the frame without the trades of a symbol: empty if there are no others, `nil` if the symbol is not in
+    /// it.
     private mutating func withhold(_ symbol: String) -> ByteBuffer? {
         let others = self.trades.filter { self.symbols.name(of: $0.symbol) != symbol }
         guard others.count < self.trades.count else { return nil }
@@ -188,7 +189,7 @@ package struct ConnectionFaults: Sendable {
         }
     }
 
-    /// When a fault happens, after the open, and what that is.
+    /// Returns the events of a fault and their times after the open, ns.
     private mutating func moments(of fault: Fault) -> [(at: Int64, event: Event)] {
         let window = fault.window ?? Fault.Window(from: 0, to: 0)
         if case .slow(let rate) = fault.kind {
@@ -216,7 +217,7 @@ package struct ConnectionFaults: Sendable {
 }
 
 extension ConnectionFaults.Opening: CustomStringConvertible {
-    /// As it is written; empty where nothing goes wrong.
+    /// The fault's text form; empty without a fault.
     package var description: String {
         switch self {
         case .normal: ""

@@ -1,22 +1,22 @@
-/// A fault that a stand-in is told to have: what goes wrong, on which connections, and when.
+/// A configured fault of a mock server: its kind, its connections, and its time.
 ///
-/// Its text form is read by ``init(_:)`` and described in `docs/stand-in.md`.
+/// ``init(_:)`` parses its text form, which `docs/stand-in.md` describes.
 package struct Fault: Sendable, Equatable {
-    /// How far a connection comes before it hangs or is cut.
+    /// The stage at which a connection hangs or is cut.
     package enum Stage: String, Sendable, Equatable, CaseIterable {
         /// TCP is accepted.
         case tcp
-        /// The TLS handshake is begun.
+        /// The TLS handshake has begun.
         case tls
-        /// The request for a WebSocket has come.
+        /// The request for a WebSocket has arrived.
         case upgrade
         /// The WebSocket is open.
         case data
     }
 
-    /// The answer to a request for a WebSocket that is no WebSocket.
+    /// An HTTP answer that refuses a request for a WebSocket.
     package struct Refusal: Sendable, Equatable {
-        /// HTTP's status code.
+        /// The HTTP status code.
         package var status: Int
         package var headers: [Header] = []
         package var body: String
@@ -28,36 +28,36 @@ package struct Fault: Sendable, Equatable {
     }
 
     package enum Kind: Sendable, Equatable {
-        /// Answers the request with something else than a WebSocket.
+        /// Answers the request with something other than a WebSocket.
         case refuse(Refusal)
-        /// Comes as far as the stage, then says nothing more.
+        /// Proceeds to the stage, then sends nothing more.
         case hang(Stage)
         /// Ends TCP at the stage: with a FIN, or with a reset.
         case cut(Stage, isReset: Bool)
         /// Ends TCP in the middle of a frame.
         case cutFrame
-        /// Never sends nor takes anything any more, and never ends TCP: what a machine leaves that lost its power.
+        /// Sends and receives nothing any more, and never ends TCP, as after a power failure.
         case halfOpen
         case close(code: UInt16, reason: String)
         /// Withholds the trades of one symbol, or all trades; pings go on.
         case stall(symbol: String?)
         /// Sends a frame of trades `copies` times, with that probability.
         case duplicate(Double, copies: Int)
-        /// Sends a frame of trades behind the next one, with that probability.
+        /// Sends a frame of trades after the next one, with that probability.
         case reorder(Double)
-        /// Sends a text that is no message of the service before a frame of trades, with that probability.
+        /// Sends an invalid message before a frame of trades, with that probability.
         case garbage(Double)
-        /// Sends bytes that are no WebSocket frame.
+        /// Sends bytes that are not a WebSocket frame.
         case brokenFrame
-        /// Sends a message of so many bytes.
+        /// Sends a message of that size.
         case huge(bytes: Int)
         /// Sends an error of the service.
         case error(String)
-        /// Carries at most so many bytes a second.
+        /// Limits the rate of the connection.
         case slow(bytesPerSecond: Int)
     }
 
-    /// From when to when, in nanoseconds after the WebSocket opened; equal where it is a moment.
+    /// A range of time in nanoseconds after the WebSocket opened; both ends are equal for a moment.
     package struct Window: Sendable, Equatable {
         package var from: Int64
         package var to: Int64
@@ -66,7 +66,7 @@ package struct Fault: Sendable, Equatable {
     package var kind: Kind
     /// The numbers of the connections that have it, counted from 1.
     package var connections: ClosedRange<Int>
-    /// When; `nil` is as soon as can be, and for as long as the connection lives.
+    /// The time of the fault; `nil` means from the beginning to the end of the connection.
     package var window: Window?
 
     package init(_ kind: Kind, connections: ClosedRange<Int> = 1...Int.max, window: Window? = nil) {
@@ -77,13 +77,13 @@ package struct Fault: Sendable, Equatable {
 }
 
 extension Fault {
-    /// What a fault is to a connection.
+    /// The effect of a fault on a connection.
     enum Nature: Sendable, Equatable {
-        /// It decides how the connection opens, and has no time.
+        /// It decides how the connection opens, and takes no time.
         case opening
-        /// It happens once, at a moment; within a window, at a moment that chance picks.
+        /// It happens once, at a moment; with a range, at a random moment in it.
         case event
-        /// It holds from a moment on, within a window, or always.
+        /// It holds from a moment on, during a range, or always.
         case condition
     }
 
@@ -97,7 +97,7 @@ extension Fault {
         }
     }
 
-    /// Whether it needs a TLS handshake to happen in.
+    /// Whether it can only happen in a TLS handshake.
     package var needsTLS: Bool {
         switch self.kind {
         case .hang(.tls), .cut(.tls, _): true
@@ -107,7 +107,7 @@ extension Fault {
         }
     }
 
-    /// Whether it holds at `elapsed` nanoseconds after the WebSocket opened; for conditions.
+    /// Returns whether a condition holds at `elapsed` nanoseconds after the WebSocket opened.
     ///
     /// A condition with a moment holds from that moment on.
     func holds(at elapsed: Int64) -> Bool {

@@ -1,7 +1,8 @@
 package import NIOCore
 package import WebSocket
 
-/// The handler that obeys ``ConnectionFaults`` on an open WebSocket: above it is who writes as if nothing were wrong.
+/// The handler that applies ``ConnectionFaults`` to an open WebSocket; the handler above it writes as if nothing were
+/// wrong.
 package final class FaultHandler: ChannelDuplexHandler {
     package typealias InboundIn = WebSocketMessage
     package typealias InboundOut = WebSocketMessage
@@ -15,7 +16,7 @@ package final class FaultHandler: ChannelDuplexHandler {
     private var isOver = false
     private var context: ChannelHandlerContext?
 
-    /// - Parameter told: hears of what happens at a moment, when it happens.
+    /// - Parameter reported: called with each event when it happens.
     init(_ faults: ConnectionFaults, line: FaultyLine, reported: @escaping (ConnectionFaults.Event) -> Void) {
         self.faults = faults
         self.line = line
@@ -25,7 +26,8 @@ package final class FaultHandler: ChannelDuplexHandler {
     package func handlerAdded(context: ChannelHandlerContext) {
         self.context = context
         self.faults.webSocketOpened(now: Self.now(context))
-        // What is due at once must not wait for the loop's next turn: the client's first request may be read in this one.
+        // Events that are due at once must not wait for the loop's next turn: the client's first request may be read in
+        // this one.
         self.timeReached(context: context)
     }
 
@@ -47,7 +49,7 @@ package final class FaultHandler: ChannelDuplexHandler {
             self.writeHeld(context: context)
             context.write(self.wrapOutboundOut(.close(code, reason: reason)), promise: promise)
         case .framed(let bytes):
-            // Its promise tells that everything before it has left.
+            // Its promise completes when everything before it has left.
             self.writeHeld(context: context)
             context.write(self.wrapOutboundOut(.framed(bytes)), promise: promise)
         case .binary:
@@ -55,7 +57,7 @@ package final class FaultHandler: ChannelDuplexHandler {
         }
     }
 
-    /// Does what a fault does, at once; for tests that decide the moment themselves.
+    /// Executes an event at once; for tests that choose the moment themselves.
     package func happen(_ event: ConnectionFaults.Event) {
         guard !self.isOver, let context else { return }
         self.reported(event)
@@ -96,7 +98,7 @@ package final class FaultHandler: ChannelDuplexHandler {
         context.write(self.wrapOutboundOut(.text(held)), promise: nil)
     }
 
-    /// The header of a frame and half of its payload (RFC 6455, 5.2).
+    /// Returns the header of a frame and half of its payload (RFC 6455, 5.2).
     private static func start(of frame: ByteBuffer) -> ByteBuffer {
         let count = frame.readableBytes
         var bytes = ByteBuffer(bytes: [0x81])

@@ -1,15 +1,15 @@
 import WebSocket
 
 extension Fault {
-    /// A fault's name, its form, and what it does, as the help shows it.
+    /// A fault's name, form and meaning, as the help shows them.
     package struct Manual: Sendable {
         package var name: String
-        /// With its value and its options.
+        /// The name with its value and its options.
         package var form: String
         package var meaning: String
     }
 
-    /// Every fault that has a name, in the order in which a connection meets them.
+    /// All faults by name, in the order in which a connection meets them.
     package static let manual: [Manual] = [
         Manual("hang", "hang=tcp|tls|upgrade|data", "comes as far as that and then says nothing, not even a ping"),
         Manual(
@@ -35,9 +35,9 @@ extension Fault {
         Manual("slow", "slow=SIZE/s", "carries no more than that"),
     ]
 
-    /// Reads a fault such as `status=429,retry-after=30@1-3` or `drop@10s`.
+    /// Parses a fault such as `status=429,retry-after=30@1-3` or `drop@10s`.
     ///
-    /// - Throws: what is wrong with it and what would be right, in one sentence.
+    /// - Throws: ``FaultSyntaxError`` with the mistake and the right form, in one sentence.
     package init(_ text: String) throws(FaultSyntaxError) {
         var parts = try FaultText(text)
         guard let manual = Self.manual.first(where: { $0.name == parts.name }) else {
@@ -49,7 +49,7 @@ extension Fault {
             throw FaultSyntaxError("\(parts.name) has no option \"\(option.name)\"; write \(manual.form)")
         }
         for when in parts.whens { try self.take(when: when) }
-        // It is known how long the service takes to throw out who uses a key twice, not that it always takes as long.
+        // The service was seen to close a key's second connection within this time, not always after the same time.
         if parts.name == "throw-out" {
             guard self.window == nil else {
                 throw FaultSyntaxError("throw-out has a time of its own, the first second")
@@ -144,13 +144,13 @@ extension Fault {
                 guard let seconds = FaultNumber.count(text, within: 0...86_400) else { throw wrong }
                 refusal.headers.append(Refusal.Header(name: "Retry-After", value: "\(seconds)"))
             }
-            // Neither has a body (RFC 9110, 15.3.5 and 15.4.5).
+            // Neither status has a body (RFC 9110, 15.3.5 and 15.4.5).
             if status == 204 || status == 304 { refusal.body = "" }
             return refusal
         }
     }
 
-    /// What the service is known to say with a status.
+    /// Returns the body that the real service sends with a status.
     private static func body(of status: Int) -> String {
         switch status {
         case 401: "{\"error\":\"Invalid API key\"}"
@@ -160,7 +160,7 @@ extension Fault {
         }
     }
 
-    /// Takes what stands behind one `@`: connections (`1`, `1-3`, `2-`) or a time (`10s`, `10s-20s`).
+    /// Parses the text after one `@`: connections (`1`, `1-3`, `2-`) or a time (`10s`, `10s-20s`).
     private mutating func take(when text: String) throws(FaultSyntaxError) {
         let ends = text.split(separator: "-", maxSplits: 1, omittingEmptySubsequences: false)
         if let first = FaultNumber.count(ends[0], within: 1...1_000_000) {
@@ -195,7 +195,7 @@ extension Fault.Manual {
 }
 
 extension FaultText {
-    /// Takes the option of that name out, if it is there.
+    /// Removes an option and returns its value; `nil` without it.
     fileprivate mutating func take(_ name: String) -> String? {
         guard let index = self.options.firstIndex(where: { $0.name == name }) else { return nil }
         return self.options.remove(at: index).value

@@ -1,11 +1,11 @@
-/// A fault's text, taken apart: `NAME[=VALUE][,OPTION=VALUE]…[@WHEN]…`.
+/// The parts of a fault's text: `NAME[=VALUE][,OPTION=VALUE]…[@WHEN]…`.
 ///
-/// A value with a comma or an `@` of its own stands in double quotes.
+/// A value that contains a comma or an `@` is in double quotes.
 struct FaultText {
     var name: String
     var value: String?
     var options: [(name: String, value: String)] = []
-    /// What stands behind each `@`.
+    /// The texts after each `@`.
     var whens: [String] = []
 
     init(_ text: String) throws(FaultSyntaxError) {
@@ -50,7 +50,7 @@ struct FaultText {
     }
 }
 
-/// Why a text is no fault, as a sentence.
+/// The reason why a text is not a fault, as a sentence.
 package struct FaultSyntaxError: Error, Sendable, Equatable, CustomStringConvertible {
     package let description: String
 
@@ -68,24 +68,24 @@ enum FaultNumber {
         ("kB", 1e3), ("MB", 1e6), ("KiB", 1_024), ("MiB", 1_048_576), ("B", 1),
     ]
 
-    /// A duration such as `250ms`, `1.5s`, `2m`, of up to a year, in nanoseconds.
+    /// Parses a duration such as `250ms`, `1.5s` or `2m`, up to a year, in nanoseconds.
     static func duration(_ text: some StringProtocol) -> Int64? {
         self.read(text, units: self.durations).flatMap { $0 <= 3.2e16 ? Int64($0) : nil }
     }
 
-    /// A number of bytes such as `512B`, `1kB`, `1MiB`.
+    /// Parses a number of bytes such as `512B`, `1kB` or `1MiB`.
     static func bytes(_ text: some StringProtocol, within range: ClosedRange<Int>) -> Int? {
         self.read(text, units: self.sizes).flatMap { $0 <= Double(range.upperBound) ? Int($0) : nil }
             .flatMap { range.contains($0) ? $0 : nil }
     }
 
-    /// A whole number.
+    /// Parses a whole number.
     static func count(_ text: some StringProtocol, within range: ClosedRange<Int>) -> Int? {
         guard self.isDigits(text) else { return nil }
         return Int(text).flatMap { range.contains($0) ? $0 : nil }
     }
 
-    /// A number above 0 and up to 1.
+    /// Parses a number above 0 and up to 1.
     static func probability(_ text: some StringProtocol) -> Double? {
         self.decimal(text).flatMap { $0 > 0 && $0 <= 1 ? $0 : nil }
     }

@@ -1,36 +1,36 @@
 import Glibc
 package import NIOCore
 
-/// The first handler behind a stand-in's socket: the line to one client, with what can go wrong on a line.
+/// The first handler after a mock server's socket: the line to one client, with its possible failures.
 ///
-/// It stands below TLS, so a drop here is no end that TLS or WebSocket has agreed on. Used on its loop only.
+/// It is below TLS, so a drop here is an end without a closing of TLS or WebSocket. Used on its loop only.
 package final class FaultyLine: ChannelDuplexHandler {
     package typealias InboundIn = ByteBuffer
     package typealias InboundOut = ByteBuffer
     package typealias OutboundIn = ByteBuffer
     package typealias OutboundOut = ByteBuffer
 
-    /// Above this many bytes on their way there is no room for more, which a writer of any amount has to heed.
+    /// Above this many bytes on the line there is no buffer space, and a writer without a bound has to wait.
     private static let roomyBytes = 64 << 10
-    /// Above this many bytes on their way the client is dropped: what it makes the stand-in answer is not kept for ever.
+    /// Above this many bytes on the line the client is dropped. This bounds the answers that a client can cause.
     private static let maximumBytes = 32 << 20
-    /// What a write costs beside its bytes: a million pongs of no bytes are not free.
+    /// The cost of a write besides its bytes: a million empty pongs are not free.
     private static let batchBytes = 64
-    /// How long a dropped connection waits for the peer's end of it.
+    /// How long a dropped connection waits for the peer to close it.
     private static let dropLimit: TimeAmount = .seconds(5)
-    /// How long a peer that is never answered again may keep its socket.
+    /// How long a peer that gets no more answers may keep its socket.
     private static let silenceLimit: TimeAmount = .minutes(10)
 
     private enum State {
         case open
-        /// Nothing goes out any more; what comes in is taken and forgotten, so that the peer's end is seen.
+        /// Nothing is sent any more. Input is read and discarded, so that the peer's end is noticed.
         case silent
-        /// Nothing goes out or comes in any more, not even an end.
+        /// Nothing is sent or read any more, not even an end.
         case gone
         case ended
     }
 
-    /// What waits for its time.
+    /// A write or an end that waits for its time.
     private enum EncodedBatch {
         case bytes(ByteBuffer, EventLoopPromise<Void>?)
         case close(CloseMode, EventLoopPromise<Void>?)
@@ -41,7 +41,7 @@ package final class FaultyLine: ChannelDuplexHandler {
     private var state = State.open
     private var pacer: LinePacer
     private var parcels: CircularBuffer<(arrival: Int64, encodedBatch: EncodedBatch)> = []
-    /// What of the first parcel is delivered next, and when.
+    /// The next piece of the first queued batch, and the time of its delivery.
     private var piece: (bytes: Int, due: Int64)?
     private var bytesOnTheWay = 0
     private var timer: Scheduled<Void>?
@@ -57,12 +57,12 @@ package final class FaultyLine: ChannelDuplexHandler {
         )
     }
 
-    /// Whether a writer of any amount may write on; if not, `channelWritabilityChanged` tells when it may.
+    /// Whether a writer without a bound may continue; if not, `channelWritabilityChanged` reports when it may.
     package var hasRoom: Bool { self.bytesOnTheWay < Self.roomyBytes }
 
     // MARK: What can happen to it
 
-    /// Ends TCP without a word of the protocols above: a FIN behind what was sent before.
+    /// Ends TCP without a closing of the protocols above: a FIN after the bytes sent before.
     package func drop() {
         guard let context, case .open = self.state else { return }
         self.state = .silent
@@ -80,39 +80,39 @@ package final class FaultyLine: ChannelDuplexHandler {
         self.setLimit(Self.dropLimit, context: context)
     }
 
-    /// Ends TCP with a reset: nothing that is still on its way arrives.
+    /// Ends TCP with a reset; bytes still on the line are lost.
     package func reset() {
         guard let context, self.end(.ended) else { return }
         guard let socket = context.channel as? any SocketOptionProvider else {
             context.close(promise: nil)
             return
         }
-        // RFC 9293, 3.10.4: an abort. The option is set at once, being on the loop.
+        // RFC 9293, 3.10.4: an abort. On the loop the option is set at once.
         socket.setSoLinger(linger(l_onoff: 1, l_linger: 0)).assumeIsolated().whenComplete { _ in
             context.close(promise: nil)
         }
     }
 
-    /// Sends nothing any more; the peer's bytes and its end are still taken.
+    /// Stops sending; the peer's bytes and its end are still read.
     package func fallSilent() {
         guard let context, self.end(.silent) else { return }
         self.setLimit(Self.silenceLimit, context: context)
     }
 
-    /// Does nothing any more, as a machine without power.
+    /// Stops all activity, as a machine without power.
     package func vanish() {
         guard let context, self.end(.gone) else { return }
         context.channel.setOption(.autoRead, value: false).whenFailure { _ in }
         self.setLimit(Self.silenceLimit, context: context)
     }
 
-    /// Ends the connection, whatever state it is in; for a stand-in that stops.
+    /// Ends the connection in any state, when the mock server stops.
     package func stop() {
         self.state = .ended
         self.context?.close(promise: nil)
     }
 
-    /// Carries at most so many bytes a second from now on.
+    /// Limits the rate, in bytes per second, from now on; `nil` removes the limit.
     func limitRate(_ bytesPerSecond: Int?) {
         self.pacer.bytesPerSecond = bytesPerSecond
     }
@@ -120,13 +120,13 @@ package final class FaultyLine: ChannelDuplexHandler {
     private func end(_ state: State) -> Bool {
         switch self.state {
         case .open: break
-        // Later faults find a connection that is at its end.
+        // Later faults find a connection that has ended.
         case .silent, .gone, .ended: return false
         }
         let hadRoom = self.hasRoom
         self.state = state
         self.forgetParcels()
-        // Whoever waits for room, and with it others, would wait for ever.
+        // A writer that waits for buffer space would wait forever, and others with it.
         if !hadRoom { self.context?.fireChannelWritabilityChanged() }
         return true
     }
@@ -166,7 +166,7 @@ package final class FaultyLine: ChannelDuplexHandler {
         case .open:
             self.send(self.unwrapOutboundIn(data), promise: promise, context: context)
         case .silent, .gone:
-            // To whoever writes, it has left.
+            // For the writer, the bytes have left.
             promise?.succeed(())
         case .ended:
             promise?.fail(ChannelError.ioOnClosedChannel)
@@ -180,7 +180,7 @@ package final class FaultyLine: ChannelDuplexHandler {
         case .open:
             self.parcels.append((self.parcels.last?.arrival ?? 0, .close(mode, promise)))
         case .silent, .gone:
-            // The protocols above may think what they want: nobody hears of it.
+            // The close is not passed on: the peer must not notice it.
             promise?.succeed(())
         }
     }
@@ -200,7 +200,8 @@ package final class FaultyLine: ChannelDuplexHandler {
         self.arm(context: context)
     }
 
-    /// The next piece, cut off only when its turn comes, so that what waits costs no more than its bytes.
+    /// Returns the next piece. It is cut off only when it is due, so that a waiting batch needs no memory besides its
+    /// bytes.
     private func nextPiece() -> (bytes: Int, due: Int64)? {
         if let piece { return piece }
         guard let first = self.parcels.first else { return nil }

@@ -4,14 +4,14 @@ package import NIOHTTP1
 package import TLS
 package import WebSocket
 
-/// The way from an accepted socket to an open WebSocket on a stand-in's side, with one connection's faults on it.
+/// The set-up of a mock server's connection from an accepted socket to an open WebSocket, with the connection's faults.
 package struct FaultyPipeline: Sendable {
-    /// `nil` serves plain WebSocket; then there is no TLS to hang in.
+    /// The TLS context; `nil` serves plain WebSocket, without a TLS handshake that could hang.
     package var tls: TLSContext?
     package var webSocket: WebSocketSettings
-    /// Whether a ``FaultHandler`` stands on an open WebSocket even where nothing is planned.
+    /// Whether an open WebSocket gets a ``FaultHandler`` even without a planned fault.
     package var isAlwaysFaulty = false
-    /// Answers what asks for no WebSocket; without it such requests are refused.
+    /// Answers requests for something other than a WebSocket; without it they are refused.
     private let answer: (@Sendable (HTTPRequestHead) -> HTTPAnswer)?
 
     package init(
@@ -24,13 +24,13 @@ package struct FaultyPipeline: Sendable {
         self.answer = answer
     }
 
-    /// Puts the handlers into an accepted channel; to be called on its loop.
+    /// Adds the handlers to an accepted channel; called on its loop.
     ///
     /// - Parameters:
-    ///   - told: hears of the faults that happen at a moment.
-    ///   - refusal: why a request for a WebSocket that no fault refuses is refused all the same, or `nil`.
-    ///   - upgraded: adds the application's handler, once the WebSocket is open.
-    /// - Returns: the line, by which the connection can be ended at any time.
+    ///   - reported: called with each event when it happens.
+    ///   - refusal: returns the refusal of a request for a WebSocket that no fault refuses, or `nil`.
+    ///   - upgraded: adds the application's handler once the WebSocket is open.
+    /// - Returns: the line, through which the connection can be ended at any time.
     package func configure(
         _ channel: any Channel,
         faults: ConnectionFaults,
@@ -49,7 +49,7 @@ package struct FaultyPipeline: Sendable {
         case .normal, .refuse: break
         }
         if let early, early.isBelowTLS {
-            // Without TLS there is no handshake to be stuck in, and the connection is a good one.
+            // Without TLS there is no handshake to hang in, so the connection opens normally.
             if self.tls != nil || early.stage == .tcp {
                 try pipeline.addHandler(early)
                 return line
@@ -82,7 +82,7 @@ package struct FaultyPipeline: Sendable {
 extension HTTPAnswer {
     fileprivate init(_ refusal: Fault.Refusal) {
         var headers = HTTPHeaders()
-        // A value that would end its line early is left out.
+        // A value with a line end is left out.
         for header in refusal.headers where HTTPHeadParser.isFieldValue(header.value.utf8) {
             headers.add(name: header.name, value: header.value)
         }

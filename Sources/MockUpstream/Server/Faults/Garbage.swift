@@ -1,15 +1,15 @@
 import Market
 import NIOCore
 
-/// What a broken service might send.
+/// The output of a broken service.
 enum Garbage {
-    /// A text that is no message of the service: words, a frame cut short, wrong members, another type, or nothing.
+    /// Returns an invalid message: words, a frame cut short, wrong members, another type, or an empty text.
     static func text(of frame: ByteBuffer, using generator: inout SeededGenerator) -> ByteBuffer {
         switch Int.random(in: 0..<6, using: &generator) {
         case 0:
             return ByteBuffer(string: "upstream connect error or disconnect/reset before headers")
         case 1:
-            // Cut where it stays UTF-8: Finnhub's frames are ASCII, others are cut to nothing.
+            // The cut must leave valid UTF-8: Finnhub's frames are ASCII, and others become empty.
             let length = Int.random(in: 0..<max(frame.readableBytes, 1), using: &generator)
             let start = frame.getSlice(at: frame.readerIndex, length: length) ?? ByteBuffer()
             return start.readableBytesView.allSatisfy { $0 < 0x80 } ? start : ByteBuffer()
@@ -25,12 +25,12 @@ enum Garbage {
         }
     }
 
-    /// Bytes of which no WebSocket frame can be made: the first one has all reserved bits set.
+    /// Returns bytes that are not a WebSocket frame: the first one has all reserved bits set.
     static func bytes(using generator: inout SeededGenerator) -> ByteBuffer {
         ByteBuffer(bytes: [0xff] + (0..<63).map { _ in UInt8.random(in: 0...255, using: &generator) })
     }
 
-    /// A message of a type that nobody knows, of exactly so many bytes, at least 64.
+    /// Returns a message of an unknown type with an exact size in bytes, at least 64.
     static func message(bytes count: Int) -> ByteBuffer {
         let head = #"{"padding":""#
         let tail = #"","type":"padding"}"#

@@ -1,16 +1,16 @@
 import Market
 
-/// When a slow or distant line delivers what it is given: a machine whose time and chance are arguments.
+/// The delivery times of a slow or distant line: a state machine with time and chance as arguments.
 ///
-/// Bytes keep their order: what jitter delays holds up what is behind it.
+/// Bytes keep their order, so jitter also delays the bytes after a delayed one.
 struct LinePacer: Sendable {
-    /// At most so many bytes a second; `nil` is as many as can be.
+    /// The most bytes per second; `nil` is unlimited.
     var bytesPerSecond: Int?
-    /// Nanoseconds that everything takes.
+    /// The delay of all bytes, in nanoseconds.
     let latency: Int64
-    /// Nanoseconds that it takes at most beyond that.
+    /// The largest additional delay, in nanoseconds.
     let jitter: Int64
-    /// When the line is free again, nanoseconds.
+    /// The time at which the line is free again, in nanoseconds.
     private var free: Int64 = .min
     private var newestArrival: Int64 = .min
     private var generator: SeededGenerator
@@ -25,10 +25,10 @@ struct LinePacer: Sendable {
     /// Whether everything is delivered at once.
     var isImmediate: Bool { self.bytesPerSecond == nil && self.latency == 0 && self.jitter == 0 }
 
-    /// How many bytes to deliver in one piece: a tenth of a second's, at least one.
+    /// The size of a delivered piece: the bytes of a tenth of a second, at least one.
     var pieceBytes: Int { self.bytesPerSecond.map { max($0 / 10, 1) } ?? .max }
 
-    /// When what is given at `now` comes to the line's narrow end; both in nanoseconds.
+    /// Returns when bytes written at `now` reach the line's bottleneck; both in nanoseconds.
     mutating func arrival(now: Int64) -> Int64 {
         var arrival = now + self.latency
         if self.jitter > 0 { arrival += Int64.random(in: 0...self.jitter, using: &self.generator) }
@@ -36,7 +36,7 @@ struct LinePacer: Sendable {
         return self.newestArrival
     }
 
-    /// When a piece that has arrived is through, behind the pieces before it.
+    /// Returns when an arrived piece is delivered, after the pieces before it.
     mutating func deliver(bytes: Int, arrived: Int64) -> Int64 {
         var due = max(arrived, self.free)
         if let rate = self.bytesPerSecond { due += Int64(Double(bytes) / Double(rate) * 1e9) }

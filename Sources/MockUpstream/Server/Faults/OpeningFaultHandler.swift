@@ -1,20 +1,21 @@
 import NIOCore
 
-/// A server that hangs or is cut before the WebSocket is open: it stands where the next protocol would.
+/// The handler of a connection that hangs or is cut before the WebSocket is open; it takes the place of the next
+/// protocol.
 ///
-/// What comes is taken and forgotten, so that the client's own end is seen.
+/// It reads and discards input, so that the client's end is noticed.
 final class OpeningFaultHandler: ChannelInboundHandler {
     typealias InboundIn = ByteBuffer
     typealias OutboundOut = ByteBuffer
 
-    /// What follows when the stage is reached.
+    /// The action at the stage.
     enum Outcome {
         case hang
         case drop
         case reset
     }
 
-    /// A record of 122 bytes with a ServerHello of 118 (RFC 8446, 4.1.3 and 5.1), of which the first few come.
+    /// The first bytes of a record of 122 bytes with a ServerHello of 118 (RFC 8446, 4.1.3 and 5.1).
     private static let halfServerHello = ByteBuffer(
         bytes: [0x16, 0x03, 0x03, 0x00, 0x7a, 0x02, 0x00, 0x00, 0x76, 0x03, 0x03] + Array(repeating: 0x5a, count: 20)
     )
@@ -30,7 +31,7 @@ final class OpeningFaultHandler: ChannelInboundHandler {
         self.line = line
     }
 
-    /// Whether it stands where TLS would.
+    /// Whether it takes the place of TLS.
     var isBelowTLS: Bool {
         switch self.stage {
         case .tcp, .tls: true
