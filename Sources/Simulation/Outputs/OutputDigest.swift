@@ -13,7 +13,7 @@ package struct HarnessOutput: Sendable, Equatable {
     package var bytes: [UInt8]?
 }
 
-/// A sink that counts and digests bytes, and keeps them on request.
+/// A consumer of bytes that counts and digests them, and keeps them on request.
 package final class OutputDigest {
     private let name: String
     private let digest = RunningSHA256()

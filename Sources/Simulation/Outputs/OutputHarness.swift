@@ -152,7 +152,7 @@ package final class OutputHarness {
             output: output,
             loop: self.loop,
             symbols: self.plan.symbols,
-            // Prices of its own, as each output of the rehearsal has, so that no output's bytes depend on another's.
+            // Separate prices for each output, so that no output's bytes depend on another's.
             prices: SettledPrices(settings: PricePipeline.Settings(), loop: self.loop),
             status: self.plan.status,
             relay: nil,

@@ -4,10 +4,10 @@ package import NIOEmbedded
 
 /// The clock of a replay on virtual time: a loop with the recording's time, and the wall clock of the recording.
 ///
-/// It stands still during work, and advances from message to message; timers fire in between, each at its time. It must
-/// be used on the thread that created it.
+/// Its time stands still during work and advances from message to message. Timers fire in between, each at its time. It
+/// must be used on the thread that created it.
 package struct RecordedClock: Sendable {
-    /// The monotonic clock at the recording's start, ns: a day, so that subtracting from it does not reach zero.
+    /// The monotonic time at the recording's start, ns: one day, so that times before it stay positive.
     private static let origin: Int64 = 86_400_000_000_000
 
     package let loop: EmbeddedEventLoop

@@ -13,8 +13,8 @@ package import Wire
 /// A replay on virtual time: the real mock server, WebSocket, feed and tape, without sockets and with clocks under
 /// control.
 ///
-/// The feed's clock is the recording's, so the readers of the tape see the same at the same times, on every machine and
-/// at every speed. It must be used on one thread from its creation to its end.
+/// The feed's clock is the recording's, so the readers of the tape see the same batches at the same times, on every
+/// machine and at every speed. It must be used on one thread from its creation to its end.
 package final class VirtualReplay {
     /// The longest recording that is played, ns. The readers' timers fire throughout, about six times a second.
     private static let longest: Int64 = 31 * 86_400_000_000_000
@@ -24,7 +24,7 @@ package final class VirtualReplay {
         package var symbols: [String]
         /// The source of the trades that readers get.
         package var source: FeedStatus.Source
-        /// The run of numbers on the tape.
+        /// The epoch of the tape.
         package var epoch: UInt64
         package var cutting = ReplayCutting.messages
 
@@ -114,7 +114,7 @@ package final class VirtualReplay {
         feed.finished.assumeIsolated().whenSuccess { isOver.value = true }
         feed.start()
         self.clock.loop.run()
-        // The player has no other timers than those that lead to the end of the recording.
+        // The player's only timers are those that lead to the end of the recording.
         self.pace.advanceTime(to: .uptimeNanoseconds(1 << 62))
         self.clock.loop.run()
         guard isOver.value, let endedAt = upstream.endedAt else {

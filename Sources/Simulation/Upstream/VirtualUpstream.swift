@@ -22,9 +22,9 @@ package enum ReplayCutting: Sendable, Equatable {
 
 /// A connection from a mock server to the feed without a socket, and the link between their two clocks.
 ///
-/// The mock server runs on its own loop, whose time is set by its player: it may run at a tenth or a thousand times the
-/// recorded pace, or stand still. Everything that it plays reaches the feed when the feed's clock, which is the
-/// recording's, shows the recorded time. Both ends thus do all of their work, but at unrelated times.
+/// The mock server runs on a separate loop, whose time is set by its player. That time may run at a tenth or a thousand
+/// times the recorded pace, or stand still. Everything that the server plays reaches the feed when the feed's clock,
+/// which is the recording's, shows the recorded time. Both ends thus do all of their work, but at unrelated times.
 final class VirtualUpstream: ReplayOutput {
     private let clock: RecordedClock
     private let pace: EmbeddedEventLoop
