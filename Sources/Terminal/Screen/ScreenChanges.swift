@@ -70,7 +70,8 @@ struct ScreenChanges {
         }
     }
 
-    /// Each character by itself; one behind a rare character that has changed too, for it may have been spilled over.
+    /// Takes each character as a run. The one behind a changed character of uncertain width is written, too: the change
+    /// may have covered it.
     private mutating func takeCareful(
         _ row: Int,
         _ old: UnsafeBufferPointer<ScreenGrid.Cell>,
