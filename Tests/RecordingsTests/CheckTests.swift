@@ -26,7 +26,7 @@ struct CheckTests {
         #expect((found.trades ?? 0) > 8_000 && found.longestSilence.map { $0.nanoseconds > 0 } == true)
     }
 
-    @Test("a clock that was set back is told, and a frame behind what its own read brought about is none")
+    @Test("counts a clock that was set back, and not a frame that follows an event of its read")
     func wallClocks() throws {
         /// Wall clock and time of each line, ms since the beginning.
         func found(_ lines: [(wall: Int64, at: Int64)]) throws -> Int {
@@ -53,7 +53,7 @@ struct CheckTests {
         #expect(try found([(1_000, 1_000), (100, 1_000), (101, 1_001), (102, 1_002)]) == 1)
     }
 
-    @Test("a torn end is told with its place, and is no damage")
+    @Test("reports a torn end with its place, and not as damage")
     func torn() throws {
         let text = MarketText.make(frames: 20, hasEnd: false)
         let bytes = self.bytes(text)
@@ -64,7 +64,7 @@ struct CheckTests {
         }
     }
 
-    @Test("a flipped bit in any line is found, with its place and how many lines it cost")
+    @Test("finds a flipped bit in any line, with its place and the number of lines lost")
     func flipped() throws {
         let whole = self.bytes(MarketText.make(frames: 30))
         let folder = try TemporaryFolder()
@@ -90,7 +90,7 @@ struct CheckTests {
         }
     }
 
-    @Test("lines that are missing, there twice, or out of order are counted")
+    @Test("counts missing, duplicate and misplaced lines")
     func order() throws {
         let text = self.bytes(MarketText.make(frames: 10))
         let lines = text.split(separator: 0x0A).map { $0 + [0x0A] }
@@ -106,7 +106,7 @@ struct CheckTests {
     }
 
     @Test(
-        "of a compressed file a bit that is turned in its index or its table is damage, and so is an end that is cut off"
+        "reports a flipped bit in the index or table of a compressed file, and a cut-off end"
     )
     func packed() throws {
         let folder = try TemporaryFolder()
@@ -136,7 +136,7 @@ struct CheckTests {
         #expect(!cut.isIntact && cut.tornAt == nil && cut.packedDamage.map(\.isTail) == [true])
     }
 
-    @Test("the plain form is checked as far as it can be")
+    @Test("checks the plain form by the rules that apply to it")
     func plain() throws {
         var text = ByteBuffer()
         for number in 0..<10 {
@@ -150,7 +150,7 @@ struct CheckTests {
         #expect(broken.damagedLines == 1 && broken.timesBack == 1 && broken.tornAt != nil && !broken.isIntact)
     }
 
-    @Test("a recording of another version is refused by all that read one, with words for what to do")
+    @Test("every reader refuses a recording of another version, and says what to do")
     func otherVersions() throws {
         let folder = try TemporaryFolder()
         defer { folder.remove() }
@@ -181,7 +181,7 @@ struct CheckTests {
         #expect(try RecordingCheck.check(plain).frames == 1)
     }
 
-    @Test("a header of another version within a file is damage")
+    @Test("reports a header of another version within a file as damage")
     func otherVersionBehind() throws {
         var text = MarketText.make(frames: 5)
         text.writeString(#"{"tickertape":1,"symbols":["A"],"start":1}"# + "\n")
@@ -190,7 +190,7 @@ struct CheckTests {
     }
 }
 
-@Suite("New recordings from others")
+@Suite("Edits of recordings")
 struct EditTests {
     private func lines(_ path: String) throws -> [RecordedLine] {
         let stream = try RecordingStream(path: path)
@@ -203,7 +203,7 @@ struct EditTests {
         lines.compactMap { if case .frame(let bytes, _, _) = $0.content { String(buffer: bytes) } else { nil } }
     }
 
-    @Test("a repaired one is intact, has every whole line, and tells what was lost")
+    @Test("a repaired recording is intact, has every whole line, and reports the losses")
     func repair() throws {
         let folder = try TemporaryFolder()
         defer { folder.remove() }
@@ -225,7 +225,7 @@ struct EditTests {
         #expect(throws: RecordingFailure.self) { try RecordingEdits.repair(path, to: path, form: .current) }
     }
 
-    @Test("a cut has what happened in the time and of the symbols, with its own clock, and can be plain")
+    @Test("a cut has the events of its time and symbols, with its own clock, and can be plain")
     func cut() throws {
         let folder = try TemporaryFolder()
         defer { folder.remove() }
@@ -258,7 +258,7 @@ struct EditTests {
         #expect(try folder.read("c.jsonl").hasPrefix(#"{"at":"#))
     }
 
-    @Test("a line that stands behind a later one is out of order, and not missing")
+    @Test("a line behind a later one is out of order, and not missing")
     func swapped() throws {
         var lines = String(buffer: MarketText.make(frames: 60)).split(separator: "\n")
         lines.swapAt(30, 31)
@@ -275,7 +275,7 @@ struct EditTests {
         #expect(missing == 2 && losses.returned == 1)
     }
 
-    @Test("merged ones are in the order of time, with what they share there once")
+    @Test("merged recordings are in order of time, with shared lines once")
     func merge() throws {
         let folder = try TemporaryFolder()
         defer { folder.remove() }

@@ -6,7 +6,7 @@ import Testing
 import TickertapeTesting
 import Wire
 
-@Suite("What a piece of a recording says of its time")
+@Suite("Losses and times in a part of a recording")
 struct CutRangeTests {
     private static let start = RecordingWriterPen.start
     private static let second = RecordingWriterPen.second
@@ -52,7 +52,7 @@ struct CutRangeTests {
     }
 
     @Test(
-        "a piece that begins where lines are missing tells it and marks its bars, and one that begins behind them does not"
+        "a part that begins where lines are missing reports it and marks its bars; one that begins behind them does not"
     )
     func hole() throws {
         let folder = try TemporaryFolder()
@@ -91,7 +91,7 @@ struct CutRangeTests {
         }
     }
 
-    @Test("a hole before the block at which a piece begins to be read is told, too")
+    @Test("a loss before the block at which reading begins is reported, too")
     func packedHole() throws {
         let folder = try TemporaryFolder()
         defer { folder.remove() }
@@ -117,7 +117,7 @@ struct CutRangeTests {
         #expect(try self.frames("\(folder.path)/c").count == blocks[2...].reduce(-1) { $0 + $1.lines })
     }
 
-    @Test("a gap that was over only behind the piece is told at its end, and once where the halves are merged")
+    @Test("a gap that ended after the part is reported at its end, and once where the halves are merged")
     func recordedGap() throws {
         let folder = try TemporaryFolder()
         defer { folder.remove() }
@@ -152,7 +152,7 @@ struct CutRangeTests {
         }
     }
 
-    @Test("a gap of all symbols is told where it reaches back over trades of others, one that was over before is not")
+    @Test("a gap of all symbols is reported where it spans trades of others, one that ended before is not")
     func gapOverTrades() throws {
         let folder = try TemporaryFolder()
         defer { folder.remove() }
@@ -178,7 +178,7 @@ struct CutRangeTests {
     }
 
     @Test(
-        "halves are merged with each thing that is missing told once: what the recorder left out, and a piece between them"
+        "merged halves report each loss once: frames that the recorder left out, and the time between the halves"
     )
     func halves() throws {
         let folder = try TemporaryFolder()
@@ -216,7 +216,7 @@ struct CutRangeTests {
         #expect(try RecordingCheck.check("\(folder.path)/6").holeCount >= 1)
     }
 
-    @Test("a recording whose times stand at the end of what numbers can say is cut without a trap")
+    @Test("a recording with times at the limit of Int64 is cut without a trap")
     func hostile() throws {
         let folder = try TemporaryFolder()
         defer { folder.remove() }
@@ -238,7 +238,7 @@ struct CutRangeTests {
         }
     }
 
-    @Test("bars of a piece that begins in a gap are incomplete as far as the gap reached, of late trades, too")
+    @Test("bars of a part that begins in a gap are incomplete up to the gap's end, also by late trades")
     func barsInGap() throws {
         let folder = try TemporaryFolder()
         defer { folder.remove() }
@@ -256,7 +256,7 @@ struct CutRangeTests {
         #expect(bars.map(\.isIncomplete) == [true, true] + [Bool](repeating: false, count: 8) + [true], "\(bars)")
     }
 
-    @Test("a clock that is set back, even twice, costs no line of the piece, compressed or not")
+    @Test("a clock that is set back, even twice, costs no line of the part, compressed or not")
     func setBack() throws {
         let folder = try TemporaryFolder()
         defer { folder.remove() }
@@ -286,7 +286,7 @@ struct CutRangeTests {
         }
     }
 
-    @Test("a clock that is set back between files costs no line, and complete files of other times are not read")
+    @Test("a clock that is set back between files costs no line, and files of other times are not read")
     func setBackBetween() throws {
         let folder = try TemporaryFolder()
         defer { folder.remove() }
@@ -324,7 +324,7 @@ struct CutRangeTests {
         }
     }
 
-    @Test("a piece from behind the second header of a joined file is of that header's run, with its numbers")
+    @Test("a part from behind the second header of a joined file is of that header's run, with its numbers")
     func joined() throws {
         let folder = try TemporaryFolder()
         defer { folder.remove() }

@@ -79,7 +79,7 @@ struct DialectTests {
         return (stream.segments[0].header.version, frames)
     }
 
-    @Test("the first frame that is not Finnhub's begins a file of version 3, and the file before it is as ever")
+    @Test("the first frame that is not Finnhub's begins a file of version 3, and the file before it does not change")
     func recorder() throws {
         let folder = try TemporaryFolder()
         defer { folder.remove() }
@@ -102,7 +102,7 @@ struct DialectTests {
         #expect(try folder.read("a-0002.jsonl").contains(#""dir":"in","dialect":"tickertape","seq":2"#))
     }
 
-    @Test("where the next file cannot be made, a frame that is not Finnhub's is left out, and the file tells of it")
+    @Test("where the next file cannot be made, a frame that is not Finnhub's is left out, and the file reports it")
     func noFile() throws {
         let disk = FaultyDisk()
         var writer = try Self.writer(disk, folder: "/none")
@@ -121,7 +121,7 @@ struct DialectTests {
         #expect(dropped == [1])
     }
 
-    @Test("verify counts them, and the index of a compressed file has their symbols and times")
+    @Test("verify counts the frames of each dialect, and a compressed file's index has their symbols and times")
     func readers() throws {
         let folder = try TemporaryFolder()
         defer { folder.remove() }
@@ -135,7 +135,7 @@ struct DialectTests {
         #expect(index.symbols == ["B", "A"] && index.blocks.map(\.symbols) == [[0, 1]])
     }
 
-    @Test("repaired, cut and merged they keep their dialect; the new file has version 3 only where one is in it")
+    @Test("repair, cut and merge keep the dialects; the new file has version 3 only where it needs it")
     func edits() throws {
         let folder = try TemporaryFolder()
         defer { folder.remove() }
@@ -173,7 +173,7 @@ struct DialectTests {
         }
     }
 
-    @Test("a frame of a dialect that this program does not know is damage, and takes nothing else with it")
+    @Test("a frame of an unknown dialect is damage, and costs no other line")
     func unknown() throws {
         let folder = try TemporaryFolder()
         defer { folder.remove() }

@@ -20,7 +20,7 @@ struct DiskFileTests {
         try body(try DiskFile(reading: "/proc/self/mem"), Int64(Int(bitPattern: memory)) + Int64(page))
     }
 
-    @Test("a read error is told, and never taken for the file's end")
+    @Test("a read error is reported, and never taken for the file's end")
     func errors() throws {
         try self.withBadPlace { file, bad in
             let whole = try file.read(at: bad - 10, count: 10)
@@ -35,7 +35,7 @@ struct DiskFileTests {
         }
     }
 
-    @Test("whoever reads a recording on over a bad place is told, with a thread that reads ahead and without")
+    @Test("a reader gets the error of a bad place, with a read-ahead thread and without")
     func recordings() throws {
         try self.withBadPlace { file, bad in
             let bytes = try? RecordingBytes(file: file, at: bad - 10, skip: 0)

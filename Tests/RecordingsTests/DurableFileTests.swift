@@ -70,7 +70,7 @@ struct DurableFileTests {
         return (cut, done)
     }
 
-    @Test("has the old text or the new after a power cut at any step, and the new one when all is done")
+    @Test("has the old text or the new after a power cut at any step, and the new one at the end")
     func cuts() throws {
         let texts = try self.texts(careless: false)
         #expect(texts.cut == ["old", "new"])
@@ -79,7 +79,7 @@ struct DurableFileTests {
         #expect(try self.texts(careless: true).cut.contains { $0 != "old" && $0 != "new" })
     }
 
-    @Test("goes onto the disk before it takes the name, and the folder after that")
+    @Test("is synced before it takes the name, and the folder after that")
     func order() throws {
         let folder = try TemporaryFolder()
         defer { folder.remove() }
@@ -103,7 +103,7 @@ struct DurableFileTests {
         #expect(SegmentNames.names(in: folder.path).filter { !$0.hasPrefix(".") } == ["a"])
     }
 
-    @Test("replaces nothing where it must not, and has the permissions it is given")
+    @Test("replaces no file where it must not, and has the permissions it is given")
     func isNew() throws {
         let folder = try TemporaryFolder()
         defer { folder.remove() }

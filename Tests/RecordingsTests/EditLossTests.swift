@@ -6,7 +6,7 @@ import Testing
 import TickertapeTesting
 import Wire
 
-@Suite("What is missing in recordings that are made from others")
+@Suite("Losses in repaired, cut and merged recordings")
 struct EditLossTests {
     private func lines(_ path: String) throws -> [RecordedLine] {
         let stream = try RecordingStream(path: path, followsSegments: false)
@@ -43,7 +43,7 @@ struct EditLossTests {
     }
 
     @Test(
-        "the halves of a recording make the whole again, though their lines are numbered anew; what overlaps is there once"
+        "the merged halves of a recording equal the whole, with their lines numbered anew and the overlap written once"
     )
     func halves() throws {
         let folder = try TemporaryFolder()
@@ -77,7 +77,7 @@ struct EditLossTests {
         }
     }
 
-    @Test("lines that are missing are told with their number where they were, by repair, cut and merge")
+    @Test("repair, cut and merge report missing lines with their number at their place")
     func missing() throws {
         let folder = try TemporaryFolder()
         defer { folder.remove() }
@@ -110,7 +110,7 @@ struct EditLossTests {
         #expect(hole.gap.from / 1_000 <= hole.before ?? 0 && hole.gap.to / 1_000 >= hole.behind ?? .max)
     }
 
-    @Test("a garbled line that cost nothing is left out, and nothing is told to be missing")
+    @Test("a garbled line that cost nothing is left out, and no loss is reported")
     func garbage() throws {
         let folder = try TemporaryFolder()
         defer { folder.remove() }
@@ -120,7 +120,7 @@ struct EditLossTests {
         #expect(result.damagedLines == 1 && result.losses == 0 && result.frames == 50)
     }
 
-    @Test("a damaged part of a compressed file is told with its lines, and so is an end that is cut off")
+    @Test("a damaged part of a compressed file is reported with its lines, and so is a cut-off end")
     func packed() throws {
         let folder = try TemporaryFolder()
         defer { folder.remove() }
@@ -193,7 +193,7 @@ struct EditLossTests {
         }
     }
 
-    @Test("files of a run that follow each other are merged without a gap; for one that is left out there is one")
+    @Test("consecutive files of a run are merged without a gap; a missing file leaves one")
     func files() throws {
         let folder = try TemporaryFolder()
         defer { folder.remove() }
@@ -208,7 +208,7 @@ struct EditLossTests {
         #expect(hole.gap.reason == "what the recording had here is in none of the merged files")
     }
 
-    @Test("a cut goes on in the files that follow, and one of a time in which nothing is makes no file")
+    @Test("a cut continues in the following files, and one without any line makes no file")
     func cutsOverFiles() throws {
         let folder = try TemporaryFolder()
         defer { folder.remove() }
@@ -233,7 +233,7 @@ struct EditLossTests {
         #expect(access("\(folder.path)/none", F_OK) != 0)
     }
 
-    @Test("between two runs there is a gap, which marks the bars on both of its sides; of what goes on there is none")
+    @Test("between two runs there is a gap, which marks the bars on both sides; symbols that continue have none")
     func runs() throws {
         let folder = try TemporaryFolder()
         defer { folder.remove() }

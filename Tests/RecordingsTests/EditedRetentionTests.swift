@@ -5,10 +5,10 @@ import Testing
 import TickertapeTesting
 import Wire
 
-@Suite("Retention and files that were made from others")
+@Suite("Retention of repaired and plain recordings")
 struct EditedRetentionTests {
     @Test(
-        "a repaired recording is cared for as its origin was; one of the plain form, which no recorder wrote, never is"
+        "a repaired recording is compressed and removed like the original; one of the plain form never is"
     )
     func repaired() throws {
         let folder = try TemporaryFolder()

@@ -7,7 +7,7 @@ import TickertapeTesting
 import Wire
 
 /// Files that are broken or lie: an error or a count, and what is found is true.
-@Suite("Recordings from strangers")
+@Suite("Hostile recordings")
 struct HostileFileTests {
     private func write(_ bytes: [UInt8], _ path: String) throws {
         let file = try #require(fopen(path, "we"))
@@ -70,7 +70,7 @@ struct HostileFileTests {
         _ = try map.last()
     }
 
-    @Test("are searched rightly with any one bit of the index or the table turned")
+    @Test("are searched correctly with any one bit of the index or the table flipped")
     func directory() throws {
         let folder = try TemporaryFolder()
         defer { folder.remove() }
@@ -90,7 +90,7 @@ struct HostileFileTests {
         }
     }
 
-    @Test("are read and searched with any one bit turned, and cut off anywhere, plain and compressed")
+    @Test("are read and searched with any one bit flipped, and cut off anywhere, plain and compressed")
     func anywhere() throws {
         let folder = try TemporaryFolder()
         defer { folder.remove() }
@@ -125,7 +125,7 @@ struct HostileFileTests {
         ]
     }()
 
-    @Test("that claim to hold a tebibyte are damage, and cost no memory for it", arguments: 0..<4)
+    @Test("that claim to hold a tebibyte are damage, and take no memory for it", arguments: 0..<4)
     func claims(number: Int) throws {
         let folder = try TemporaryFolder()
         defer { folder.remove() }
@@ -138,7 +138,7 @@ struct HostileFileTests {
         #expect(try RecordingMap(path: path).place(at: 0) == nil)
     }
 
-    @Test("with tables that lie are read without them", arguments: 0..<7)
+    @Test("with false tables are read without them", arguments: 0..<7)
     func tables(number: Int) throws {
         let folder = try TemporaryFolder()
         defer { folder.remove() }

@@ -2,7 +2,7 @@ import Testing
 import TickertapeTesting
 @testable import Recordings
 
-@Suite("An index that says what cannot be")
+@Suite("An index with impossible values")
 struct HostileIndexTests {
     private func index(lines: String) -> RecordingIndex? {
         let text =
@@ -11,7 +11,7 @@ struct HostileIndexTests {
         return Array((text + "\n").sealed.utf8).withUnsafeBytes { RecordingIndex($0, blocks: 4) }
     }
 
-    @Test("is none with fewer lines than none, and reckons with any other number of them")
+    @Test("is refused with a negative number of lines, and accepted with any other")
     func lines() throws {
         #expect(self.index(lines: "-9223372036854775808") == nil)
         #expect(self.index(lines: "-1") == nil)

@@ -40,7 +40,7 @@ struct JoinedRunsTests {
         return lines
     }
 
-    @Test("lose no trade when they are merged, repaired or cut, and numbers of the first run only are kept")
+    @Test("lose no trade when they are merged, repaired or cut, and only the numbers of the first run are kept")
     func joined() throws {
         let folder = try TemporaryFolder()
         defer { folder.remove() }
@@ -86,7 +86,7 @@ struct JoinedRunsTests {
         }
     }
 
-    @Test("what is missing within a run is told with the number of the trade that should have come")
+    @Test("a loss within a run is reported with the number of the next expected trade")
     func numbered() throws {
         let folder = try TemporaryFolder()
         defer { folder.remove() }

@@ -25,7 +25,7 @@ struct MapTests {
         return lines
     }
 
-    @Test("a file's time may be any, as a broken clock or an archive leaves it")
+    @Test("a file may have any time, as a broken clock or an archive leaves it")
     func oddTimes() throws {
         let folder = try TemporaryFolder()
         defer { folder.remove() }

@@ -53,7 +53,7 @@ struct PackingNamesTests {
         #expect(try RecordingCheck.check("\(path).zst").isIntact)
     }
 
-    @Test("without both nothing is lost, and it is told")
+    @Test("reports an error, and loses nothing, without both")
     func neither() throws {
         let folder = try TemporaryFolder()
         defer { folder.remove() }
@@ -63,7 +63,7 @@ struct PackingNamesTests {
         #expect(self.names(folder) == ["a.jsonl"])
     }
 
-    @Test("never takes a name that somebody has taken meanwhile", arguments: [0, EINVAL])
+    @Test("never replaces a file that another program has made meanwhile", arguments: [0, EINVAL])
     func taken(renames: Int32) throws {
         let folder = try TemporaryFolder()
         defer { folder.remove() }

@@ -31,7 +31,7 @@ struct PackingPowerCutTests {
     }
 
     @Test(
-        "no cut costs a byte of the recording, and the next start brings all of it to its end",
+        "no cut costs a byte of the recording, and the next start completes the work",
         arguments: [true, false]
     )
     func cuts(renames: Bool) throws {
@@ -78,7 +78,7 @@ struct PackingPowerCutTests {
         func syncFolder(_ folder: String) -> Bool { self.disk.syncFolder(folder) }
     }
 
-    @Test("the simulated disk does lose a file that was not synced: this test can fail")
+    @Test("the simulated disk loses a file that was not synced: this test can fail")
     func canFail() throws {
         let folder = try TemporaryFolder()
         defer { folder.remove() }

@@ -23,7 +23,7 @@ struct PackingTests {
         return path + ".zst"
     }
 
-    @Test("nothing of strangers is compressed or removed, whatever its name, and each of them is told")
+    @Test("foreign files are neither compressed nor removed, whatever their names, and each is reported")
     func strangers() throws {
         let folder = try TemporaryFolder()
         defer { folder.remove() }
@@ -57,7 +57,7 @@ struct PackingTests {
         #expect(after == (names.prefix(6) + [names[7], "a-0009.jsonl"]).sorted())
     }
 
-    @Test("hold the very same text, which the zstd program reads too", arguments: [0, 1, 20_000])
+    @Test("hold exactly the same text, which the zstd program reads too", arguments: [0, 1, 20_000])
     func roundTrip(frames: Int) async throws {
         let folder = try TemporaryFolder()
         defer { folder.remove() }
@@ -72,7 +72,7 @@ struct PackingTests {
         #expect(try folder.read("b.jsonl") == String(buffer: text))
     }
 
-    @Test("that are not what was compressed are never taken for it, and the recording stays")
+    @Test("that differ from the original never replace it, and the recording stays")
     func compares() throws {
         let folder = try TemporaryFolder()
         defer { folder.remove() }
@@ -84,7 +84,7 @@ struct PackingTests {
         #expect(try folder.read("a.jsonl.zst") == "something else")
     }
 
-    @Test("a step that a crash has cut off is done again: a half of a file, and one that was not removed")
+    @Test("a step that a crash interrupted is repeated: an incomplete file, and an original that was not removed")
     func resumes() throws {
         let folder = try TemporaryFolder()
         defer { folder.remove() }
@@ -97,7 +97,7 @@ struct PackingTests {
         #expect(try self.text(path).text == text)
     }
 
-    @Test("one that somebody still writes is left alone")
+    @Test("a file that a program still writes is left alone")
     func locked() throws {
         let folder = try TemporaryFolder()
         defer { folder.remove() }
@@ -130,7 +130,7 @@ struct PackingTests {
         #expect(rows.allSatisfy { $0.hasSuffix(",,,false,false") })
     }
 
-    @Test("damaged anywhere they lose a frame at most, say where, and every line that is read is true")
+    @Test("damaged anywhere they lose at most one frame, report where, and every line read is correct")
     func damaged() throws {
         let folder = try TemporaryFolder()
         defer { folder.remove() }
@@ -172,7 +172,7 @@ struct PackingTests {
         #expect(try self.text(path).text == text)
     }
 
-    @Test("cut off anywhere they give what is before, and say that the end is missing")
+    @Test("cut off anywhere they return the text before the cut, and report that the end is missing")
     func cut() throws {
         let folder = try TemporaryFolder()
         defer { folder.remove() }
@@ -188,7 +188,7 @@ struct PackingTests {
         }
     }
 
-    @Test("an expansion beyond all reason is refused")
+    @Test("an excessive expansion is refused")
     func bomb() async throws {
         let folder = try TemporaryFolder()
         defer { folder.remove() }
@@ -204,7 +204,7 @@ struct PackingTests {
         }
     }
 
-    @Test("the oldest go when all are too old or too many; one that is written stays")
+    @Test("the oldest files are removed when they are too old or too large in all; the one being written stays")
     func retention() throws {
         let folder = try TemporaryFolder()
         defer { folder.remove() }
@@ -235,7 +235,7 @@ struct PackingTests {
         #expect(SegmentNames.names(in: folder.path).contains("a-2.jsonl"))
     }
 
-    @Test("files are named and found in order, and those named by the time are cared for together")
+    @Test("files are named and found in order, and those named by the time are maintained together")
     func names() throws {
         let folder = try TemporaryFolder()
         defer { folder.remove() }

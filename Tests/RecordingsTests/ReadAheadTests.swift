@@ -43,7 +43,7 @@ struct ReadAheadTests {
         #expect(fwrite(bytes, 1, bytes.count, file) == bytes.count)
     }
 
-    @Test("gives the same text and tells the same damage at the same place, whole, damaged and cut off")
+    @Test("returns the same text and reports the same damage at the same place, whole, damaged and cut off")
     func equal() throws {
         let folder = try TemporaryFolder()
         defer { folder.remove() }
@@ -64,7 +64,7 @@ struct ReadAheadTests {
         }
     }
 
-    @Test("an expansion beyond all reason is refused in the same words")
+    @Test("an excessive expansion is refused in the same words")
     func bomb() async throws {
         let folder = try TemporaryFolder()
         defer { folder.remove() }
@@ -86,7 +86,7 @@ struct ReadAheadTests {
         SegmentNames.names(in: "/proc/self/task").count
     }
 
-    @Test("whoever stops early leaves no thread behind")
+    @Test("a reader that stops early leaves no thread behind")
     func stops() async throws {
         let folder = try TemporaryFolder()
         defer { folder.remove() }

@@ -8,7 +8,7 @@ import Wire
 
 @Suite("Stops in a recording's index and marks")
 struct StopIndexTests {
-    @Test("the index says of each block when trades came in it, how far apart, and how often all of them broke off")
+    @Test("the index has the times of a block's trades, their longest distance, and the number of gaps of all symbols")
     func blocks() throws {
         let folder = try TemporaryFolder()
         defer { folder.remove() }
@@ -31,7 +31,7 @@ struct StopIndexTests {
         }
     }
 
-    @Test("an index of version 1 is not believed, and the file is read from its start")
+    @Test("an index of version 1 is ignored, and the file is read from its start")
     func older() throws {
         let folder = try TemporaryFolder()
         defer { folder.remove() }
@@ -75,7 +75,7 @@ struct StopIndexTests {
         #expect(fwrite(file, 1, file.count, output) == file.count)
     }
 
-    @Test("a file that is made from another has marks of its own, and counts each stop")
+    @Test("an edited file has its own marks, and counts each stop")
     func edited() throws {
         let folder = try TemporaryFolder()
         defer { folder.remove() }
@@ -109,7 +109,7 @@ struct StopIndexTests {
         #expect(try RecordingCheck.check(from).isIntact)
     }
 
-    @Test("marks that do not stand where they say are not believed")
+    @Test("marks with a wrong offset are ignored")
     func displaced() throws {
         let folder = try TemporaryFolder()
         defer { folder.remove() }

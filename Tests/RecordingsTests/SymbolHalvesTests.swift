@@ -4,7 +4,7 @@ import Testing
 import TickertapeTesting
 import Wire
 
-@Suite("Halves of a recording that were cut out by symbols")
+@Suite("Halves of a recording, cut by symbols")
 struct SymbolHalvesTests {
     /// Reads of many frames, each of which has one arrival; in each the second frame comes again without numbers.
     private static func recording() -> String {
@@ -36,7 +36,7 @@ struct SymbolHalvesTests {
         return String(buffer: text)
     }
 
-    @Test("are merged in the order of the tape, within a read too")
+    @Test("are merged in the order of the tape, within a batch too")
     func merged() throws {
         let folder = try TemporaryFolder()
         defer { folder.remove() }

@@ -4,7 +4,7 @@ import Testing
 import TickertapeTesting
 import Wire
 
-@Suite("A recording one of whose files cannot be read")
+@Suite("A recording with an unreadable file")
 struct UnreadablePartTests {
     private static let start: Int64 = 1_767_225_600_000_000_000
 
@@ -31,7 +31,7 @@ struct UnreadablePartTests {
     private static let broken = part(2).replacing("{", with: "[", maxReplacements: 1)
 
     @Test(
-        "says which, and that those behind it are left out",
+        "names it, and leaves out the files behind it",
         arguments: [("first line", broken, true), ("another run", part(2, epoch: 7), false), ("empty", "", false)]
     )
     func reported(kind: String, second: String, isReported: Bool) throws {
@@ -48,7 +48,7 @@ struct UnreadablePartTests {
         #expect(cut.unreadable == expected && cut.frames == 1)
     }
 
-    @Test("also where a later run under the same name counts its own files")
+    @Test("names it also where a later run under the same name counts its own files")
     func laterRun() throws {
         let folder = try TemporaryFolder()
         defer { folder.remove() }
@@ -60,7 +60,7 @@ struct UnreadablePartTests {
         #expect(stream.unreadable == "\(next): its first line cannot be read")
     }
 
-    @Test("and one that is whole is read to its end without a word")
+    @Test("is read to its end without a message where every file is whole")
     func whole() throws {
         let folder = try TemporaryFolder()
         defer { folder.remove() }

@@ -5,9 +5,9 @@ import Testing
 import TickertapeTesting
 import Wire
 
-@Suite("What is missing in front of a line without a time")
+@Suite("A loss before a line without a time")
 struct UntimedLossTests {
-    @Test("is told by cut as it is by repair, before the next line that has one")
+    @Test("is reported by cut and by repair, before the next line with a time")
     func reported() throws {
         let folder = try TemporaryFolder()
         defer { folder.remove() }
@@ -55,7 +55,7 @@ struct UntimedLossTests {
         }
     }
 
-    @Test("at the end of a recording is told, too")
+    @Test("is reported at the end of a recording, too")
     func atEnd() throws {
         let folder = try TemporaryFolder()
         defer { folder.remove() }

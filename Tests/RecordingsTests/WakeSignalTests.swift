@@ -3,11 +3,11 @@ import Platform
 import Recordings
 import Testing
 
-@Suite("What wakes a thread")
+@Suite("The wake-up of a thread")
 struct WakeSignalTests {
     private var monotonic: Int64 { Int64(NIODeadline.now().uptimeNanoseconds) }
 
-    @Test("rings for who waits later, once however often it was rung, and for nobody else")
+    @Test("is kept for the next wait, and several rings end only one wait")
     func rings() throws {
         let wake = try WakeSignal()
         #expect(!wake.wait(atMost: 0) && !wake.wait(atMost: -5))
@@ -17,7 +17,7 @@ struct WakeSignalTests {
         #expect(!wake.wait(atMost: 1_000))
     }
 
-    @Test("wakes who waits")
+    @Test("ends a wait")
     func wakes() async throws {
         let wake = try WakeSignal()
         async let rang = Task.detached { wake.wait(atMost: 60_000_000_000) }.value
@@ -25,7 +25,7 @@ struct WakeSignalTests {
         #expect(await rang)
     }
 
-    @Test("is waited for as long as was said, over a second's end too, and not less")
+    @Test("a wait lasts as long as requested, longer than a second too, and not less")
     func time() throws {
         let wake = try WakeSignal()
         for wait: Int64 in [1_000_000, 1_100_000_000] {

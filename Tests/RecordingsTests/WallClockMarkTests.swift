@@ -6,7 +6,7 @@ import Testing
 import TickertapeTesting
 import Wire
 
-@Suite("Times in uncompressed recordings, found by marks")
+@Suite("The search by wall clock in uncompressed recordings")
 struct WallClockMarkTests {
     private static let start = RecordingWriterPen.start / 1_000
     private static let interval = Int64(GapMarkers.interval)
@@ -42,7 +42,7 @@ struct WallClockMarkTests {
         return lines
     }
 
-    @Test("what is passed over at both ends of a time is none of it, however the clock was set back, and is nearly all")
+    @Test("skips only lines outside the range at both ends, and nearly all of them, however the clock was set back")
     func search() throws {
         let folder = try TemporaryFolder()
         defer { folder.remove() }
@@ -83,7 +83,7 @@ struct WallClockMarkTests {
         }
     }
 
-    @Test("to find a time in a large file little of it is read")
+    @Test("reads little of a large file to find a time")
     func reads() throws {
         let folder = try TemporaryFolder()
         defer { folder.remove() }
@@ -119,7 +119,7 @@ struct WallClockMarkTests {
         }
     }
 
-    @Test("pieces are the very same as those of a file without marks, which is read from its start to its end")
+    @Test("gives the same parts as for a file without marks, which is read from start to end")
     func pieces() throws {
         let folder = try TemporaryFolder()
         defer { folder.remove() }
@@ -135,7 +135,7 @@ struct WallClockMarkTests {
         }
     }
 
-    @Test("so they are of several files, between which the clock is set back, too")
+    @Test("gives the same parts of several files, between which the clock is set back, too")
     func files() throws {
         let folder = try TemporaryFolder()
         defer { folder.remove() }
@@ -180,7 +180,7 @@ struct WallClockMarkTests {
         }
     }
 
-    @Test("a mark that lies costs no line of a piece where it contradicts what stands before it, and verify finds it")
+    @Test("a false mark costs no line of a part where the lines before it contradict it, and verify finds it")
     func lies() throws {
         let folder = try TemporaryFolder()
         defer { folder.remove() }
@@ -214,7 +214,7 @@ struct WallClockMarkTests {
         }
     }
 
-    @Test("marks that are damaged, that stand elsewhere, or that are of an earlier version cost no line")
+    @Test("damaged, displaced and old marks cost no line")
     func damaged() throws {
         let folder = try TemporaryFolder()
         defer { folder.remove() }

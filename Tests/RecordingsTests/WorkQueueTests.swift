@@ -5,9 +5,9 @@ import Recordings
 import Testing
 import TickertapeTesting
 
-@Suite("The queue of work on files")
+@Suite("The work queue of a thread")
 struct WorkQueueTests {
-    @Test("does one piece after the other, in order, on a thread of its own")
+    @Test("runs one job after the other, in order, on a separate thread")
     func order() async {
         let queue = WorkQueue("test")
         let done = NIOLockedValueBox<[Int]>([])
@@ -18,7 +18,7 @@ struct WorkQueueTests {
         )
     }
 
-    @Test("lets nobody wait for a disk that hangs, and does all of it when that goes on")
+    @Test("blocks no caller while a disk hangs, and runs every job when it continues")
     func hangs() async {
         let queue = WorkQueue("test")
         let disk = HangingDisk()
@@ -36,7 +36,7 @@ struct WorkQueueTests {
         #expect(await queue.answer(within: .seconds(60 * Patience.factor)) { done.withLockedValue { $0 } } == 3)
     }
 
-    @Test("does what it was given though nobody has it any more")
+    @Test("runs its jobs even after the last reference to it is gone")
     func abandoned() async {
         let (stream, continuation) = AsyncStream.makeStream(of: Int.self)
         do {
@@ -47,7 +47,7 @@ struct WorkQueueTests {
         #expect(await stream.reduce(into: []) { $0.append($1) } == [0, 1, 2])
     }
 
-    @Test("says that the system has no thread left, and does the work with the next one there is")
+    @Test("reports that the system has no thread left, and runs the job with the next one available")
     func noThread() async {
         let isFull = NIOLockedValueBox(true)
         let queue = WorkQueue("test") { body in
@@ -61,7 +61,7 @@ struct WorkQueueTests {
         #expect(await queue.answer(within: .seconds(60 * Patience.factor)) { done.withLockedValue { $0 } } == [1, 2])
     }
 
-    @Test("with two threads does two pieces at a time, and no more")
+    @Test("runs two jobs at a time with two threads, and no more")
     func twoThreads() async {
         let queue = WorkQueue("test", threads: 2)
         let disk = HangingDisk()

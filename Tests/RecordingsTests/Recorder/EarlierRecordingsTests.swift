@@ -81,7 +81,7 @@ struct EarlierRecordingsTests {
         return EarlierRecordings(folder: folder.path, limits: limits).trades(now: Self.now)
     }
 
-    @Test("give their trades with the numbers they had, the oldest run first, however long the files are")
+    @Test("return their trades with their numbers, the oldest run first, however long the files are")
     func finds() async throws {
         let folder = try TemporaryFolder()
         defer { folder.remove() }
@@ -113,7 +113,7 @@ struct EarlierRecordingsTests {
         #expect(runs.first?.trades.map { "\($0.price)" } == (1...9_000).map { "\($0)" })
     }
 
-    @Test("are read in the order of their numbers where their times are equal, as copies have them")
+    @Test("are read in the order of their numbers where the file times are equal, as with copies")
     func equalTimes() async throws {
         let folder = try TemporaryFolder()
         defer { folder.remove() }
@@ -127,7 +127,7 @@ struct EarlierRecordingsTests {
         #expect(self.found(in: folder).map(\.sequences) == [1..<9_001])
     }
 
-    @Test("reach to their end though a part that somebody cut out of them is newer")
+    @Test("are read to their end even if a part cut out of them has a newer file time")
     func cutOut() async throws {
         let folder = try TemporaryFolder()
         defer { folder.remove() }
@@ -149,7 +149,7 @@ struct EarlierRecordingsTests {
         #expect(self.found(in: folder) { $0.trades = 100 }.map(\.sequences) == [2_901..<3_001])
     }
 
-    @Test("are left alone while they are still written, when they are not of the market, and when they are copies")
+    @Test("are left alone while they are being written, when they are not of the market, and when they are copies")
     func leavesAlone() async throws {
         let folder = try TemporaryFolder()
         defer { folder.remove() }
@@ -167,7 +167,7 @@ struct EarlierRecordingsTests {
         #expect(self.found(in: folder).map(\.epoch) == [3, 4])
     }
 
-    @Test("are read only as far as the limits allow, and what is found is whole")
+    @Test("are read only as far as the limits allow, and the trades found have no hole")
     func obeysLimits() async throws {
         let folder = try TemporaryFolder()
         defer { folder.remove() }

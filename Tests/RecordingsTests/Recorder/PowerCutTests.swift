@@ -63,7 +63,7 @@ struct PowerCutTests {
         return cut
     }
 
-    @Test("500 of them: every file opens, at most 1 s is missing at its end, and nothing before", arguments: 1...5)
+    @Test("500 cuts: every file opens, at most 1 s is missing at its end, and nothing before", arguments: 1...5)
     func random(seed: UInt64) throws {
         var chance = SeededGenerator(seed: seed)
         var torn = 0

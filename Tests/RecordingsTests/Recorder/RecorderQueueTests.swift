@@ -7,7 +7,7 @@ import Testing
 import TickertapeTesting
 import Wire
 
-@Suite("What waits for the recorder's disk")
+@Suite("The recorder's queue")
 struct RecorderQueueTests {
     private static let moment = Moment(monotonic: 1, wall: 1)
     private static let frame = ByteBuffer(repeating: 0x20, count: 100)
@@ -23,7 +23,7 @@ struct RecorderQueueTests {
         )
     }
 
-    @Test("what is on its way to the disk takes room until it is written")
+    @Test("bytes being written take space until they are written")
     func bounds() throws {
         var queue = RecorderQueue()
         var count = 0
@@ -40,7 +40,7 @@ struct RecorderQueueTests {
         #expect(answers == Array(repeating: true, count: count) + [false])
     }
 
-    @Test("what waits is written in parts, in its order, and each gives back its room when it is written")
+    @Test("entries are written in parts, in order, and each part frees its space when it is written")
     func parts() throws {
         var queue = RecorderQueue()
         let limit = 10 << 20
@@ -85,7 +85,7 @@ struct RecorderQueueTests {
         #expect(written == Array(0..<count) && queue.isEmpty && queue.bytes == 0 && !queue.isUrgent)
     }
 
-    @Test("behind a stall recording resumes as soon as the disk has taken a part of what waits")
+    @Test("after a stall recording resumes as soon as the disk has taken a part of the queue")
     func resumes() async throws {
         let disk = FaultyDisk()
         let permits = DispatchSemaphore(value: 0)
@@ -147,7 +147,7 @@ struct RecorderQueueTests {
         #expect(check.findings.holes.first?.gap.from == 42_000_000 && check.findings.holes.first?.gap.to == 61_000_000)
     }
 
-    @Test("the writer is woken for the first after a pause, and not again while it looks by itself")
+    @Test("the writer is woken for the first entry after a pause, and not again while it checks by itself")
     func rings() {
         var queue = RecorderQueue()
         func came() -> Bool {
@@ -174,7 +174,7 @@ struct RecorderQueueTests {
         Issue.record("it has not happened in 30 s")
     }
 
-    @Test("frames before and behind a pause are written and synced without anybody asking")
+    @Test("frames before and after a pause are written and synced without another call")
     func pauses() async throws {
         let disk = FaultyDisk()
         let recorder = try Recorder(on: disk, epoch: 1) {

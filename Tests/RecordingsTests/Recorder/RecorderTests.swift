@@ -51,7 +51,7 @@ struct RecorderTests {
         return events
     }
 
-    @Test("writes a gap between the frames before and after it, counts it as none, and a replay leaves it out")
+    @Test("writes a gap between the frames around it and does not count it as a frame")
     func gaps() async throws {
         let folder = try TemporaryFolder()
         defer { folder.remove() }
@@ -71,7 +71,7 @@ struct RecorderTests {
         #expect(found.map(\.0) == [500, 500] && found.map(\.1) == [gap, open])
     }
 
-    @Test("writes which trades of a frame may have come before, and which were ahead, by their places in its text")
+    @Test("writes which trades of a frame may be repeats, and which were ahead, by their indices in its text")
     func possibleRepeats() async throws {
         let folder = try TemporaryFolder()
         defer { folder.remove() }
@@ -106,7 +106,7 @@ struct RecorderTests {
         )
     }
 
-    @Test("writes what the service said as it closed, and what was in a ping where that is a text")
+    @Test("writes the text of a close frame, and of a ping where it is valid")
     func connection() async throws {
         let folder = try TemporaryFolder()
         defer { folder.remove() }
@@ -130,7 +130,7 @@ struct RecorderTests {
         #expect(notes[3].code == 1008 && notes[3].reason == "ours" && notes[3].cause == "closed")
     }
 
-    @Test("writes every frame as it came, with its arrival, behind a header")
+    @Test("writes every frame verbatim, with its arrival, after a header")
     func frames() async throws {
         let folder = try TemporaryFolder()
         defer { folder.remove() }
@@ -167,7 +167,7 @@ struct RecorderTests {
         #expect(times == [500, 500, 600])
     }
 
-    @Test("brings the file to its end also in a task that is cancelled")
+    @Test("completes the file even in a cancelled task")
     func cancelled() async throws {
         let folder = try TemporaryFolder()
         let recorder = try self.recorder("\(folder.path)/a.jsonl")
@@ -198,7 +198,7 @@ struct RecorderTests {
         #expect("\(error.map { "\($0)" } ?? "")".contains("choose another file"))
     }
 
-    @Test("takes nothing more once it is finished, and the file is whole")
+    @Test("takes no more frames once it is finished, and the file is whole")
     func finished() async throws {
         let folder = try TemporaryFolder()
         defer { folder.remove() }

@@ -86,7 +86,7 @@ struct RecordingFaultTests {
         Issue.record("it has not happened in \(30 * Patience.factor) s")
     }
 
-    @Test("a power cut at any moment costs what came in the last second, and nothing before it")
+    @Test("a power cut at any moment costs the frames of the last second, and none before it")
     func powerCut() throws {
         let disk = FaultyDisk()
         var writer = try self.writer(disk) { $0.segmentBytes = 60_000 }
@@ -118,7 +118,7 @@ struct RecordingFaultTests {
         #expect(disk.survivors().count > 5)
     }
 
-    @Test("a full disk costs frames, which are counted in the file, and recording goes on when there is room")
+    @Test("a full disk costs frames, which are counted in the file, and recording continues when there is space")
     func full() throws {
         let disk = FaultyDisk()
         var writer = try self.writer(disk)
@@ -150,7 +150,7 @@ struct RecordingFaultTests {
         #expect(hole.gap.to > hole.gap.from)
     }
 
-    @Test("where a disk does not even take back half a line, that line is damaged and no other")
+    @Test("where a disk cannot even truncate a partial line, that line is damaged and no other")
     func torn() throws {
         let disk = FaultyDisk()
         var writer = try self.writer(disk)
@@ -168,7 +168,7 @@ struct RecordingFaultTests {
         #expect(found.damagedLines == 1 && found.frames == 1 && found.droppedFrames == 2 && found.isEnded)
     }
 
-    @Test("a disk that stalls never holds up the feed; what found no room is told, and recording goes on")
+    @Test("a stalled disk never delays the feed; frames without space are reported, and recording continues")
     func stalled() async throws {
         let disk = FaultyDisk()
         let gate = ConditionLock(value: 0)
@@ -209,7 +209,7 @@ struct RecordingFaultTests {
         #expect(complaints.withLockedValue { $0.count } == 1)
     }
 
-    @Test("a stop does not wait for a disk that hangs, and says that not all is written", .timeLimit(.minutes(5)))
+    @Test("a stop does not wait for a disk that hangs, and reports that not all is written", .timeLimit(.minutes(5)))
     func hangs() async throws {
         let disk = FaultyDisk()
         let gate = ConditionLock(value: 0)
@@ -229,7 +229,7 @@ struct RecordingFaultTests {
         #expect(report.isWhole && report.frames == 1 && self.check(disk.content("a.jsonl")).isEnded)
     }
 
-    @Test("a disk that takes 5 s for a sync holds up no frame, and loses none that fits into memory")
+    @Test("a disk that takes 5 s for a sync delays no frame, and loses none that fits into memory")
     func stalledSync() async throws {
         let disk = FaultyDisk()
         let gate = ConditionLock(value: 0)
@@ -257,7 +257,7 @@ struct RecordingFaultTests {
         #expect(found.isIntact && found.isEnded && found.frames == 5_000 && found.events["unsynced"] == nil)
     }
 
-    @Test("a sync that fails is told, counted, tried again, and written into the file which frames are in doubt")
+    @Test("a failed sync is reported, counted and retried, and the file names the frames in doubt")
     func failedSync() throws {
         let disk = FaultyDisk()
         var writer = try self.writer(disk)
@@ -308,7 +308,7 @@ struct RecordingFaultTests {
         #expect(found.isIntact && found.isEnded && found.frames == 36 && found.events["unsynced"] == 1)
     }
 
-    @Test("what a disk did not keep at the end of a file stands in the next one")
+    @Test("frames in doubt at the end of a file are named in the next one")
     func failedSyncAtRotation() throws {
         let disk = FaultyDisk()
         var writer = try self.writer(disk) { $0.segmentBytes = 5_000 }
@@ -325,7 +325,7 @@ struct RecordingFaultTests {
         #expect(writer.doubted == UInt64(number - 1))
     }
 
-    @Test("a new file begins at midnight UTC and at the size, and each names its neighbours")
+    @Test("a new file begins at midnight UTC and at the size limit, and each names its neighbours")
     func rotates() throws {
         let disk = FaultyDisk()
         let midnight = 20_454 * Self.day
@@ -363,7 +363,7 @@ struct RecordingFaultTests {
         #expect(frames == 1_000)
     }
 
-    @Test("where the next file cannot be made the old one goes on, and the next is tried again")
+    @Test("where the next file cannot be made the old one continues, and the next is tried again")
     func noNextFile() throws {
         let disk = FaultyDisk()
         var writer = try self.writer(disk) { $0.segmentBytes = 10_000 }

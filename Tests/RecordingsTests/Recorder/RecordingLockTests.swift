@@ -4,7 +4,7 @@ import Recordings
 import Testing
 import TickertapeTesting
 
-@Suite("The lock of a recording that is written")
+@Suite("The lock of a recording that is being written")
 struct RecordingLockTests {
     /// Looks for files as a starting program does: opens each as soon as it is there, and takes its lock for a moment.
     private final class Looker: Sendable {
@@ -29,7 +29,7 @@ struct RecordingLockTests {
         }
     }
 
-    @Test("is waited for where somebody looks into the new file just then")
+    @Test("is waited for where another program opens the new file at that moment")
     func waits() throws {
         let folder = try TemporaryFolder()
         defer { folder.remove() }

@@ -69,7 +69,7 @@ struct StopMarkTests {
         #expect(marks >= 12 && stops.allSatisfy { $0 > 0 }, "\(marks), \(stops)")
     }
 
-    @Test("say what wall clocks the lines before them have, also where the clock is set and the disk fails")
+    @Test("state the wall clocks of the lines before them, also where the clock is set and the disk fails")
     func wallClocks() throws {
         let disk = FaultyDisk()
         var settings = RecorderSettings()

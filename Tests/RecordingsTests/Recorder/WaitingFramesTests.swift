@@ -4,7 +4,7 @@ import Testing
 
 @Suite("The bytes of frames that wait for the disk")
 struct WaitingFramesTests {
-    @Test("every frame comes back as it was, in order, of whatever length, round after round")
+    @Test("every frame is returned unchanged, in order, of any length, round after round")
     func order() {
         let lengths = [0, 1, 96, 65_000, 600, 65_536, 0, 70_000, 3, 200_000, 64_000, 1_536]
         var waiting = WaitingFrames()
@@ -19,7 +19,7 @@ struct WaitingFramesTests {
         }
     }
 
-    @Test("a frame is copied: what the caller writes over it later is not in it")
+    @Test("a frame is copied: a later change by the caller does not reach the copy")
     func copies() {
         var waiting = WaitingFrames()
         var frame = ByteBuffer(string: "abc")
@@ -28,7 +28,7 @@ struct WaitingFramesTests {
         #expect(waiting.next(3) == ByteBuffer(string: "abc"))
     }
 
-    @Test("what was emptied keeps its memory for the next round, and no more than a chunk")
+    @Test("a cleared buffer keeps at most one chunk of memory for the next round")
     func reuse() {
         func address(_ frame: ByteBuffer) -> UInt { frame.withUnsafeReadableBytes { UInt(bitPattern: $0.baseAddress) } }
         var waiting = WaitingFrames()
