@@ -28,7 +28,7 @@ struct CheckTests {
 
     @Test("counts a clock that was set back, and not a frame that follows an event of its read")
     func wallClocks() throws {
-        /// Wall clock and time of each line, ms since the beginning.
+        /// The wall clock and the time of each line, ms since the start.
         func found(_ lines: [(wall: Int64, at: Int64)]) throws -> Int {
             let header = MarketText.header()
             let start = try #require(header.start)
@@ -49,7 +49,7 @@ struct CheckTests {
         }
         #expect(try found([(5, 5), (12, 12), (10, 12), (20, 20)]) == 0)
         #expect(try found([(5, 5), (1, 6), (2, 7)]) == 1)
-        // Set back in that very moment.
+        // Set back while the time stands still.
         #expect(try found([(1_000, 1_000), (100, 1_000), (101, 1_001), (102, 1_002)]) == 1)
     }
 
@@ -84,7 +84,7 @@ struct CheckTests {
             let damage = try #require(found.damage.first, "byte \(place)")
             #expect(!found.isIntact && found.damage.count == 1)
             #expect(damage.offset <= Int64(place) && Int64(place) <= damage.offset + damage.length)
-            // The header has no number, nor has the end behind it a successor.
+            // The header has no number, and no line follows the end.
             let start = whole[..<place].lastIndex(of: 0x0A) ?? 0
             if start > 0, place < whole.count - 200 { #expect((1...2).contains(found.missingLines), "byte \(place)") }
         }
@@ -121,7 +121,7 @@ struct CheckTests {
         var whole = [UInt8](repeating: 0, count: size)
         try #require(pread(descriptor, &whole, size, 0) == size)
         let index = try #require((0..<size - 8).last { Array(whole[$0..<$0 + 4]) == [0x57, 0x2A, 0x4D, 0x18] })
-        // Beginnings and middles of both, and the very end.
+        // The beginnings and middles of both, and the last byte.
         for place in [index + 8, index + 30, index + 120, size - 30, size - 17, size - 9, size - 5, size - 1] {
             var byte = whole[place] ^ 4
             try #require(pwrite(descriptor, &byte, 1, off_t(place)) == 1)
@@ -176,7 +176,7 @@ struct CheckTests {
             }
         }
         #expect(SegmentNames.names(in: folder.path).filter { $0.contains("json") }.sorted() == ["0.jsonl", "1.jsonl"])
-        // The cure of the first.
+        // The remedy that the first message names.
         let plain = try folder.write(line, to: "plain.jsonl")
         #expect(try RecordingCheck.check(plain).frames == 1)
     }
@@ -220,7 +220,7 @@ struct EditTests {
         #expect(found.holes.first?.dropped == 1)
         let before = Set(self.frames(try self.lines(path)))
         #expect(Set(self.frames(try self.lines(target))) == before)
-        // Neither is the old one changed, nor a file that is there.
+        // Neither the original nor an existing target is changed.
         #expect(try folder.read("a.jsonl") == String(decoding: bytes, as: UTF8.self))
         #expect(throws: RecordingFailure.self) { try RecordingEdits.repair(path, to: path, form: .current) }
     }
@@ -244,7 +244,7 @@ struct EditTests {
         _ = try RecordingEdits.cut(path, cut, to: target, form: .current)
         let got = try self.lines(target).filter { if case .frame = $0.content { true } else { false } }
         #expect(got.map(\.content) == expected.map(\.content) && got.map(\.wall) == expected.map(\.wall))
-        // µs are all that the wall clock has.
+        // The wall clock has a resolution of 1 µs.
         let shifts = Set(zip(expected, got).map { ($0.at ?? 0) - ($1.at ?? 0) })
         #expect(shifts.count == 1 && shifts.allSatisfy { abs($0 - 5_000_000_000) < 1_000 })
         #expect(try RecordingCheck.check(target).isIntact)
@@ -292,7 +292,7 @@ struct EditTests {
         let found = try RecordingCheck.check(target)
         #expect(found.isIntact && found.trades != nil && found.header?.epoch == MarketText.header().epoch)
 
-        // Of another run the numbers mean something else.
+        // A number of another run has another meaning.
         let start = try #require(MarketText.header().start)
         var old = RecordingBuffer(RecordingHeader(symbols: ["X"], start: start + 1_000_000, epoch: 5))
         for place in 0..<50 {

@@ -35,7 +35,7 @@ struct CutRangeTests {
         return try RecordingEdits.cut(path, cut, to: target, form: .current)
     }
 
-    /// The start in ms since 1970 and the mark of each one-second bar.
+    /// Returns the start in ms since 1970 and the mark of each one-second bar.
     private func bars(_ path: String, _ symbol: String) throws -> [(start: Int64, isIncomplete: Bool)] {
         var order = RecordingExport.Order(format: .csv, bars: .second)
         order.symbols = [symbol]
@@ -69,7 +69,7 @@ struct CutRangeTests {
         #expect(next - last > Self.second)
         for name in ["a.jsonl", "b.jsonl.zst"] {
             let source = "\(folder.path)/\(name)"
-            // Begun in it, ended in it, around it, and on either side of it.
+            // The range begins in the hole, ends in it, spans it, or lies on either side of it.
             let ranges: [(from: Int64?, to: Int64?, isReported: Bool)] = [
                 ((last + next) / 2, nil, true), (nil, (last + next) / 2, true), (last - Self.second, nil, true),
                 (next + 1_000, nil, false), (nil, last, false),
@@ -83,7 +83,7 @@ struct CutRangeTests {
                 let found = try RecordingCheck.check(target)
                 #expect(found.isIntact && found.holeCount == gaps.count && found.wallsBack == 0)
                 guard range.isReported else { continue }
-                // The times are those of all of the hole.
+                // The times are those of the whole hole.
                 #expect(gaps[0].gap.from == last && gaps[0].gap.to == next, "\(name) \(place): \(gaps)")
                 let wallClocks = try self.lines(target).compactMap(\.wall)
                 #expect(wallClocks.allSatisfy { $0 * 1_000 >= range.from ?? 0 && $0 * 1_000 < range.to ?? .max })
@@ -102,7 +102,7 @@ struct CutRangeTests {
         let map = try RecordingMap(path: packed)
         let blocks = try #require(map.index).blocks
         #expect(blocks.count > 2)
-        // A block in the middle cannot be unpacked; the piece begins in it.
+        // A block in the middle cannot be decompressed; the part begins in it.
         var bytes = [UInt8](try Data(contentsOf: URL(fileURLWithPath: packed)))
         let starts = bytes.indices.dropLast(4).filter { Array(bytes[$0..<$0 + 4]) == [0x28, 0xB5, 0x2F, 0xFD] }
         try #require(starts.count == blocks.count)
@@ -124,11 +124,11 @@ struct CutRangeTests {
         for (name, dropped) in [("gap", nil), ("dropped", 900)] as [(String, UInt64?)] {
             var pen = RecordingWriterPen(wall: 0)
             for second in 0..<20 { pen.trade(Double(second)) }
-            // Back since 900 s; the first trade came later.
+            // The connection is back at 900 s; the first trade comes later.
             pen.ping(900, after: 881)
             pen.gap(903, from: 19, to: 903, dropped: dropped)
             pen.trade(903, after: 3)
-            // Of one symbol, and told when others have traded.
+            // A gap of one symbol, reported after trades of others.
             pen.trade(904, symbol: "B")
             pen.gap(905, from: 10, to: 905, symbol: "A")
             for second in 906..<1_000 { pen.trade(Double(second)) }
@@ -146,7 +146,7 @@ struct CutRangeTests {
             _ = try RecordingEdits.merge([two, one], to: both, form: .current)
             #expect(try self.gaps(both).map(\.gap) == whole.map(\.gap))
             #expect(try self.frames(both).map(\.content) == self.frames(path).map(\.content))
-            // Of one that began behind the end nothing is told.
+            // A gap that began after the part's end is not in it.
             let early = try self.cut(path, from: nil, to: Self.start + 15 * Self.second, "\(path)-3")
             #expect(try early.frames == 15 && self.gaps("\(path)-3").map(\.gap) == [whole[1].gap])
         }
@@ -159,7 +159,7 @@ struct CutRangeTests {
         var pen = RecordingWriterPen(wall: 0)
         for second in 0..<20 { pen.trade(Double(second)) }
         for second in 20..<200 { pen.trade(Double(second), symbol: "B") }
-        // A was quiet since 19 s when the connection broke at 200 s.
+        // A had been quiet since 19 s when the connection broke at 200 s.
         pen.gap(202, from: 19, to: 202)
         for second in 203..<300 { pen.trade(Double(second)) }
         let path = try folder.write(String(buffer: pen.text), to: "a.jsonl")
@@ -198,7 +198,7 @@ struct CutRangeTests {
             _ = try self.cut(path, from: begin, to: end, target)
             return target
         }
-        // Within what was left out.
+        // The halves meet inside the loss that the recorder reported.
         let left = try RecordingEdits.merge(
             [try piece(nil, 30, "1"), try piece(30, nil, "2")],
             to: "\(folder.path)/3",
@@ -206,7 +206,7 @@ struct CutRangeTests {
         )
         #expect(left.losses == 0)
         #expect(try self.gaps("\(folder.path)/3").map(\.dropped) == [900, nil])
-        // The first ends with the gap of A, which is over long behind what is in neither.
+        // The first ends with the gap of A, which ends long after the time that neither has.
         let apart = try RecordingEdits.merge(
             [try piece(50, 130, "4"), try piece(170, nil, "5")],
             to: "\(folder.path)/6",
@@ -245,7 +245,7 @@ struct CutRangeTests {
         var pen = RecordingWriterPen(wall: 0)
         for second in 0..<10 { pen.trade(Double(second) + 0.5) }
         pen.gap(30, from: 9.5, to: 30)
-        // Its exchange's time is of the second before.
+        // Its exchange time is in the previous second.
         pen.trade(30.01)
         pen.trade(30.5, after: 0.5)
         for second in 31..<40 { pen.trade(Double(second) + 0.5) }
@@ -264,7 +264,7 @@ struct CutRangeTests {
         var wallClocks = (0..<100).map(Double.init) + (3_600..<3_800).map(Double.init) + (40..<100).map(Double.init)
         wallClocks += (200..<400).map(Double.init) + (90..<95).map(Double.init)
         var pen = RecordingWriterPen(wall: 0)
-        // Some 4 KiB a line, so that there are blocks.
+        // Long lines, so that there are several blocks.
         for wall in wallClocks { pen.trade(wall, padding: 8_000) }
         let path = try folder.write(String(buffer: pen.text), to: "a.jsonl")
         try PackedSegment.pack(path, to: "\(folder.path)/b.jsonl.zst")
@@ -319,7 +319,7 @@ struct CutRangeTests {
             let got = try self.frames(target).compactMap { $0.wall.map { Int($0 - Self.start / 1_000) / 1_000_000 } }
             #expect(got == wallClocks.filter { $0 >= range.0 && $0 < range.1 }, "\(range)")
             #expect(try result.losses == 0 && RecordingCheck.check(target).isIntact, "\(range)")
-            // The last is not compressed, and read always.
+            // The last file is not compressed, and is always read.
             #expect(result.files == [3, 3, 2, 1, 3][place], "\(range): \(result.files)")
         }
     }
@@ -349,7 +349,7 @@ struct CutRangeTests {
             #expect(header.epoch == 2 && header.start == Self.start + 1_100 * Self.second && result.losses == 0)
             #expect(try numbers(behind) == Array(101...300))
             #expect(try self.frames(behind).first?.at == 0)
-            // From between them: the first line that comes is of the second run.
+            // From a time between the runs: the first line is of the second run.
             let between = "\(folder.path)/between-\(name)"
             let reported = try self.cut(source, from: Self.start + 600 * Self.second, to: nil, between)
             let found = try #require(try RecordingMap(path: between).header)
@@ -358,7 +358,7 @@ struct CutRangeTests {
             let gap = try #require(try self.gaps(between).first?.gap)
             #expect(gap.from == Self.start + 299 * Self.second && gap.to == Self.start + 1_000 * Self.second)
             #expect(gap.epoch == 2 || gap.epoch == 0)
-            // And from before, of the first, as ever.
+            // From a time in the first run: the header is that run's.
             let before = "\(folder.path)/before-\(name)"
             _ = try self.cut(source, from: Self.start + 200 * Self.second, to: nil, before)
             #expect(try RecordingMap(path: before).header?.epoch == 1)

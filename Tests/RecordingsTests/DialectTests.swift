@@ -8,7 +8,7 @@ import Wire
 
 @Suite("Frames of several dialects in a recording")
 struct DialectTests {
-    /// The text of a frame with one trade of a symbol, at a price.
+    /// Returns the text of a frame with one trade of a symbol, at a price.
     private static func text(_ dialect: FrameDialect, _ symbol: String, _ price: Int) -> ByteBuffer {
         switch dialect {
         case .finnhub:
@@ -53,7 +53,7 @@ struct DialectTests {
         )
     }
 
-    /// A recording of two files: one frame of Finnhub's, and in the second file one of each dialect.
+    /// Records two files: one frame of Finnhub's, and in the second file one of each dialect.
     private static func record(in folder: TemporaryFolder) throws -> String {
         var writer = try Self.writer(SystemDisk(), folder: folder.path)
         Self.append(.finnhub, "A", 1, to: &writer)
@@ -63,7 +63,7 @@ struct DialectTests {
         return "\(folder.path)/a.jsonl"
     }
 
-    /// The symbol, the dialect and the first number of each frame, and the header's version.
+    /// Returns the symbol, the dialect and the first number of each frame, and the header's version.
     private func frames(_ path: String, followsSegments: Bool = false) throws -> (version: Int, frames: [String]) {
         let stream = try RecordingStream(path: path, followsSegments: followsSegments)
         var reader = FrameReader()
@@ -95,7 +95,7 @@ struct DialectTests {
         var writer = try Self.writer(SystemDisk(), folder: alone.path)
         Self.append(.finnhub, "A", 1, to: &writer)
         writer.close(wall: 9_000_000, monotonic: 9_000_000)
-        // All but the last line, which names the file that follows.
+        // All but the last line, which names the next file.
         let lines = try alone.read("a.jsonl").split(separator: "\n")
         #expect(try folder.read("a.jsonl").split(separator: "\n").dropLast() == lines.dropLast())
         #expect(try !alone.read("a.jsonl").contains("dialect"))

@@ -7,7 +7,8 @@ import Testing
 struct DiskFileTests {
     private static let page = Int(sysconf(Int32(_SC_PAGESIZE)))
 
-    /// This process's own memory as a file: what is not mapped there is an error to read, as a bad place on a disk is.
+    /// Opens this process's own memory as a file: reading an unmapped page fails, as reading a bad place of a disk
+    /// does.
     private func withBadPlace(_ body: (_ file: DiskFile, _ bad: Int64) throws -> Void) throws {
         let page = Self.page
         let memory = try #require(
@@ -25,7 +26,7 @@ struct DiskFileTests {
         try self.withBadPlace { file, bad in
             let whole = try file.read(at: bad - 10, count: 10)
             #expect(whole == ByteBuffer(repeating: 0x41, count: 10))
-            // What could be read before the bad place is not all that there is.
+            // The bytes before the bad place are not the whole text.
             let failure = #expect(throws: RecordingFailure.self) { try file.read(at: bad - 10, count: 20) }
             #expect(failure?.description.contains("/proc/self/mem") == true, "\(String(describing: failure))")
             #expect(throws: RecordingFailure.self) { try file.read(at: bad, count: 1) }
@@ -39,7 +40,7 @@ struct DiskFileTests {
     func recordings() throws {
         try self.withBadPlace { file, bad in
             let bytes = try? RecordingBytes(file: file, at: bad - 10, skip: 0)
-            // The file's first bytes are looked at, and cannot be read either.
+            // The file's first bytes are read on opening, and cannot be read either.
             #expect(bytes == nil)
         }
         #expect(throws: RecordingFailure.self) { try RecordingCheck.check("/proc/self/mem") }

@@ -7,7 +7,7 @@ import TickertapeTesting
 
 @Suite("A small file that is replaced as a whole")
 struct DurableFileTests {
-    /// Notes what is asked of the disk.
+    /// A disk that records the operations, and fails one of them.
     private final class Notes: SegmentDisk {
         private let disk = SystemSegmentDisk()
         private let steps = NIOLockedValueBox<[String]>([])
@@ -36,7 +36,7 @@ struct DurableFileTests {
         func syncFolder(_ folder: String) -> Bool { self.note("fsync folder") { self.disk.syncFolder(folder) } }
     }
 
-    /// Syncs no file.
+    /// A disk that does not sync files.
     private final class Careless: SegmentDisk {
         private let disk: ForgetfulDisk
 
@@ -50,7 +50,7 @@ struct DurableFileTests {
         func syncFolder(_ folder: String) -> Bool { self.disk.syncFolder(folder) }
     }
 
-    /// What a power cut leaves of a file with the text `old` that is given the text `new`, and what is left when all is done.
+    /// Returns the texts after a power cut at each step while `new` replaces `old`, and the texts after the last step.
     private func texts(careless: Bool) throws -> (cut: Set<String>, done: Set<String>) {
         let folder = try TemporaryFolder()
         defer { folder.remove() }
@@ -75,7 +75,7 @@ struct DurableFileTests {
         let texts = try self.texts(careless: false)
         #expect(texts.cut == ["old", "new"])
         #expect(texts.done == ["new"])
-        // That the disk would tell: without the file's sync it can be empty.
+        // Proof that the disk detects a missing sync: without the file's sync the text can be empty.
         #expect(try self.texts(careless: true).cut.contains { $0 != "old" && $0 != "new" })
     }
 

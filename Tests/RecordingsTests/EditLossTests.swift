@@ -21,7 +21,7 @@ struct EditLossTests {
         }
     }
 
-    /// The gaps and dropped lines, and the walls (µs) of the lines before and behind each.
+    /// Returns the gaps and dropped lines, and the wall clocks (µs) of the lines before and behind each.
     private func holes(_ path: String) throws -> [(gap: Gap, dropped: UInt64?, before: Int64?, behind: Int64?)] {
         let lines = try self.lines(path)
         return lines.indices.compactMap { place in
@@ -96,12 +96,12 @@ struct EditLossTests {
         try made("repaired") { try RecordingEdits.repair(path, to: $0, form: .current) }
         try made("cut") { try RecordingEdits.cut(path, RecordingEdits.Cut(), to: $0, form: .current) }
         try made("merged") { try RecordingEdits.merge([path], to: $0, form: .current) }
-        // What another copy has is not missing, nor told.
+        // Lines that another copy has are neither missing nor reported.
         let other = try self.write(lines[..<1] + lines[200...], folder, "b.jsonl")
         let both = try RecordingEdits.merge([path, other], to: "\(folder.path)/both", form: .current)
         #expect(both.losses == 0 && both.frames == 1_000, "\(both)")
         #expect(try self.holes("\(folder.path)/both").isEmpty)
-        // What both lack is.
+        // Lines that both lack are missing.
         let third = try self.write(lines[..<650] + lines[660...], folder, "c.jsonl")
         let fourth = try self.write(lines[..<640] + lines[670...], folder, "d.jsonl")
         let poor = try RecordingEdits.merge([third, fourth], to: "\(folder.path)/poor", form: .current)
@@ -129,7 +129,7 @@ struct EditLossTests {
         try PackedSegment.pack(path, to: path + ".zst")
         let all = try self.lines(path)
         let size = try RecordingBytes(path: path + ".zst").size
-        // The start of the second frame, without which it is none.
+        // The start of the second frame, without which it is not a frame.
         let second = try self.starts(of: path + ".zst")[1]
         try self.flip(path + ".zst", at: second)
         let found = try RecordingCheck.check(path + ".zst")
@@ -155,7 +155,7 @@ struct EditLossTests {
         #expect(result.losses == 1 && hole.dropped == nil && hole.gap.reason == "the compressed file is cut off here")
     }
 
-    /// Where a compressed file's frames begin.
+    /// Returns the offsets of a compressed file's frames.
     private func starts(of path: String) throws -> [Int64] {
         let descriptor = open(path, O_RDONLY)
         defer { close(descriptor) }
@@ -176,7 +176,7 @@ struct EditLossTests {
         try #require(pwrite(descriptor, &byte, 1, off_t(place)) == 1)
     }
 
-    /// Four files of one run, whose numbers go on.
+    /// Writes four files of one run with continuous numbers.
     private func segments(_ folder: TemporaryFolder) throws -> [String] {
         let lines = String(buffer: MarketText.make(frames: 2_000)).split(separator: "\n")
         return try (0..<4).map { place in
@@ -284,12 +284,12 @@ struct EditLossTests {
         #expect(bar(5)?.hasSuffix(",true,0") == true && bar(9)?.hasSuffix(",true,0") == true, "\(bars)")
         #expect(bar(1)?.hasSuffix(",false,0") == true && bar(11)?.hasSuffix(",false,0") == true, "\(bars)")
 
-        // Another symbol goes on meanwhile: only the first one's trades are missing.
+        // Another symbol continues meanwhile: only the first symbol's trades are missing.
         let other = try record("3", epoch: 3, symbol: "B", 0...16)
         _ = try RecordingEdits.merge([other, one, two], to: "\(folder.path)/n", form: .current)
         let holes = try self.holes("\(folder.path)/n")
         #expect(holes.map(\.gap.symbol) == ["A", "A"] && holes.first?.gap.to == start + 9_000_000_000, "\(holes)")
-        // And none are while another recording of the same symbol goes on.
+        // No trades are missing while another recording of the same symbol continues.
         let copy = try record("4", epoch: 4, symbol: "A", 3...12)
         let none = try RecordingEdits.merge([one, two, copy], to: "\(folder.path)/o", form: .current)
         #expect(none.losses == 0, "\(none)")

@@ -2,22 +2,22 @@ import Glibc
 import Market
 import Recordings
 
-/// A disk that does what it is asked and remembers how far a power cut would undo it: the bytes of a file that was not
-/// synced, and the names of a folder that was not.
+/// A working disk that records what a power cut would undo: the bytes of files that were not synced, and the names of
+/// folders that were not.
 ///
-/// Each step of ``SegmentUpkeep`` is a moment for a cut; ``states`` has what the disk knew before it.
+/// Each step of ``SegmentUpkeep`` is a moment for a cut; ``states`` has the disk's state before each.
 ///
-/// Unchecked, because the one thread of the test does all of it.
+/// Unchecked, because only the test's thread uses it.
 final class ForgetfulDisk: SegmentDisk, @unchecked Sendable {
-    /// What is there, and what is sure to be there after a cut. One thread's.
+    /// The files and names, and which of them survive a cut.
     struct State {
-        /// A file's bytes, whatever its names.
+        /// A file's content, under any of its names.
         struct File: Equatable {
             var content: [UInt8]
             var isSynced = false
         }
 
-        /// By the file's number on the disk (inode).
+        /// The files by their inode numbers.
         var files: [UInt64: File] = [:]
         var names: [String: UInt64] = [:]
         var syncedNames: [String: UInt64] = [:]
@@ -29,11 +29,11 @@ final class ForgetfulDisk: SegmentDisk, @unchecked Sendable {
     private var state = State()
     private(set) var states: [State] = []
 
-    /// Takes what is in the folder for what the disk has kept.
+    /// Begins with the folder's files, all of them synced.
     ///
     /// - Parameters:
     ///   - renames: whether it can rename without replacing.
-    ///   - links: whether it knows hard links.
+    ///   - links: whether it supports hard links.
     init(folder: String, renames: Bool = true, links: Bool = true) {
         self.folder = folder
         self.renames = renames
@@ -43,7 +43,7 @@ final class ForgetfulDisk: SegmentDisk, @unchecked Sendable {
         self.state.syncedNames = self.state.names
     }
 
-    /// Finds what others have written since.
+    /// Finds the files written since.
     private func look() {
         self.state.names = [:]
         for name in SegmentNames.names(in: self.folder) where !name.hasPrefix(".") {
@@ -109,13 +109,13 @@ final class ForgetfulDisk: SegmentDisk, @unchecked Sendable {
         return true
     }
 
-    /// Takes the last step's outcome as a moment for a cut, too.
+    /// Records the state after the last step as a moment for a cut.
     func end() { self.step {} }
 }
 
 extension ForgetfulDisk.State {
-    /// What a cut leaves: of the names that changed since the folder was synced any, and of bytes that were not synced any
-    /// part, or zeros in their place.
+    /// Returns the files after a cut: each name changed since the folder's sync may be old or new, and of unsynced
+    /// bytes any part remains, or zeros in their place.
     func survivors(_ chance: inout SeededGenerator) -> [String: [UInt8]] {
         var left: [String: [UInt8]] = [:]
         for name in Set(self.names.keys).union(self.syncedNames.keys).sorted() {

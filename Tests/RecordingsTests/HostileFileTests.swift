@@ -6,7 +6,7 @@ import Testing
 import TickertapeTesting
 import Wire
 
-/// Files that are broken or lie: an error or a count, and what is found is true.
+/// Broken and forged files. They cause an error or a count of damage, and everything read from them is correct.
 @Suite("Hostile recordings")
 struct HostileFileTests {
     private func write(_ bytes: [UInt8], _ path: String) throws {
@@ -49,7 +49,7 @@ struct HostileFileTests {
         return lines
     }
 
-    /// Reads and searches a file in every way; what is found must be what reading from the start finds.
+    /// Reads and searches a file in every way, and compares the results with those of reading from the start.
     private func examine(_ path: String, _ comment: String) throws {
         let findings = try RecordingCheck.check(path)
         let all = try self.lines(try RecordingBytes(path: path), nil).filter { $0.number != nil && $0.at != nil }
@@ -60,7 +60,7 @@ struct HostileFileTests {
             let place = try map.place(at: at)
             #expect(place?.at == expected?.at, "\(comment), at \(at)")
             guard let place, let expected else { continue }
-            // And the text goes on from there.
+            // The text continues from there.
             let rest = try self.lines(try map.bytes(from: place), map.header ?? RecordingHeader())
             #expect(rest.first?.number == expected.number, "\(comment), from \(at)")
         }
@@ -112,7 +112,7 @@ struct HostileFileTests {
         (0..<count).map { UInt8(truncatingIfNeeded: number >> (8 * UInt64($0))) }
     }
 
-    /// Frames of a few bytes that claim to hold a tebibyte, with a window of as much, and with one that is allowed.
+    /// Frames of a few bytes that claim to hold a tebibyte, with a window of that size, and with an allowed one.
     private static let claims: [[UInt8]] = {
         let magic: [UInt8] = [0x28, 0xB5, 0x2F, 0xFD]
         let block: [UInt8] = [0x19, 0, 0] + Array("abc".utf8)
@@ -120,7 +120,7 @@ struct HostileFileTests {
             magic + [0xE0] + Self.little(1 << 40, 8) + block,
             magic + [0xC0, 0x68] + Self.little(1 << 40, 8) + block,
             magic + [0xC0, 0xF8] + Self.little(1 << 40, 8) + block,
-            // A block of 1 MiB of one byte, which is more than a block may be.
+            // A block of 1 MiB of one repeated byte, which exceeds the size of a block.
             magic + [0x00, 0x68] + Self.little(1 << 23 | 3, 3) + [0x61],
         ]
     }()
@@ -144,27 +144,27 @@ struct HostileFileTests {
         defer { folder.remove() }
         let text = MarketText.make(frames: 40, gapEvery: 9)
         let whole = try self.packed(folder, text)
-        // Two entries and the footer.
+        // The size of two entries and the footer.
         let table = whole.count - 25
         var file = whole
         func put(_ value: UInt64, at place: Int) {
             file.replaceSubrange(place..<place + 4, with: Self.little(value, 4))
         }
         switch number {
-        // The text of the first frame: four gibibytes, none.
+        // The text length of the first frame: four gibibytes, and none.
         case 0: put(UInt64(UInt32.max), at: table + 4)
         case 1: put(0, at: table + 4)
-        // The first frame's length: all, and none, with the sum as it was.
+        // The length of the first frame: four gibibytes; and none, with an unchanged sum.
         case 2: put(UInt64(UInt32.max), at: table)
         case 3:
             let first = UInt64(file[table]) | UInt64(file[table + 1]) << 8
             let second = UInt64(file[table + 8]) | UInt64(file[table + 9]) << 8
             put(0, at: table)
             put(first + second, at: table + 8)
-        // So many frames.
+        // The number of frames.
         case 4: put(UInt64(UInt32.max), at: whole.count - 9)
         case 5: put(1 << 28, at: whole.count - 9)
-        // A table of nothing but frames without a byte.
+        // A table of frames without a byte.
         default:
             let count = 40_000
             file = Array(whole[..<(table - 8)])

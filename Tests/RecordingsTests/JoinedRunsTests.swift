@@ -9,7 +9,7 @@ import Wire
 struct JoinedRunsTests {
     private static let start: Int64 = 1_767_225_600_000_000_000
 
-    /// Trades one second apart, numbered from one on; the lines, too, those of the first file.
+    /// Returns a run with trades one second apart; `numbers` are those of its trades and of its lines.
     private func run(epoch: UInt64, from second: Int64, numbers: ClosedRange<Int64>) -> String {
         var header = MarketText.header()
         header.start = Self.start + second * 1_000_000_000

@@ -8,7 +8,7 @@ import Wire
 
 @Suite("A recording's map")
 struct MapTests {
-    /// Both kinds of file with the same text.
+    /// Writes the text as an uncompressed and as a compressed file.
     private func files(_ folder: TemporaryFolder, _ text: ByteBuffer) throws -> [String] {
         let path = try folder.write(String(buffer: text), to: "b.jsonl")
         try PackedSegment.pack(path, to: path + ".zst")
@@ -32,7 +32,7 @@ struct MapTests {
         let path = try folder.write("{}\n", to: "a.jsonl")
         for seconds in [10_413_792_000, -10_413_792_000] {
             let times = [timespec(tv_sec: seconds, tv_nsec: 0), timespec(tv_sec: seconds, tv_nsec: 0)]
-            // A file system that has no room for such a time may cut it.
+            // A file system with a smaller range of times may cut this one.
             guard utimensat(AT_FDCWD, path, times, 0) == 0 else { continue }
             let found = try #require(SegmentNames(first: path).all().first)
             #expect(found.changed.magnitude < .max / 2 && (found.changed < 0) == (seconds < 0))
@@ -66,7 +66,7 @@ struct MapTests {
                 #expect(!(map.index != nil) || byWall.offset - earlier.offset < 2 << 20)
                 let end = try map.end(before: wall)
                 #expect(!lines.contains { $0.offset >= end && ($0.wall ?? .max) <= wall })
-                // What is read from there is what stands there.
+                // The text read from there begins with that line.
                 var reader = RecordingReader(header: MarketText.header(), offset: place.offset)
                 let bytes = try map.bytes(from: place)
                 var line: RecordedLine?
@@ -109,7 +109,7 @@ struct MapTests {
         let all = 0..<length
         #expect(packed.span(of: "BINANCE:BTCUSDT", from: 0, atMost: .max) == all)
         #expect(packed.span(of: "BINANCE:BTCUSDT", before: length, atMost: .max) == all)
-        // It trades in the last tenth only.
+        // The symbol trades in the last tenth only.
         let apples = try #require(packed.span(of: "AAPL", from: 0, atMost: .max))
         #expect(apples.lowerBound > 0 && apples.upperBound == length)
         #expect(packed.span(of: "AAPL", before: length, atMost: .max) == apples)
@@ -180,7 +180,7 @@ struct MapTests {
         try stream.seek(at: 1_050_000)
         let found = try #require(try stream.next())
         #expect(found.at == 1_050_000 && text(found) == "151")
-        // Between two files is the next one's beginning.
+        // A time between two files belongs to the next one's beginning.
         try stream.seek(at: 1_500_000)
         let second = try stream.next()
         #expect(text(second) == "201")
@@ -191,7 +191,7 @@ struct MapTests {
         try stream.seek(at: 0)
         let first = try stream.next()
         #expect(text(first) == "1")
-        // Begun in the middle it is what is left.
+        // From a file in the middle, only that one and those behind it are left.
         #expect(try RecordingStream(path: names.path(3) + ".zst").segments.count == 2)
         #expect(try RecordingStream(path: names.path(1) + ".zst", followsSegments: false).segments.count == 1)
     }

@@ -2,7 +2,7 @@ import Market
 import NIOCore
 import Wire
 
-/// A recording of version 2 made up by a seed.
+/// A recording of version 2, generated from a seed.
 enum MarketText {
     static let symbols = ["BINANCE:BTCUSDT", "BINANCE:ETHUSDT", "AAPL"]
 
@@ -21,8 +21,8 @@ enum MarketText {
     }
 
     /// - Parameters:
-    ///   - frames: how many; the third symbol trades in the last tenth only.
-    ///   - gapEvery: after how many frames a gap stands.
+    ///   - frames: the number of frames; the third symbol trades in the last tenth only.
+    ///   - gapEvery: the number of frames between two gaps.
     static func make(frames: Int, seed: UInt64 = 1, gapEvery: Int = .max, hasEnd: Bool = true) -> ByteBuffer {
         var chance = SeededGenerator(seed: seed)
         var text = ByteBuffer()

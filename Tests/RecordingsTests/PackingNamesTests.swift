@@ -7,12 +7,12 @@ import TickertapeTesting
 
 @Suite("The naming of compressed files")
 struct PackingNamesTests {
-    /// A disk of which some steps fail.
+    /// A disk on which renaming or linking fails.
     private struct Refusing: SegmentDisk {
-        /// What renaming and linking answer, as `errno`; 0 does them.
+        /// The errors of renaming and linking, as `errno`; 0 succeeds.
         var renames: Int32 = 0
         var links: Int32 = 0
-        /// Called when the draft is written and has no name yet.
+        /// Called when the draft is written, before it is named.
         var beforeNaming: @Sendable () -> Void = {}
         private let disk = SystemSegmentDisk()
 

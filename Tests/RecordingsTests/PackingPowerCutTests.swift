@@ -15,7 +15,7 @@ struct PackingPowerCutTests {
         return text
     }
 
-    /// The steps of compressing two files, before each of which the power may go.
+    /// Returns the disk's states before each step of compressing two files.
     private func states(of texts: [ByteBuffer], renames: Bool) throws -> [ForgetfulDisk.State] {
         let folder = try TemporaryFolder()
         defer { folder.remove() }
@@ -23,7 +23,7 @@ struct PackingPowerCutTests {
         for (index, text) in texts.enumerated() {
             _ = try folder.write(String(buffer: text), to: names.name(index + 1))
         }
-        // Where it renames it needs no links.
+        // A disk that renames needs no links.
         let disk = ForgetfulDisk(folder: folder.path, renames: renames, links: !renames)
         #expect(SegmentUpkeep(names, disk: disk).pack() == [])
         disk.end()
@@ -52,7 +52,7 @@ struct PackingPowerCutTests {
                 fclose(file)
             }
             let names = SegmentNames(first: "\(folder.path)/a.jsonl")
-            // Before anything is done about it, a reader finds all of it.
+            // A reader finds everything before the work is repeated.
             let found = names.all()
             try #require(found.map(\.place) == [1, 2], "cut \(number): \(survivors.keys.sorted())")
             for (segment, text) in zip(found, texts) { #expect(try self.text(segment.path) == text, "cut \(number)") }
@@ -65,7 +65,7 @@ struct PackingPowerCutTests {
         #expect(kinds.count > 6 && kinds.contains { $0.contains("a.jsonl") && $0.contains("a.jsonl.zst") })
     }
 
-    /// Syncs no file.
+    /// A disk that does not sync files.
     private final class Careless: SegmentDisk {
         private let disk: ForgetfulDisk
 

@@ -8,7 +8,7 @@ import Wire
 
 @Suite("Compressed recordings")
 struct PackingTests {
-    /// All text of a file, and what could not be read.
+    /// Returns the whole text of a file, and the parts that could not be read.
     private func text(_ path: String) throws -> (text: ByteBuffer, damage: [RecordingBytes.Damage]) {
         let bytes = try RecordingBytes(path: path)
         var text = ByteBuffer()
@@ -36,7 +36,7 @@ struct PackingTests {
         RecordingSyntax.header(header, into: &demo)
         let foreign = [
             "my shopping list\n", #"{"tickertape":2}"#, #"{"tickertape":1,"symbols":[]}"# + "\n", "\0\0\0\0",
-            // Another recording's, and one whose first line is damaged.
+            // Another recording's file, and one whose first line is damaged.
             String(buffer: demo), String(market.dropFirst()),
         ]
         for (name, text) in zip(names, foreign) { _ = try folder.write(text, to: name) }
@@ -49,7 +49,7 @@ struct PackingTests {
         #expect(before == (names.prefix(6) + ["a-0007.jsonl.zst", names[7], "a-0009.jsonl"]).sorted())
         for (name, text) in zip(names, foreign) { #expect(try folder.read(name) == text) }
         #expect(care.strangers().sorted() == names.prefix(6).map { "\(folder.path)/\($0)" }.sorted())
-        // What is not ours is not counted either.
+        // Foreign files do not count towards the size either.
         let size = try RecordingBytes(path: "\(mine).zst").size
         #expect(care.removeOld(now: .max, age: nil, bytes: size, newest: "") == [])
         #expect(care.removeOld(now: .max, age: 1, bytes: 0, newest: "") == ["\(mine).zst"])
@@ -115,7 +115,7 @@ struct PackingTests {
         defer { folder.remove() }
         let path = try self.packed(folder, MarketText.make(frames: 4_000))
         let descriptor = open(path, O_RDWR)
-        // The head of the first frame's first block (RFC 8878, 3.1.1).
+        // The header of the first frame's first block (RFC 8878, 3.1.1).
         let nonsense = [UInt8](repeating: 0xA5, count: 64)
         #expect(pwrite(descriptor, nonsense, nonsense.count, 9) == nonsense.count)
         close(descriptor)
@@ -163,7 +163,7 @@ struct PackingTests {
                     #expect(known)
                 }
             }
-            // The index and the table may be hit, which are no text; else something is told.
+            // A flipped bit in the index or the table costs no text; any other is reported.
             #expect(good == lines.count || !damage.isEmpty || bad > 0, "byte \(place)")
             #expect(good >= lines.count - 3_000, "byte \(place)")
             withUnsafeBytes(of: byte) { _ = pwrite(descriptor, $0.baseAddress, 1, place) }

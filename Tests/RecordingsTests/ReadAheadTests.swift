@@ -9,7 +9,7 @@ struct ReadAheadTests {
     private struct Read: Equatable {
         var text = ByteBuffer()
         var damage: [RecordingBytes.Damage] = []
-        /// How long the text was when the damage was known, and whether it failed in the end.
+        /// The length of the text when each damage was reported, and the final error.
         var places: [Int] = []
         var failure: String?
     }
@@ -97,7 +97,7 @@ struct ReadAheadTests {
             try bytes.readAhead()
             for _ in 0..<reads % 4 { #expect(try bytes.next() != nil) }
         }
-        // Others may have come and gone meanwhile, but not forty of them.
+        // Other tests may start or end threads meanwhile, but not forty of them.
         let end = ContinuousClock.now + .seconds(30) * Patience.factor
         while Self.threads >= before + 20, ContinuousClock.now < end { try await Task.sleep(for: .milliseconds(5)) }
         #expect(Self.threads < before + 20)

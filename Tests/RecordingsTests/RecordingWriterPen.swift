@@ -2,7 +2,7 @@ import Market
 import NIOCore
 import Wire
 
-/// A recording by hand: lines at seconds of the wall clock, which need not go on with the monotonic one.
+/// A writer of recordings with lines at any seconds of the wall clock, independent of the monotonic clock.
 struct RecordingWriterPen {
     static let start: Int64 = 1_767_225_600_000_000_000
     static let second: Int64 = 1_000_000_000
@@ -15,13 +15,13 @@ struct RecordingWriterPen {
     private var wallClocks: [Int64]
     private var nextMark: Int
     private let lie: (_ mark: Int, inout WallClockMarks) -> Void
-    /// How many marks there are.
+    /// The number of marks.
     private(set) var marks = 0
 
     /// - Parameters:
-    ///   - monotonic: of the file's beginning, s.
-    ///   - hasMarks: whether it gets marks as a recorder writes them.
-    ///   - lie: changes what a mark says, by its place among them.
+    ///   - monotonic: the monotonic clock at the file's beginning, s.
+    ///   - hasMarks: whether it writes marks as a recorder does.
+    ///   - lie: changes the content of a mark, given the mark's number.
     init(
         wall: Int64,
         monotonic: Int64 = 0,
@@ -107,7 +107,7 @@ struct RecordingWriterPen {
         RecordingSyntax.gap(gap, dropped: dropped, self.stamp(wall, after: 0), into: &self.text)
     }
 
-    /// Passes over the numbers of trades that the recorder left out.
+    /// Skips the numbers of trades that the recorder left out.
     mutating func leaveOut(_ trades: UInt64) { self.sequence += trades }
 
     mutating func ping(_ wall: Double, after: Double) {

@@ -51,7 +51,7 @@ struct StopIndexTests {
         #expect(found.indexFault != nil && found.damagedLines == 0 && found.holeCount == 3)
     }
 
-    /// Makes the index one of version 1, of the same length.
+    /// Turns the index into one of version 1 with the same length.
     private static func makeOlder(_ path: String) throws {
         var file = ForgetfulDisk.content(of: path)
         let begin = Array(#"{"index":2,"#.utf8)
@@ -86,7 +86,7 @@ struct StopIndexTests {
             _ = try RecordingEdits.repair(from, to: target, form: .current)
             from = target
         }
-        // Twice made they are not there twice.
+        // A second repair does not duplicate the marks.
         #expect(ForgetfulDisk.content(of: from) == ForgetfulDisk.content(of: "\(folder.path)/b.jsonl"))
         let stream = try RecordingStream(path: from)
         var marks: [GapMarkers] = []

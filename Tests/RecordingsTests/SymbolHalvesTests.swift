@@ -6,7 +6,8 @@ import Wire
 
 @Suite("Halves of a recording, cut by symbols")
 struct SymbolHalvesTests {
-    /// Reads of many frames, each of which has one arrival; in each the second frame comes again without numbers.
+    /// Returns batches of many frames with one arrival each; in each batch one frame repeats an earlier one without
+    /// numbers.
     private static func recording() -> String {
         var text = ByteBuffer()
         RecordingSyntax.header(MarketText.header(), into: &text)
@@ -18,7 +19,7 @@ struct SymbolHalvesTests {
                 number += 1
                 let stamp = RecordingSyntax.Stamp(number: number, wall: 1_767_225_600_000_000_000 + at, at: at)
                 let isAgain = place == 6
-                // Few of the one symbol, many of the other.
+                // Few frames of one symbol, many of the other.
                 let symbol = MarketText.symbols[place == 0 || place == 15 ? 0 : 1]
                 let price = isAgain ? sequence - 5 : sequence
                 RecordingSyntax.frame(
@@ -53,7 +54,7 @@ struct SymbolHalvesTests {
             let result = try RecordingEdits.merge(order, to: target, form: .current)
             #expect(result.frames == 200, "\(result)")
             var numbers: [UInt64] = []
-            // Of a frame that comes again, how many numbers lie between the two.
+            // How many numbers lie between a frame and its repetition.
             var between: [Int] = []
             var places: [ByteBuffer: Int] = [:]
             let stream = try RecordingStream(path: target, followsSegments: false)

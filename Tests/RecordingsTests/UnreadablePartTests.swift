@@ -8,7 +8,7 @@ import Wire
 struct UnreadablePartTests {
     private static let start: Int64 = 1_767_225_600_000_000_000
 
-    /// One file of a run, with one frame.
+    /// Returns one file of a run, with one frame.
     private static func part(_ place: Int, epoch: UInt64 = 1) -> String {
         let at = Int64(place - 1) * 1_000_000_000
         var header = MarketText.header()

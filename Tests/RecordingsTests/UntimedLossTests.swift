@@ -35,7 +35,7 @@ struct UntimedLossTests {
         }
         let repaired = try RecordingEdits.repair(path, to: "\(path)-r", form: .current)
         #expect(try repaired.losses == 1 && gaps("\(path)-r").map(\.dropped) == [1])
-        // From the start, from within what is missing, and up to within it; from behind it nothing is missing.
+        // From the start, from within the loss, and up to within it; behind the loss no line is missing.
         let second: Int64 = 1_000_000_000
         let ranges: [(from: Int64?, to: Int64?, isReported: Bool)] = [
             (nil, nil, true), (start, nil, true), (start + second, nil, true), (nil, start + second, true),

@@ -11,7 +11,7 @@ struct WallClockMarkTests {
     private static let start = RecordingWriterPen.start / 1_000
     private static let interval = Int64(GapMarkers.interval)
 
-    /// Seconds of the wall clock, for lines of some 4 KiB.
+    /// The seconds of the wall clock at each line, for lines of about 4 KiB.
     private static let clocks: [(name: String, seconds: [Int])] = [
         ("straight", Array(0..<900)),
         ("set back once", Array(0..<400) + Array(100..<600)),
@@ -21,7 +21,7 @@ struct WallClockMarkTests {
         ("standing still", [Int](repeating: 7, count: 900)),
     ]
 
-    /// A file of such lines, with marks that are true but for a lie.
+    /// Writes a file with such lines; its marks are correct except for those that `lie` changes.
     private func text(
         _ seconds: [Int],
         hasMarks: Bool = true,
@@ -29,7 +29,7 @@ struct WallClockMarkTests {
     ) -> RecordingWriterPen {
         var pen = RecordingWriterPen(wall: Int64(seconds[0]), hasMarks: hasMarks, lie: lie)
         for (place, second) in seconds.enumerated() {
-            // As in real recordings, some lines are dated a little before the one before them.
+            // As in real recordings, some lines have a slightly earlier wall clock than the line before.
             pen.trade(Double(second) + (place % 5 == 0 ? 1.2 : 0.1), padding: 3_500)
         }
         return pen
@@ -103,7 +103,7 @@ struct WallClockMarkTests {
         (nil, 40), (50, nil), (120, 130), (150, 160), (290, 310), (450, nil), (610, 620), (5_100, 5_105), (899, nil),
     ]
 
-    /// What `cut` makes of each range; a text where there is nothing in it.
+    /// Returns the part that `cut` makes of each range; a text where the range has no line.
     private func pieces(_ path: String, _ folder: TemporaryFolder, _ name: String) throws -> [String] {
         try Self.ranges.enumerated().map { place, range in
             var cut = RecordingEdits.Cut()
@@ -162,7 +162,7 @@ struct WallClockMarkTests {
         let truth = try self.pieces(write("b", hasMarks: false), folder, "pb").map(self.unnumbered)
         let path = try write("a", hasMarks: true)
         #expect(try self.pieces(path, folder, "pa").map(self.unnumbered) == truth)
-        // Files in which nothing of the time is are passed over.
+        // Files without a line in the range are passed over.
         for (from, to, files) in [(0, 50, 1), (720, 730, 1), (601, 700, 1)] {
             var cut = RecordingEdits.Cut()
             cut.from = (Self.start + Int64(from) * 1_000_000) * 1_000
@@ -172,7 +172,7 @@ struct WallClockMarkTests {
         }
     }
 
-    /// The pen's trades are numbered by their lines, of which files with marks have more.
+    /// Keeps only the times: the pen numbers trades by lines, of which files with marks have more.
     private func unnumbered(_ piece: String) -> [String] {
         piece.split(separator: "\n").map { line in
             let times = line.split(separator: ",").filter { $0.hasPrefix("\"wall\"") || $0.hasPrefix("\"mono\"") }
@@ -207,7 +207,7 @@ struct WallClockMarkTests {
                 #expect(pieces == truth, "\(file)")
                 let found = try RecordingCheck.check(path)
                 #expect(found.wrongMarks > 0 && !found.isIntact, "\(file)")
-                // A new file has true ones.
+                // A repaired file has correct marks.
                 _ = try RecordingEdits.repair(path, to: "\(path)-whole", form: .current)
                 #expect(try RecordingCheck.check("\(path)-whole").isIntact)
             }
@@ -254,7 +254,7 @@ struct WallClockMarkTests {
                 }
             }
         }
-        // What an earlier version wrote does not say it, and is read from its start.
+        // Marks of an earlier version lack the wall clocks, so that the file is read from its start.
         let lines = String(buffer: self.text(Self.clocks[0].seconds).text).split(separator: "\n").map { line in
             guard line.contains("\"event\":\"mark\"") else { return String(line) }
             let keys = line.dropLast(18).replacingOccurrences(of: "\"latest\"", with: "\"lapsed\"")

@@ -11,7 +11,7 @@ import Wire
 struct EarlierRecordingsTests {
     private static let now = SystemClock.now().wall / 1_000_000_000 * 1_000_000_000
 
-    /// A recorder's thread gives way to others: beside builds the writing of many frames takes its time.
+    /// The recorder's thread has a low priority: beside builds it takes long to write many frames.
     private static let stop: Duration = .seconds(30 * Patience.factor)
 
     private func recorder(
@@ -35,7 +35,7 @@ struct EarlierRecordingsTests {
         )
     }
 
-    /// Records `count` trades, in reads of two frames of which one holds a trade.
+    /// Records `count` trades, in batches of two frames, one of which holds a trade.
     private func record(_ path: String, epoch: UInt64, count: Int, source: String? = "live") async throws {
         let recorder = try self.recorder(path, epoch: epoch, source: source)
         self.feed(recorder, epoch: epoch, count: count)
@@ -145,7 +145,7 @@ struct EarlierRecordingsTests {
         let runs = self.found(in: folder)
         #expect(runs.map(\.sequences) == [1..<3_001])
         #expect(runs.first?.trades.map { "\($0.price)" } == (1...3_000).map { "\($0)" })
-        // Also where the part is as much as is kept.
+        // Also where the part alone has as many trades as the limit.
         #expect(self.found(in: folder) { $0.trades = 100 }.map(\.sequences) == [2_901..<3_001])
     }
 
@@ -177,7 +177,7 @@ struct EarlierRecordingsTests {
         #expect(self.found(in: folder) { $0.time = -1 }.isEmpty)
         #expect(self.found(in: folder) { $0.files = 0 }.isEmpty)
         #expect(EarlierRecordings(folder: "\(folder.path)/none").trades(now: Self.now).isEmpty)
-        // Ten minutes later all of it is old.
+        // More than ten minutes later every trade is too old.
         #expect(EarlierRecordings(folder: folder.path).trades(now: Self.now + 700_000_000_000).isEmpty)
     }
 }

@@ -4,18 +4,18 @@ import NIOConcurrencyHelpers
 import Recordings
 import Testing
 
-/// A disk in memory that fills, stalls, forgets what was not synced, and fails to make files.
+/// A disk in memory that can become full, stall, lose unsynced bytes, and fail to create files.
 final class FaultyDisk: RecordingDisk {
     struct File: Equatable {
         var content: [UInt8] = []
-        /// How much of it would survive a power cut.
+        /// How much of the content would survive a power cut, bytes.
         var synced = 0
         var isClosed = false
     }
 
     struct State {
         var files: [String: File] = [:]
-        /// How many bytes fit on it.
+        /// The disk's size, bytes.
         var capacity = Int.max
         var makesFiles = true
         var truncates = true
@@ -31,13 +31,13 @@ final class FaultyDisk: RecordingDisk {
 
     func content(_ path: String) -> [UInt8] { self.state.withLockedValue { $0.files[path]?.content ?? [] } }
 
-    /// What is there after a power cut now.
+    /// Returns the files as a power cut would leave them now.
     func survivors() -> [String: [UInt8]] {
         self.state.withLockedValue { $0.files.mapValues { Array($0.content.prefix($0.synced)) } }
     }
 
-    /// What may be there after a power cut now: of what was not synced any part, and pages of zeros where only the length
-    /// was kept.
+    /// Returns the files as a power cut may leave them now: with any part of the unsynced bytes, and with pages of
+    /// zeros where only the length was kept.
     func survivors(_ chance: inout SeededGenerator) -> [String: [UInt8]] {
         let page = 512
         return self.state.withLockedValue { state in
@@ -107,9 +107,9 @@ final class FaultyDisk: RecordingDisk {
 }
 
 extension Recorder {
-    /// A recorder of `a.jsonl` that writes to such a disk.
+    /// Creates a recorder of `a.jsonl` that writes to this disk.
     ///
-    /// - Parameter complain: is told what it says; that is a failure of the test where nobody asks for it.
+    /// - Parameter complain: receives the recorder's warnings; without it, a warning fails the test.
     convenience init(
         on disk: FaultyDisk,
         epoch: UInt64,

@@ -5,15 +5,15 @@ import Recordings
 import Testing
 import Wire
 
-/// Power cuts at moments that a seed chooses, on a disk that keeps what was synced and any part of the rest.
+/// Power cuts at moments chosen by a seed, on a disk that keeps the synced bytes and any part of the rest.
 @Suite("The recorder and power cuts")
 struct PowerCutTests {
     private static let millisecond: Int64 = 1_000_000
     private static let start: Int64 = 1_767_225_600_000_000_000
 
-    /// What was recorded when the power went, and what the disk has of it.
+    /// The recorded frames at the power cut, and the files on the disk after it.
     private struct Cut {
-        /// The arrivals, ns since the start; the frame's number on the tape is its place, from 1.
+        /// The arrivals, ns since the start; the frame at index 0 has the number 1 on the tape.
         var arrivals: [Int64] = []
         var now: Int64 = 0
         var names: [String] = []
@@ -21,7 +21,7 @@ struct PowerCutTests {
         var synced: [String: Int] = [:]
     }
 
-    /// Records for up to 4 s with the recorder's own rhythm, and cuts the power.
+    /// Records for up to 4 s with the recorder's own timing, and cuts the power.
     private func record(_ chance: inout SeededGenerator) throws -> Cut {
         let disk = FaultyDisk()
         var settings = RecorderSettings()
@@ -81,10 +81,10 @@ struct PowerCutTests {
                     switch line.content {
                     case .frame(_, let numbers, _):
                         let first = try #require(numbers?.first)
-                        // Nothing twice, and nothing that was not recorded.
+                        // Neither a duplicate nor a frame that was not recorded.
                         #expect(kept.insert(first).inserted && first <= cut.arrivals.count)
                     case .damaged, .torn:
-                        // Only where the disk had promised nothing.
+                        // Only behind the synced bytes.
                         #expect(line.offset + Int64(line.length) >= cut.synced[name] ?? 0, "\(number): \(line)")
                         torn += 1
                     case .header, .gap, .note, .unknown: break
@@ -95,7 +95,7 @@ struct PowerCutTests {
             let missing = (1...UInt64(max(due, 1))).first { $0 <= due && !kept.contains($0) }
             #expect(missing == nil, "cut \(number) of seed \(seed), \(due) frames are due")
         }
-        // Cuts that tear nothing prove little.
+        // Cuts that tear no line would prove little.
         #expect(torn > 20 && files > 200)
     }
 }

@@ -67,7 +67,7 @@ struct RecorderQueueTests {
                 if case .frame(_, _, _, let numbers, _) = entry { numbers.first } else { nil }
             }
             written += numbers
-            // As many find room as were written, and none before.
+            // As many frames fit as were written, and none before.
             let isEarly = append(count)
             taken.clear()
             queue.takeBack(taken)
@@ -128,7 +128,7 @@ struct RecorderQueueTests {
         try await self.wait { begun.withLockedValue { $0 } == 1 }
         read(2...61)
         #expect(recorder.dropped == 20)
-        // Each write takes a frame. The disk stalls again where half of what waited is not written yet.
+        // Each write takes a frame. The disk stalls again when half of the queue is written.
         for _ in 0..<20 { permits.signal() }
         try await self.wait { begun.withLockedValue { $0 } == 21 }
         read(62...71)
@@ -156,7 +156,7 @@ struct RecorderQueueTests {
         }
         var answers = [queue.await(), came(), came()]
         #expect(answers == [true, true, false])
-        // Something waits: it must not lie down.
+        // The queue is not empty: the writer must not sleep.
         answers = [queue.await()]
         _ = queue.take()
         answers.append(came())
@@ -165,7 +165,7 @@ struct RecorderQueueTests {
         #expect(answers == [false, false, true, true, true])
     }
 
-    /// Waits for what another thread does.
+    /// Waits for another thread's effect.
     private func wait(_ condition: () -> Bool) async throws {
         for _ in 0..<(6_000 * Patience.factor) {
             if condition() { return }
@@ -192,9 +192,9 @@ struct RecorderQueueTests {
                 symbols: SymbolTable()
             )
             recorder.read(batch)
-            // The header, and a line for each.
+            // The header, and a line for each frame.
             try await self.wait { (disk.survivors()["a.jsonl"] ?? []).count { $0 == 0x0A } == number + 1 }
-            // The pause is over only when the writer waits to be woken.
+            // The pause has begun only when the writer waits to be woken.
             try await self.wait { recorder.queue.withLockedValue { $0.isAwaited } }
         }
         #expect(await recorder.finish().frames == 3)

@@ -186,7 +186,7 @@ struct RecorderTests {
         let folder = try TemporaryFolder()
         defer { folder.remove() }
         let path = try folder.write("evidence", to: "a.jsonl")
-        // Else the start would compress the complete file meanwhile.
+        // Otherwise the start would compress the complete file.
         var settings = RecorderSettings()
         settings.compresses = false
         let recorder = try self.recorder(path, settings: settings)

@@ -77,7 +77,7 @@ struct RecordingFaultTests {
         return check.findings
     }
 
-    /// Waits for what another thread does.
+    /// Waits for another thread's effect.
     private func wait(_ condition: () -> Bool) async throws {
         for _ in 0..<6_000 * Patience.factor {
             if condition() { return }
@@ -92,7 +92,7 @@ struct RecordingFaultTests {
         var writer = try self.writer(disk) { $0.segmentBytes = 60_000 }
         let start: Int64 = 1_767_225_600_000_000_000
         var arrivals: [Int64] = []
-        // A frame every 3 ms; the recorder's thread looks every 50 ms, as its settings have it.
+        // A frame every 3 ms; the writer flushes every 50 ms.
         for now in stride(from: 0, to: 6_000 * Self.millisecond, by: Int(Self.millisecond)) {
             if now % (3 * Self.millisecond) == 0 {
                 arrivals.append(now)
@@ -101,7 +101,7 @@ struct RecordingFaultTests {
             if now % (50 * Self.millisecond) == 0 { writer.flush(now: now) }
             if let deadline = writer.syncDeadline, deadline <= now { writer.sync(now: now) }
             guard now % (197 * Self.millisecond) == 0 else { continue }
-            // In the order of their names' numbers: by letters the first one, which has none, would be the last.
+            // Ordered by number: in the alphabet the first name, which has no number, would be last.
             let names = (1...writer.segments).map { SegmentNames(first: "a.jsonl").name($0) }
             let survivors = disk.survivors()
             #expect(Set(survivors.keys) == Set(names))
@@ -189,10 +189,10 @@ struct RecordingFaultTests {
         }
         self.read(recorder, 1)
         try await self.wait { isStuck.withLockedValue { $0 } }
-        // The disk stands still; every call returns all the same.
+        // The disk is stalled; every call returns nevertheless.
         for number in 2...5_000 { self.read(recorder, number) }
         #expect(recorder.dropped > 1_000)
-        // Said once, while the disk still stands.
+        // Reported once, while the disk is still stalled.
         try await self.wait { !complaints.withLockedValue { $0.isEmpty } }
         #expect(complaints.withLockedValue { $0.filter { $0.contains("the disk is too slow") }.count } == 1)
         gate.lock()
@@ -277,14 +277,14 @@ struct RecordingFaultTests {
         let problems = [writer.takeSyncProblem(), writer.takeSyncProblem(), writer.takeProblem()]
         #expect(problems == ["Input/output error", nil, nil])
         #expect(writer.doubted == 20 && writer.failed == 0)
-        // It is tried again by itself, and no news within the minute.
+        // The sync is retried without a call, and the failure is not reported again within the minute.
         #expect(writer.syncDeadline == 530 * Self.millisecond)
         record(31...35)
         writer.sync(now: 530 * Self.millisecond)
         let again = writer.takeSyncProblem()
         #expect(again == nil && writer.doubted == 25)
         #expect(self.check(disk.content("a.jsonl")).events["unsynced"] == nil)
-        // The disk does not take the line that tells of it: it is told all the same.
+        // The disk does not take the line about the frames in doubt, which a later line then names.
         disk.state.withLockedValue { state in
             state.syncs = true
             state.capacity = state.used
@@ -336,7 +336,7 @@ struct RecordingFaultTests {
         }
         let completed = writer.takeCompleted()
         #expect(writer.segments == 2 && completed == ["a.jsonl"])
-        // The clock is set back over midnight: that is no new day.
+        // The clock is set back over midnight, which is not a new day.
         self.append(&writer, 21, wall: midnight - Self.millisecond, monotonic: 21 * Self.millisecond)
         #expect(writer.segments == 2)
         for number in 22...1_000 {
@@ -370,7 +370,7 @@ struct RecordingFaultTests {
         disk.state.withLockedValue { $0.makesFiles = false }
         for number in 1...200 { self.append(&writer, number, wall: 0, monotonic: Int64(number)) }
         writer.flush(now: 200)
-        // Nothing is missing, so nobody is told that it is; what is wrong is told once.
+        // No frames are missing, so that no loss is reported; the problem is reported once.
         let problem = writer.takeProblem()
         let rotation = [writer.takeRotationProblem(), writer.takeRotationProblem()]
         #expect(writer.segments == 1 && problem == nil && rotation == ["No space left on device", nil])

@@ -6,7 +6,7 @@ import TickertapeTesting
 
 @Suite("The lock of a recording that is being written")
 struct RecordingLockTests {
-    /// Looks for files as a starting program does: opens each as soon as it is there, and takes its lock for a moment.
+    /// A thread that opens each file as soon as it exists and briefly takes its lock, as a starting program does.
     private final class Looker: Sendable {
         let path = NIOLockedValueBox<String?>(nil)
         let wins = NIOLockedValueBox(0)
@@ -21,7 +21,7 @@ struct RecordingLockTests {
                 last = path
                 if flock(file, LOCK_EX | LOCK_NB) == 0 {
                     self.wins.withLockedValue { $0 += 1 }
-                    // Long enough that who does not wait goes on without.
+                    // Long enough that a recorder without a wait would go on without the lock.
                     usleep(2_000)
                 }
                 close(file)
@@ -39,7 +39,7 @@ struct RecordingLockTests {
         var unlocked = 0
         var number = 0
         let end = ContinuousClock.now + .seconds(5)
-        // Whoever comes first gets it; the looker does now and then, and where there is one processor perhaps never.
+        // The lock goes to the first; the looker wins now and then, and with a single processor perhaps never.
         while looker.wins.withLockedValue({ $0 }) < 3, ContinuousClock.now < end {
             number += 1
             let path = "\(folder.path)/\(number)"

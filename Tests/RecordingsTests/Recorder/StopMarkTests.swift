@@ -90,7 +90,7 @@ struct StopMarkTests {
             wall += Int64(chance.next() % 1_000_000)
             let at = 7 + Int64(number) * 1_000_000
             switch number {
-            // Ahead while the disk is full: what it does not take is in no mark.
+            // The clock is ahead while the disk is full: lines that are not written are in no mark.
             case 300:
                 disk.state.withLockedValue { $0.capacity = $0.used + 10_000 }
                 wall += hour
@@ -102,7 +102,7 @@ struct StopMarkTests {
             case 1_900: wall += hour
             default: break
             }
-            // What happens while a read is looked at is written before its frames.
+            // An event during a read is written before the frames of that read.
             if number % 50 == 0 { writer.append(note: RecordedNote(.ping), wall: wall + 30_000, monotonic: at) }
             let numbers = RecordedNumbers(first: UInt64(number), count: 1)
             writer.append(frame: frame, of: .finnhub, received: wall, monotonic: at, numbers: numbers, epoch: 1)
