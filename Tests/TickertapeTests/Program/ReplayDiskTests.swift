@@ -21,7 +21,9 @@ struct ReplayDiskTests {
             [
                 "clang", "-shared", "-fPIC", "-o", library, "\(RunningProgram.sources)/Tests/Clients/faulty_disk.c",
                 "-ldl",
-            ]
+            ],
+            // The toolchain's compiler need not be on the path of the programs under test.
+            environment: ProcessInfo.processInfo.environment["PATH"].map { ["PATH": $0] } ?? [:]
         )
         try #require(await compiler.ending() == .exit(0), "\(compiler.errors)")
         return library
@@ -47,7 +49,7 @@ struct ReplayDiskTests {
         let program = try await self.start(folder)
         _ = try folder.write("", to: "fail")
         #expect(await program.ending() == .exit(1), "\(program.errors)")
-        let lines = program.errors.split(separator: "\n").filter { $0.contains("a.jsonl") }
+        let lines = program.errors.split(separator: "\n").filter { $0.contains("Input/output error") }
         #expect(lines.count == 1 && lines[0].hasSuffix("/a.jsonl: Input/output error"), "\(program.errors)")
         #expect(!program.errors.contains("end of the recording"))
     }
