@@ -1,7 +1,7 @@
 import Market
 import Wire
 
-/// A recording as an input: its lines, the wall clock of each, and what is missing between them.
+/// A recording as an input of an edit: its lines, the wall clock of each, and the losses between them.
 final class LineSource {
     /// The header of the lines returned: the first one; where they begin at a wall clock inside joined files, the last
     /// one before the first line returned.
@@ -72,7 +72,7 @@ final class LineSource {
         return first.monotonic.map { $0.addingCapped(at) }
     }
 
-    /// How many files have been read from so far.
+    /// The number of files read from so far.
     var files: Int { self.stream.segment - self.first + 1 - self.filesPassed }
 
     /// The line that reports a loss before the last line, or at the end.

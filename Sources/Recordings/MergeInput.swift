@@ -10,7 +10,7 @@ final class MergeInput {
     private(set) var wall: Int64 = .min
     /// The wall clock of the newest line, ns since 1970; stays where the recording ends.
     private(set) var endWall: Int64 = .min
-    /// What is missing before the current line.
+    /// The loss before the current line.
     private var loss: RecordingLoss?
     /// The loss before the next numbered frame, kept back because another input may hold what is missing.
     var postponed: RecordingLoss?

@@ -23,7 +23,7 @@ package final class RecordingBytes {
     private let file: DiskFile
     /// The file's size on the disk, in bytes.
     package let size: Int64
-    /// Whether it is compressed.
+    /// Whether the file is compressed.
     package let isPacked: Bool
     private let unpacker: FrameUnpacker?
     /// The offset of the next read, and the bytes read but not used yet.

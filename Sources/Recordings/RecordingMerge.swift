@@ -122,7 +122,7 @@ private struct RecordingMerge: ~Copyable {
         try self.append(loss.line(epoch: epoch, next: next, symbol: symbol))
     }
 
-    // MARK: What is missing
+    // MARK: Losses
 
     /// Reports the loss before a line of an input, unless another input of the same run has the lines.
     private mutating func reportLoss(of input: MergeInput, before line: RecordedLine) throws(RecordingFailure) {

@@ -202,8 +202,8 @@ package final class RecordingStream {
     /// was set back. Passes over what the index or marks prove to be earlier; lines behind the place may be earlier,
     /// too.
     ///
-    /// - Returns: the number that the next line should have, and the latest wall clock before it, µs since 1970; `nil` where
-    ///   nothing was passed over.
+    /// - Returns: the expected number of the next line, and the latest wall clock before it, µs since 1970; `nil` where
+    ///   no line was passed over.
     func begin(wall: Int64) throws(RecordingFailure) -> (number: UInt64, latest: Int64?)? {
         let moment = RecordingSyntax.microseconds(wall)
         var passed: (number: UInt64, latest: Int64?)?

@@ -23,7 +23,7 @@ package struct SegmentUpkeep {
         self.disk = disk
     }
 
-    // MARK: Whose files they are
+    // MARK: Ownership
 
     /// Returns the files with names like this recording's that do not belong to it.
     package func strangers() -> [String] {

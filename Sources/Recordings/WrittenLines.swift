@@ -53,7 +53,7 @@ struct WrittenLines {
         return false
     }
 
-    /// Whether a written stretch begins before this number and ends at it or behind it.
+    /// Whether a written stretch begins at or before this number and ends at or behind it.
     func reaches(_ number: UInt64) -> Bool {
         let place = self.place(of: number)
         return place > 0 && number <= self.stretches[place - 1].upperBound

@@ -6,8 +6,8 @@ import Wire
 
 @Suite("Halves of a recording, cut by symbols")
 struct SymbolHalvesTests {
-    /// Returns batches of many frames with one arrival each; in each batch one frame repeats an earlier one without
-    /// numbers.
+    /// Returns batches of many frames with one arrival each; in each batch the seventh frame repeats the
+    /// second, without numbers.
     private static func recording() -> String {
         var text = ByteBuffer()
         RecordingSyntax.header(MarketText.header(), into: &text)

@@ -1,7 +1,7 @@
 import NIOCore
 import Wire
 
-// The writer's thread.
+// The methods of the writer's thread.
 extension Recorder {
     /// Waits until the thread is woken, at most until a monotonic time.
     private func listen(until time: Int64) { self.wake.wait(atMost: time - self.clock.systemNow) }
@@ -19,8 +19,8 @@ extension Recorder {
     func writeUntilFinished() {
         // The longest wait without a wake-up, ns.
         let idle: Int64 = 3_600_000_000_000
-        // While frames come, the thread checks the queue by itself, and the feed does not wake it. After a pause the feed
-        // wakes it for the first entry.
+        // While frames come, the thread checks the queue by itself, and the feed does not wake it. After a pause the
+        // feed wakes it for the first entry.
         var looksByItself = false
         // When the queue was last checked, monotonic ns.
         var looked: Int64 = 0

@@ -50,7 +50,8 @@ package final class Recorder: TapeReader {
     ///   - isByHand: whether to start no thread and no maintenance of older files: ``drain()`` writes, and ``close()``
     ///     ends the recording.
     ///   - complain: is called on the recorder's threads with each problem, and with the recovery from it.
-    /// - Throws: ``RecordingWriter/Failure`` when the file cannot be made, and the system's error without a thread.
+    /// - Throws: ``RecordingWriter/Failure`` when the file cannot be made; ``SystemCallFailure`` when the process can have
+    ///   no more threads or descriptors.
     package init(
         path: String,
         symbols: [String],

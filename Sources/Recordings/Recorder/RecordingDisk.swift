@@ -42,7 +42,7 @@ package struct SystemDisk: RecordingDisk {
     package init() {}
 
     package func create(_ path: String) throws(DiskFailure) -> any RecordingOutput {
-        // O_EXCL: an existing file is somebody's data.
+        // O_EXCL: an existing file is never overwritten.
         let descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_APPEND | O_CLOEXEC, 0o644)
         guard descriptor >= 0 else { throw DiskFailure(errno) }
         // The lock shows to other programs that this recording is not over; it ends with the process. A reader of the

@@ -1,6 +1,6 @@
 import Wire
 
-// The files, one behind the other.
+// The sequence of files.
 extension RecordingWriter {
     /// The pause before another attempt to create the next file, in nanoseconds.
     private static let rotationRetry: Int64 = 10_000_000_000

@@ -176,7 +176,7 @@ package struct RecordingWriter: Sendable {
         return isOut ? 0 : since
     }
 
-    // MARK: What is missing
+    // MARK: Losses
 
     /// Appends a line about missing frames, so that no reader takes the file for complete.
     mutating func reportMissing(_ monotonic: Int64) {

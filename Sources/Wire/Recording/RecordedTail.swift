@@ -3,8 +3,8 @@ package import NIOCore
 
 /// The newest trades of a recording, collected from its end backwards, block by block, up to the first hole.
 ///
-/// The trades behind a hole are complete; those before it could not be told apart from them. So the search ends at the
-/// first hole on the way back, or at the limits of number and age.
+/// The trades behind a hole are complete; a reader could not distinguish them from those before it. So the search ends
+/// at the first hole on the way back, or at the limits of number and age.
 package struct RecordedTail {
     private let header: RecordingHeader
     private let epoch: UInt64
