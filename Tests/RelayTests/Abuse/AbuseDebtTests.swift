@@ -23,7 +23,7 @@ struct AbuseDebtTests {
                 try await rude.read(false)
                 try await rude.floodKeyUpdates(50_000)
                 var most = 0
-                // Its machine takes what it is sent, so that only the missing pong ends it.
+                // Its machine acknowledges all bytes, so only the missing pong ends it.
                 while fixture.relay.clientCount > 10 {
                     most = max(most, try await fixture.waitingBytes(below: below))
                 }
@@ -117,7 +117,7 @@ struct AbuseDebtTests {
 }
 
 extension RawClient {
-    /// Sends so many KeyUpdate that want an answer (RFC 8446, 4.6.3), without waiting for any to leave.
+    /// Sends a number of KeyUpdate messages that request an answer (RFC 8446, 4.6.3), without waiting for any to leave.
     fileprivate func floodKeyUpdates(_ count: Int) async throws {
         let channel = self.channel
         try await channel.eventLoop.submit {

@@ -5,7 +5,7 @@ import TickertapeTesting
 @testable import Measurements
 @testable import Relay
 
-/// Too much of what is allowed, while ten clients go on undisturbed.
+/// Floods of valid requests, while ten other clients are not disturbed.
 @Suite("Abuse by floods", .timeLimit(.minutes(5 * Patience.factor)))
 struct AbuseFloodTests {
     @Test(
@@ -15,7 +15,7 @@ struct AbuseFloodTests {
     func pings(isEncrypted: Bool) async throws {
         try await RelayFixture.run(isEncrypted: isEncrypted) {
             $0.sendBufferBytes = 8 << 10
-            // What takes nothing is not given up for that here, however long the machine takes.
+            // A client that reads nothing is not closed for that here, however slow the machine is.
             $0.stallTimeout = .hours(1)
             $0.webSocket.pingInterval = .hours(1)
         } body: { fixture, below in
@@ -28,7 +28,7 @@ struct AbuseFloodTests {
                 try await rude.read(false)
                 // 12 MB of pings, each of which would be a pong of as many bytes.
                 for _ in 0..<100 { try await rude.channel.writeAndFlush(flood) }
-                // Who reads gets every pong, in order.
+                // A client that reads gets every pong, in order.
                 for turn in 0..<20 {
                     var pings = ByteBuffer()
                     for number in 0..<50 {
@@ -50,7 +50,7 @@ struct AbuseFloodTests {
     @Test("thousands of symbols: the upstream is asked for as many as it takes, and everybody else is told so")
     func symbols() async throws {
         try await RelayFixture.run(symbolLimit: 50) {
-            // The rate of requests is another test's.
+            // Another test checks the rate of requests.
             $0.requestBurst = 100_000
         } body: { fixture in
             try await Bystanders.watch(fixture) {
@@ -67,7 +67,7 @@ struct AbuseFloodTests {
                     try await fixture.settleAnswered(client)
                     try await client.close()
                 }
-                // The places of those who left are free again, once the relay has seen them go.
+                // The places of closed clients are free again, once the relay has noticed.
                 while fixture.relay.clientCount > 10 { try await Task.sleep(for: .milliseconds(5)) }
                 let honest = try await fixture.tradesClient(Frames.btc)
                 fixture.feed(Frames.trade(Frames.btc, "1"))
@@ -98,7 +98,7 @@ struct AbuseFloodTests {
                         let text = #"{"type":"subscribe","symbol":"FLOOD:\#(flooder)-\#(number)"}"#
                         requests.writeImmutableBuffer(RawClient.masked(opcode: 1, text))
                     }
-                    // It may be closed before all of them have been taken.
+                    // The client may be closed before all of them were read.
                     client.channel.writeAndFlush(requests, promise: nil)
                     var reported = 0
                     var closure: String?
@@ -134,7 +134,7 @@ struct AbuseFloodTests {
                 #expect(try await client.frame().text.contains(#""type":"error""#))
                 try await client.close()
             }
-            // That of the others is given up some time after they have gone.
+            // The bystanders' symbol is unsubscribed some time after they have gone.
             #expect(Set(fixture.calls.all).subtracting(["-\(Bystanders.symbol)"]) == [Bystanders.symbol])
         }
     }
@@ -157,7 +157,7 @@ struct AbuseFloodTests {
                 #expect(waiting < 256 << 10, "\(waiting)")
                 try await client.close()
             }
-            // That of the others is given up some time after they have gone.
+            // The bystanders' symbol is unsubscribed some time after they have gone.
             #expect(Set(fixture.calls.all).subtracting(["-\(Bystanders.symbol)"]) == [Bystanders.symbol])
         }
     }
@@ -167,7 +167,7 @@ struct AbuseFloodTests {
         let instruments = Instruments()
         try await RelayFixture.run(instruments: instruments) {
             $0.webSocket.pingInterval = .milliseconds(250)
-            // Those that answer have to be able to, on a machine that stands still for a moment.
+            // The clients that answer need enough time for it, on a machine that stalls for a moment.
             $0.webSocket.pongTimeout = .seconds(2)
             $0.maximumClients = 20
         } body: { fixture in
@@ -197,12 +197,12 @@ struct AbuseFloodTests {
                 for index in 0..<10 {
                     let client = try await RawClient.open(at: fixture.address)
                     try await client.subscribe(index < 5 ? Bystanders.symbol : Frames.btc)
-                    // Five of them get trades from then on, before the answer, too.
+                    // Five of them get trades from then on, even before the answer.
                     try await fixture.settleAnswered(client)
                     try await client.goDeaf()
                     gone.append(client)
                 }
-                // The suite's limit ends it.
+                // The suite's time limit bounds this loop.
                 while fixture.relay.clientCount > 10 { try await Task.sleep(for: .milliseconds(20)) }
                 let next = try await RawClient.open(at: fixture.address)
                 try await next.close()
@@ -214,7 +214,7 @@ struct AbuseFloodTests {
 }
 
 extension RelayFixture {
-    /// The bytes that wait for all clients, as `/v1/status` tells it.
+    /// Returns the bytes that wait for all clients, as `/v1/status` shows them.
     func waitingBytes(
         below: @escaping @Sendable () -> [any ChannelHandler] = { [] }
     ) async throws -> Int {
@@ -226,7 +226,7 @@ extension RelayFixture {
         return try #require(Int(body[range.upperBound...].prefix { $0.isNumber }))
     }
 
-    /// Waits until the relay has taken in all that the client has sent, whatever else it answers before.
+    /// Waits until the relay has processed all that the client has sent, skipping the answers before that.
     func settleAnswered(_ client: RawClient) async throws {
         try await client.send("?")
         while !(try await client.frameAnsweringPings().text.contains("Invalid message")) {}

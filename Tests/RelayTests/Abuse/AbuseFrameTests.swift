@@ -5,7 +5,7 @@ import TickertapeTesting
 import WebSocket
 @testable import Measurements
 
-/// Frames that break the protocol or a limit, while ten clients go on undisturbed.
+/// Frames that break the protocol or a limit, while ten other clients are not disturbed.
 @Suite("Abuse by frames", .timeLimit(.minutes(1 * Patience.factor)))
 struct AbuseFrameTests {
     private static let mask: [UInt8] = [0, 0, 0, 0]
@@ -48,18 +48,18 @@ struct AbuseFrameTests {
                         try await client.channel.writeAndFlush(ByteBuffer(bytes: bytes))
                         let closure = try await self.closure(of: client)
                         #expect(closure.hasPrefix(code), "\(what): \(closure)")
-                        // The server may have been the first.
+                        // The server may have closed it first.
                         try? await client.close()
                     }
                 }
             }
         }
         let counted = instruments.refusals.all.first { $0.type == "websocket-violation" }?.number ?? 0
-        // All but the binary messages, which are an honest wish of the wrong kind.
+        // All except the binary messages, which are valid but unsupported.
         #expect(counted == UInt64(2 * (Self.breaches.count - 1)))
     }
 
-    /// The next close frame; `/v1/stream` has sent other things before.
+    /// Returns the next close frame; `/v1/stream` has sent other messages before it.
     private func closure(of client: RawClient) async throws -> String {
         while true {
             if let closure = try await client.frame().closure { return closure }

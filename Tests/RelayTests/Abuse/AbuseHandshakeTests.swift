@@ -4,7 +4,7 @@ import Testing
 import TickertapeTesting
 @testable import Measurements
 
-/// Requests that are slow, huge, wrong or foreign, while ten clients go on undisturbed.
+/// Requests that are slow, huge, invalid or foreign, while ten other clients are not disturbed.
 @Suite("Abuse before the WebSocket", .timeLimit(.minutes(1 * Patience.factor)))
 struct AbuseHandshakeTests {
     /// Sends a request and returns the status and the refusal's type.
@@ -31,11 +31,11 @@ struct AbuseHandshakeTests {
                     let channel = client.channel
                     switch index % 4 {
                     case 0:
-                        break  // says nothing at all
+                        break  // sends nothing at all
                     case 1:
                         try await channel.writeAndFlush(ByteBuffer(string: "GET / HTTP/1.1\r\nHost: localhost\r\n"))
                     case 2:
-                        // A body that never comes.
+                        // A body that never arrives.
                         try await channel.writeAndFlush(
                             ByteBuffer(string: "GET /livez HTTP/1.1\r\nHost: localhost\r\nContent-Length: 9\r\n\r\n")
                         )
@@ -65,7 +65,7 @@ struct AbuseHandshakeTests {
             try await Bystanders.watch(fixture) {
                 var idle: [RawClient] = []
                 for _ in 0..<60 { idle.append(try await RawClient.connect(to: fixture.address)) }
-                // Thirty places, of which the bystanders have ten.
+                // Thirty places, ten of them used by the bystanders.
                 for client in idle.prefix(40) { try await client.ended() }
                 let late = try await fixture.tradesClient(Frames.btc)
                 try await late.close()

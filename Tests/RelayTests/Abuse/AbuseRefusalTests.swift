@@ -7,7 +7,7 @@ import TickertapeTesting
 @testable import HTTP
 @testable import Relay
 
-/// Clients that are refused and go on sending, while ten clients go on undisturbed.
+/// Refused clients that continue to send, while ten other clients are not disturbed.
 @Suite("Abuse of refusals", .timeLimit(.minutes(3 * Patience.factor)))
 struct AbuseRefusalTests {
     private typealias Handlers = @Sendable () -> [any ChannelHandler]
@@ -15,7 +15,7 @@ struct AbuseRefusalTests {
 
     private static let megabyte = String(repeating: "x", count: 1 << 20)
 
-    /// Runs the body for a relay in plain, and for one with TLS that has a socket file, too; gets the places where it listens.
+    /// Runs the body for a plain relay, and for one with TLS and a Unix socket. The body gets the listening addresses.
     private static func everywhere(
         _ change: (inout RelaySettings) -> Void = { _ in },
         body: (RelayFixture, _ places: [Place], @escaping Handlers) async throws -> Void
@@ -35,16 +35,16 @@ struct AbuseRefusalTests {
         }
     }
 
-    /// Sends all of it, and then says what came: the status, and the type of the refusal in its one whole line.
+    /// Sends a whole text; returns the status and the type of the refusal, which must be one whole line.
     private func refusal(
         of text: String,
         at place: Place
     ) async throws -> String {
         let client = try await RawClient.connect(to: place.address, sendsBehindEnd: true, below: place.below)
-        // The first byte leaves behind the TLS handshake, for which the client has to read.
+        // The first byte leaves after the TLS handshake, during which the client has to read.
         try await client.channel.writeAndFlush(ByteBuffer(string: String(text.prefix(1))))
         try await client.read(false)
-        // All of it is taken: one that is reset fails here.
+        // All bytes are taken; a reset connection fails here.
         try await client.channel.writeAndFlush(ByteBuffer(string: String(text.dropFirst())))
         try await client.read(true)
         let answer = try await client.rest()
@@ -82,14 +82,14 @@ struct AbuseRefusalTests {
     func longHandshakes() async throws {
         let token = "abcdefghijklmnop"
         try await Self.everywhere {
-            // The bystanders have every place.
+            // The bystanders use every place.
             $0.maximumClients = 10
             $0.token = Secret(token)
         } body: { fixture, places, below in
             try await Bystanders.watch(fixture, path: "/?token=\(token)", below: below) {
                 for place in places {
                     let good = RawClient.upgrade("/?token=\(token)")
-                    // The file is this user's alone, so it asks for no token.
+                    // Only this user can connect to the file, so it needs no token.
                     let stranger = place.name == "a socket file" ? "503 too-many-clients" : "401 token-missing"
                     for (head, answer) in [
                         (good, "503 too-many-clients"),
@@ -132,7 +132,7 @@ struct AbuseRefusalTests {
             try await Bystanders.watch(fixture) {
                 var clients: [RawClient] = []
                 let start = ContinuousClock.now
-                // Thirty places, of which the bystanders have ten: five of these make room for the newest.
+                // Thirty places, ten of them used by the bystanders: five of these connections give way to the newest.
                 for index in 0..<25 {
                     let client = try await RawClient.connect(to: fixture.address, sendsBehindEnd: true)
                     clients.append(client)
@@ -150,9 +150,10 @@ struct AbuseRefusalTests {
                         channel.writeAndFlush(ByteBuffer(string: "x")).whenFailure { _ in task.cancel() }
                     }
                 }
-                // Where it took longer, the first may have left by themselves.
+                // If this took longer, the first clients may have been closed for their age.
                 isQuick = ContinuousClock.now - start < .seconds(1)  // Lingering.quiet
-                // Reset by the relay, in whose kernel something is always unread: not by themselves, for they never stop.
+                // The relay resets them, since unread input is always in its kernel. They do not end by themselves,
+                // since they never stop sending.
                 for client in clients { try await client.channel.closeFuture.get() }
                 let late = try await fixture.tradesClient(Frames.btc)
                 try await late.close()

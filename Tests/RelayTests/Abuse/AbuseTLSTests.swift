@@ -5,7 +5,7 @@ import TickertapeTesting
 @testable import Measurements
 @testable import Relay
 
-/// TLS handshakes that are slow, wrong or many, while ten clients go on undisturbed over TLS.
+/// TLS handshakes that are slow, invalid or many, while ten other clients are not disturbed over TLS.
 @Suite("Abuse before TLS", .timeLimit(.minutes(2 * Patience.factor)))
 struct AbuseTLSTests {
     /// The beginning of a ClientHello: a handshake record of 512 bytes.
@@ -32,7 +32,7 @@ struct AbuseTLSTests {
                     let channel = client.channel
                     switch index % 4 {
                     case 0:
-                        break  // says nothing at all
+                        break  // sends nothing at all
                     case 1:
                         try await channel.writeAndFlush(ByteBuffer(bytes: Self.hello))
                     case 2:
@@ -45,7 +45,7 @@ struct AbuseTLSTests {
                     }
                 }
                 for client in clients { try await client.ended() }
-                // A flood of handshakes that are broken off in the middle.
+                // A flood of handshakes that are aborted in the middle.
                 for _ in 0..<200 {
                     let client = try await RawClient.connect(to: fixture.address)
                     try await client.channel.writeAndFlush(ByteBuffer(bytes: Self.hello))

@@ -3,9 +3,9 @@ import NIOCore
 import Testing
 import TickertapeTesting
 
-/// Ten well-behaved clients, to whom nothing may happen whatever others do.
+/// Ten well-behaved clients that must not be disturbed, whatever other clients do.
 struct Bystanders {
-    /// What they watch, and nobody else asks for.
+    /// The symbol that only they subscribe to.
     static let symbol = "CALM:CALM"
     private static let count = 10
     /// The fewest trades that they get, however short the abuse is.
@@ -21,10 +21,10 @@ struct Bystanders {
 
     /// Runs the abuse while trades flow; each bystander must get every trade, in order, and stay connected.
     ///
-    /// The next trade is fed when all of them have got the one before, so the abuse has all the time between to interfere.
+    /// Each trade is fed when all of them have got the previous one, so the abuse can interfere at any time in between.
     ///
     /// - Parameters:
-    ///   - path: what they open, with their token where one is needed.
+    ///   - path: the path that they open, with their token if one is needed.
     ///   - below: makes the handlers between their sockets and them, for TLS.
     static func watch(
         _ fixture: RelayFixture,
@@ -47,7 +47,7 @@ struct Bystanders {
         isOver.withLockedValue { $0 = true }
         let trades = try await watching.value
         #expect(trades >= Self.minimumTrades)
-        // Nothing but their one symbol was asked for on their behalf, and they are all still there.
+        // Only their one symbol was subscribed upstream for them, and they are all still connected.
         #expect(fixture.calls.all.filter { $0 == Self.symbol }.count == 1)
         #expect(!fixture.calls.all.contains("-\(Self.symbol)"))
         for client in clients { try await client.close() }

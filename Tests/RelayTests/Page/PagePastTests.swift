@@ -7,14 +7,14 @@ let pageNode = ["/usr/bin/node", "/usr/local/bin/node"].first {
     FileManager.default.isExecutableFile(atPath: $0)
 }
 
-/// The page's files as node runs them.
+/// The page's files, run by node.
 @Suite(
     "The page's reading of bars",
     .timeLimit(.minutes(2 * Patience.factor)),
     .enabled(if: pageNode != nil, "no node here: scripts/setup --tests installs Debian's package")
 )
 struct PagePastTests {
-    /// What a script prints that can use what these files export.
+    /// Returns the output of a script that can use the exports of these files.
     func printed(_ script: String) async throws -> [String] {
         let folder = try TemporaryFolder()
         defer { folder.remove() }

@@ -1,7 +1,7 @@
 import Testing
 import TickertapeTesting
 
-/// `words.js` and `market.js` as node runs them.
+/// `words.js` and `market.js`, run by node.
 @Suite(
     "The page's words for what is not the market",
     .timeLimit(.minutes(2 * Patience.factor)),

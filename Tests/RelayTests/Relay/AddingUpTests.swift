@@ -5,19 +5,19 @@ import TickertapeTesting
 import Wire
 @testable import Relay
 
-/// What readers of `/v1/stream` are told, added up: what they were sent and what they were told to have missed are all
-/// trades of their symbols.
+/// The accounts of clients of `/v1/stream`: the trades sent and the trades reported as missed are all trades of their
+/// symbols.
 @Suite("What readers are told adds up")
 struct AddingUpTests {
-    /// More than may wait for a client whom nobody waits for: 2 MB as single trades.
+    /// More than may wait for a client for which the feed does not wait: 2 MB as single trades.
     private static let trades = 12_000
 
-    /// What a reader was told.
+    /// The account of one client.
     private struct Sum {
         var singles = 0
-        /// Told by `skipped`, and in the reason of a close.
+        /// Reported by `skipped`, and in the reason of a close frame.
         var missed = 0
-        /// Shown, or left out before what was shown.
+        /// Prices shown, and trades left out before a shown price.
         var shown = 0
         var ending = ""
         var newest = ""
@@ -45,7 +45,7 @@ struct AddingUpTests {
 
     private func bench(flow: FlowCalls? = nil) -> HubBench { HubBench(flow: flow) { $0.keepQuiet() } }
 
-    /// Plays all trades in one turn, as those that are under way when a feed is asked to wait; prices repeat.
+    /// Plays all trades in one turn, like those under way when a feed is paused; prices repeat.
     private func play(_ bench: HubBench, from first: Int = 1) {
         for start in stride(from: first, to: first + Self.trades, by: 100) {
             let elements = (start..<start + 100).map { Frames.element("A", "\($0 / 50 + 1)", time: $0) }
@@ -64,7 +64,7 @@ struct AddingUpTests {
         _ = try client.takeTexts()
         client.stopReading(fillsChannel: true)
         self.play(bench)
-        // What must not be missed has room, too.
+        // There is buffer space for messages that must not be missed, too.
         bench.hub.take(.status(FeedStatus(source: .live, phase: .live, since: 2)))
         #expect(flow.calls.all == ["pause"])
         client.goOnReading()
@@ -116,14 +116,14 @@ struct AddingUpTests {
             _ = try client.takeTexts()
             if isFull { client.stopReading(fillsChannel: true) }
             self.play(bench)
-            // The price stands still at the end.
+            // The price does not change at the end.
             for _ in 1...3 { bench.play(Frames.trade("A", "99", time: 2 * Self.trades)) }
             bench.hub.stop(reason: "the end", within: .seconds(1))
             client.goOnReading()
             let sum = Sum(try client.takeTexts())
             let isAll = query.hasPrefix("delivery=all")
             #expect((isAll ? sum.singles : sum.shown) + sum.missed == Self.trades + 3, "\(query): \(sum)")
-            // Who has chosen to be closed instead of missing any is, where it does.
+            // A client that has chosen to be closed instead of missing trades is closed if it misses any.
             let isClosed = sum.missed > 0 && (query.hasSuffix("close") || query == "delivery=all")
             #expect(sum.ending.hasPrefix(isClosed ? "1013 " : "1001 the end"), "\(query): \(sum)")
             if !isClosed { #expect(sum.newest == "99", "\(query): \(sum)") }

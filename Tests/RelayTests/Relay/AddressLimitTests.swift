@@ -24,7 +24,7 @@ struct AddressLimitTests {
         )
     }
 
-    /// A connection from another machine, and the answer that it gets unasked.
+    /// Opens a connection from another machine; returns it with the answer that it gets without a request.
     private func connect(from address: String) throws -> (channel: EmbeddedChannel, answer: String) {
         let channel = EmbeddedChannel(loop: self.bench.loop)
         let remote = try SocketAddress(ipAddress: address, port: 50_000)
@@ -55,10 +55,10 @@ struct AddressLimitTests {
             refused.append(connection.channel)
         }
         for _ in 0..<20 { #expect(throws: HTTPRefusal.tooManyFromAddress) { try self.connect(from: "192.0.2.7") } }
-        // Nobody else is held up by that, and this machine has no such limit.
+        // This limits no other address, and this machine has no such limit.
         #expect(try self.connect(from: "192.0.2.8").answer.isEmpty)
         for _ in 0..<20 { #expect(try self.connect(from: "192.0.2.1").answer.isEmpty) }
-        // A place is free again when its connection is gone, one that was refused and lingers among them.
+        // A place is free again when its connection is gone, including one that was refused and lingers.
         self.bench.loop.advanceTime(by: Lingering.quiet)
         #expect(refused.allSatisfy { !$0.isActive })
         #expect(try self.connect(from: "192.0.2.7").answer.hasPrefix("HTTP/1.1 429 "))

@@ -18,7 +18,7 @@ struct AnswerBench {
     /// The head of a request that is refused at once.
     static let refused = HTTPRequestHead(version: .http1_1, method: .GET, uri: "/", headers: ["Host": "evil.example"])
 
-    /// A router that has nothing to tell.
+    /// A router without data.
     static var router: RelayRouter {
         RelayRouter(
             sources: RelayRouter.Sources(
@@ -62,7 +62,7 @@ struct AnswerBench {
         try self.channel.writeInbound(HTTPServerRequestPart.end(nil))
     }
 
-    /// Puts what passes on bytes in portions before the handler, as in a relay.
+    /// Adds the handler that passes on input in portions, as in a relay.
     func addPortions() throws -> InputPortions {
         let portions = InputPortions()
         try self.channel.pipeline.syncOperations.addHandler(portions, position: .after(self.gate))
@@ -77,7 +77,7 @@ struct AnswerBench {
         self.handler.send(HTTPAnswer(headers: [:], body: ByteBuffer(string: body)), context: context)
     }
 
-    /// The peer takes all that waits.
+    /// Lets the peer take all waiting bytes.
     func take() {
         self.gate.isOpen = true
         self.channel.flush()
@@ -91,16 +91,16 @@ struct AnswerBench {
 }
 
 extension RelayFixture {
-    /// A request whose answer is more than 200 KB, and the last of its connection.
+    /// A request with an answer of more than 200 KB, the last one of its connection.
     static let lastTrades = RelayFixture.trades("Connection: close\r\n")
 
-    /// A request whose answer is more than 200 KB.
+    /// Returns a request with an answer of more than 200 KB.
     static func trades(_ headers: String = "") -> String {
         "GET /v1/trades/\(Frames.btc)?limit=3000 HTTP/1.1\r\nHost: localhost\r\n\(headers)\r\n"
     }
 
-    /// Runs the body with a client that has asked for 3,000 trades and reads nothing: a part of the answer waits in the relay.
-    /// Nobody is given up.
+    /// Runs the body with a client that has requested 3,000 trades and reads nothing, so that a part of the answer
+    /// waits in the relay. No client is closed for its slowness.
     static func runUnread(
         _ requests: String,
         body: (RelayFixture, RawClient) async throws -> Void
@@ -113,7 +113,7 @@ extension RelayFixture {
             let client = try await RawClient.connect(to: fixture.address, receiveBuffer: 4 << 10)
             try await client.read(false)
             try await client.channel.writeAndFlush(ByteBuffer(string: requests))
-            // The suite's limit ends it.
+            // The suite's time limit bounds this loop.
             while try await fixture.waitingBytes() == 0 { try Task.checkCancellation() }
             try await body(fixture, client)
         }

@@ -15,7 +15,7 @@ struct BacklogTests {
         #expect(backlog.isWatched && !backlog.holdsUpFeed)
         #expect(backlog.offered(trades: 3, bytes: 41, waiting: 60, now: self.at(1)) == .leaveOut)
         #expect(backlog.isWatched && !backlog.holdsUpFeed)
-        // Order would be lost if anything were written after something was left out.
+        // A write after a trade was left out would break the order.
         #expect(backlog.offered(trades: 2, bytes: 1, waiting: 0, now: self.at(2)) == .leaveOut)
         #expect(backlog.timePassed(drained: 50, waiting: 1, now: self.at(10)) == .keep)
         #expect(backlog.becameWritable() == .close(missed: 5))
@@ -107,7 +107,7 @@ struct BacklogTests {
             var backlog = Backlog(limit: 1_000, patience: .seconds(10), feedWaits: false, closes: closes)
             backlog.leftWaiting(drained: 100, now: self.at(0))
             #expect(backlog.isWatched && !backlog.isBehind)
-            // Again, before anything has left, does not give more time.
+            // A repeated note before any byte has left does not extend the time.
             backlog.leftWaiting(drained: 100, now: self.at(5))
             #expect(backlog.offered(trades: 1, bytes: 50, waiting: 60, now: self.at(6)) == .write)
             #expect(backlog.timePassed(drained: 101, waiting: 9, now: self.at(9)) == .keep)

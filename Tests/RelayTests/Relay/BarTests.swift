@@ -8,7 +8,7 @@ import Wire
 
 @Suite("Bars of the relay", .timeLimit(.minutes(1 * Patience.factor)))
 struct BarTests {
-    /// The start of the minute that the frames' times begin in, ms.
+    /// The start of the minute in which the frames' times begin, ms.
     private static let minute = 1_723_161_240_000
 
     private func get(_ path: String, _ fixture: RelayFixture, headers: String = "") async throws -> (String, String) {
@@ -128,7 +128,7 @@ struct BarTests {
         #expect(try await prices(nil, BarQuery(from: 999_000_000_000, limit: 2)) == [])
     }
 
-    /// A client that has asked for bars of a symbol that has traded once, and the first that it was told.
+    /// Returns a client that has subscribed to the bars of a symbol with one trade, and the first bar that it got.
     private func client(_ width: String, _ fixture: RelayFixture) async throws -> (client: RawClient, first: String) {
         fixture.feed(Frames.trade(Frames.btc, "100", size: "1"))
         let client = try await fixture.streamClient()
@@ -151,7 +151,7 @@ struct BarTests {
             let over = try await client.frame().text
             #expect(over.contains(#""start":1723161240000"#), "\(over)")
             #expect(over.contains(#""close":"101","volume":"2","vwap":"100.5","trades":2,"closed":true"#), "\(over)")
-            // The next is told at the beat of a second.
+            // The next bar is sent when the timer of one second fires.
             let next = try await client.frame().text
             #expect(next.contains(#""start":1723161300000,"open":"7""#) && next.contains(#""closed":false"#), "\(next)")
         }
@@ -171,18 +171,19 @@ struct BarTests {
                     return (start, try #require(RunningProgram.number(in: text, behind: #""trades":"#)))
                 }
             }
-            // More seconds in a read than a series keeps: 700 bars of one second. All in one, before the clock closes one.
+            // More seconds in a batch than a series keeps: 700 bars of one second. They are in one batch, before the
+            // clock closes one.
             let count = 700
             fixture.feed((0...count).map { Frames.trade(Frames.btc, "\($0 + 1)", size: "1", time: $0 * 1_000) })
             var starts: [Int] = []
             while starts.count < count { starts.append(try await closed().start) }
             #expect(starts == Array(stride(from: starts[0], to: starts[0] + count * 1_000, by: 1_000)))
-            // Long past, and a new one behind it, so that it is counted.
+            // A trade long past, and a new one after it, so that it is counted.
             fixture.feed(
                 Frames.trade(Frames.btc, "5", size: "1", time: (count - 90) * 1_000),
                 Frames.trade(Frames.btc, "5", size: "1", time: (count + 1) * 1_000)
             )
-            // In either order: where the reading took long, the clock has closed the newest before.
+            // In either order: if the parsing took long, the clock has closed the newest bar before.
             let both = [try await closed(), try await closed()].sorted { $0.start < $1.start }
             #expect(both[0].start == starts[0] + (count - 90) * 1_000 && both[0].trades == 2, "\(both)")
             #expect(both[1].start == starts[0] + count * 1_000, "\(both)")
@@ -238,7 +239,7 @@ struct BarTests {
         _ = book.take(feed.batch([Frames.trade(Frames.btc, "1", time: 240_000)]))
         let touched = book.series(of: Frames.btc, .minute)
         #expect(touched?.bars.map(\.isIncomplete) == [true, true, false])
-        // A replay's gaps are of now, and its trades of another day: then it is the bars before and after.
+        // A replay's gaps have current times and its trades old ones; then the gap marks the bars before and after it.
         book.gapFound(Gap(from: time * 2, to: time * 2, reason: "r", nextSequence: 4, epoch: 7))
         _ = book.take(feed.batch([Frames.trade(Frames.btc, "1", time: 480_000)]))
         let interrupted = book.series(of: Frames.btc, .minute)

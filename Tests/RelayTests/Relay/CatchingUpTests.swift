@@ -7,7 +7,7 @@ import TickertapeTesting
 import Wire
 @testable import Relay
 
-/// Clients on their way from where they left off, who stop reading on that way; time and turns are the test's.
+/// Resuming clients that stop reading during the catch-up; the test controls time and turns.
 @Suite("Catching up, and what comes between")
 struct CatchingUpTests {
     private static let trades = 1_000
@@ -20,7 +20,7 @@ struct CatchingUpTests {
         return bench
     }
 
-    /// The numbers of single trades among the messages.
+    /// Returns the numbers of the single trades among the messages.
     private func singles(_ texts: [String]) -> [Int] {
         texts.compactMap { text in
             guard case .trade(let trade) = StreamMessage.parse(ByteBuffer(string: text)) else { return nil }
@@ -78,7 +78,7 @@ struct CatchingUpTests {
         var texts = try client.takeTexts()
         #expect(self.singles(texts) == [12, 14, 16, 18, 20, 21])
         #expect(texts.contains { $0.contains(#""from":10,"to":20,"trades":5,"complete":true}"#) }, "\(texts)")
-        // Asked again, in the way in which each is followed: the one trade by trade, the other by its newest price.
+        // Subscribed again, each with its own delivery: one by single trades, the other by its newest price.
         try client.send(#"{"type":"subscribe","symbols":["A","B"],"since":"7:17"}"#)
         bench.loop.run()
         texts = try client.takeTexts()
@@ -107,7 +107,7 @@ struct CatchingUpTests {
         var texts = try client.takeTexts()
         #expect(texts.count == 4 && self.singles(texts) == [2, 3], "\(texts)")
         #expect(texts.last?.contains(#""trades":2,"complete":true}"#) == true, "\(texts)")
-        // Without a place they are: nothing else would tell them.
+        // Without a position they are sent, since no resumption reports them.
         try client.send(#"{"type":"subscribe","symbol":"A","delivery":"latest"}"#)
         bench.play(Frames.trade("A", "4"))
         _ = try client.takeTexts()
@@ -128,7 +128,7 @@ struct CatchingUpTests {
         let texts = try client.takeTexts()
         let closure = try #require(texts.last)
         #expect(closure.hasPrefix("1013 too slow: ") && closure.hasSuffix(" trades missed"), "\(closure)")
-        // The first to leave ends it: all that the ring holds then is missed, and what has just come.
+        // The first evicted trade closes it: all trades in the ring are missed then, and the one that has just come.
         #expect(last < Self.trades && closure == "1013 too slow: \(Self.trades + 1) trades missed", "\(closure)")
         bench.stop()
     }
@@ -139,7 +139,7 @@ struct CatchingUpTests {
         let client = try bench.pipedStream("?symbols=*&delivery=all&overflow=latest&since=7:0")
         var numbers = self.singles(try client.takeTexts())
         client.stopReading(fillsChannel: true)
-        // Its pong is what waits for it.
+        // Only its pong waits for it.
         try client.channel.writeInbound(RawClient.masked(opcode: 9, "still here"))
         bench.loop.advanceTime(by: .seconds(30))
         #expect(try client.takeTexts().isEmpty)
@@ -159,7 +159,7 @@ struct CatchingUpTests {
         let client = try bench.pipedStream("?symbols=*&delivery=all&since=7:0")
         client.stopReading(fillsChannel: true)
         for number in 1...600 { bench.play(Frames.trade("A", "\(Self.trades + number)")) }
-        // As many words of the feed as a client that is waited for by nobody may not have waiting.
+        // More status messages than may wait for a client for which the feed does not wait.
         for number in 2...1_101 {
             bench.hub.take(.status(FeedStatus(source: .live, phase: .live, since: Int64(number))))
         }

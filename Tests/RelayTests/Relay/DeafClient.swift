@@ -3,7 +3,8 @@ import NIOPosix
 import Testing
 
 extension RawClient {
-    /// Lets the kernel drop all that comes for this client from now on, before it could answer: as if its machine were gone.
+    /// Makes the kernel drop all input of this client from now on, before the client can answer, as if its machine were
+    /// gone.
     func goDeaf() async throws {
         /// Linux's `struct sock_filter` and `struct sock_fprog` (linux/filter.h): one instruction, `ret 0`.
         struct Instruction {

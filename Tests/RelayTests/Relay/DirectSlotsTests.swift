@@ -7,7 +7,7 @@ import TickertapeTesting
 
 @Suite("The lanes of the relay's clients", .timeLimit(.minutes(1 * Patience.factor)))
 struct DirectSlotsTests {
-    /// What was left of one `send`.
+    /// A call of `left` in one `send`.
     private struct Left: Equatable {
         var index: Int
         var sent: Int

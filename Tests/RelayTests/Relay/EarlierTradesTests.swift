@@ -8,7 +8,7 @@ import Wire
 
 @Suite("Trades of earlier runs, at who asks the relay")
 struct EarlierTradesTests {
-    /// A bench that has read its recording: trades 5 to 8 of the epoch 3, alternately of A and B.
+    /// Returns a bench that has read its recording: trades 5 to 8 of the epoch 3, alternately of A and B.
     private func bench() throws -> HubBench {
         let bench = HubBench()
         bench.hub.ring = TradeRing(epoch: 7)
@@ -46,7 +46,7 @@ struct EarlierTradesTests {
         #expect(bench.hub.trades(of: "C", limit: 100) == nil)
         var feed = BatchSource()
         var batch = feed.batch([Frames.trade("A", "9"), Frames.trade("C", "9")])
-        // By the bench's clock, as the recording's trades are.
+        // On the bench's clock, like the recording's trades.
         batch.receivedMonotonic = 0
         bench.hub.take([.batch(batch)])
         #expect(self.places(bench.hub.trades(of: "A", limit: 100)) == ["3:5", "3:7", "7:1"])

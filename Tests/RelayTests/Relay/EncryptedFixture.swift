@@ -8,7 +8,7 @@ import TickertapeTesting
 extension RelayFixture {
     /// Starts a relay with or without TLS, runs the body and ends the relay at once.
     ///
-    /// - Parameter body: gets what makes the handlers that a client has below its application.
+    /// - Parameter body: gets a function that makes the handlers below a client's application.
     static func run(
         isEncrypted: Bool,
         instruments: Instruments = Instruments(),
@@ -29,7 +29,7 @@ extension RelayFixture {
 }
 
 extension RelayTLS {
-    /// A relay's TLS with a certificate for `localhost` that the tests' authority has signed.
+    /// Returns a relay's TLS with a certificate for `localhost`, signed by the tests' authority.
     static func sample(
         in folder: TemporaryFolder,
         handshakeTimeout: TimeAmount = .seconds(10),

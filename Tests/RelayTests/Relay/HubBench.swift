@@ -11,12 +11,12 @@ import Wire
 @testable import Measurements
 @testable import Relay
 
-/// A relay's hub on a loop whose time the test moves, with clients that need no socket.
+/// A relay's hub on a loop whose time the test controls, with clients that need no socket.
 final class HubBench {
     let loop = EmbeddedEventLoop()
     let hub: RelayHub
     let subscriptions: Subscriptions
-    /// What the upstream was asked for, and, with a minus sign, what it was told it need not send.
+    /// The symbols subscribed upstream and, with a minus sign, those unsubscribed.
     var calls: Calls {
         self.loop.run()
         return self.upstream.calls
@@ -55,7 +55,7 @@ final class HubBench {
         self.channels = []
     }
 
-    /// A client of Finnhub's protocol; the options are those of the URL.
+    /// Adds a client of Finnhub's protocol; the options are those of the URL.
     func client(_ target: String = "/?token=any") throws -> HubClient {
         HubClient(channel: try self.join(TradesClient(hub: self.hub, options: TradesOptions(target: target))))
     }
@@ -69,14 +69,14 @@ final class HubBench {
         return channel
     }
 
-    /// A client of `/v1/stream` with all of its WebSocket, that has had its hello; the query is the URL's.
+    /// Adds a client of `/v1/stream` with its whole WebSocket, which has got its hello; the query is that of the URL.
     func pipedStream(_ query: String = "") throws -> PipedClient {
         let head = HTTPRequestHead(version: .http1_1, method: .GET, uri: "/v1/stream\(query)")
         let client = try self.piped(StreamClient(hub: self.hub, query: try StreamQuery(head)))
         return client
     }
 
-    /// A client of Finnhub's protocol with all of its WebSocket.
+    /// Adds a client of Finnhub's protocol with its whole WebSocket.
     func pipedClient(_ target: String = "/?token=any") throws -> PipedClient {
         try self.piped(TradesClient(hub: self.hub, options: TradesOptions(target: target)))
     }
@@ -89,10 +89,10 @@ final class HubBench {
         return piped
     }
 
-    /// One read of the feed with these frames.
+    /// Plays one batch of the feed with these frames.
     func play(_ frames: String...) { self.hub.take([.batch(self.feed.batch(frames))]) }
 
-    /// Two reads that come to the relay together, between which the tape begins anew.
+    /// Plays two batches that reach the relay together, with a new epoch between them.
     func play(_ before: [String], anew after: [String]) {
         let first = self.feed.batch(before)
         self.feed.beginAnew()
@@ -101,7 +101,7 @@ final class HubBench {
     }
 }
 
-/// The feed behind a relay, of which only what it is asked for is of interest.
+/// A feed that only notes the subscriptions.
 final class AskedUpstream: SubscribingFeed {
     let calls = Calls()
 
@@ -116,7 +116,7 @@ final class AskedUpstream: SubscribingFeed {
 }
 
 extension RelaySettings {
-    /// Lets the relay say nothing that no trade and no request asks for.
+    /// Turns off all messages of the relay that no trade and no request causes.
     mutating func keepQuiet() {
         self.webSocket.pingInterval = .hours(1)
         self.activityInterval = .hours(1)
@@ -133,7 +133,7 @@ struct HubClient {
 
     func unsubscribe(_ symbol: String) throws { try self.send(#"{"type":"unsubscribe","symbol":"\#(symbol)"}"#) }
 
-    /// The payloads that came since the last call.
+    /// Returns the payloads that came since the last call.
     func takeTexts() throws -> [String] {
         var texts: [String] = []
         while let output = try self.channel.readOutbound(as: WebSocketOutput.self) {
@@ -146,7 +146,7 @@ struct HubClient {
         return texts
     }
 
-    /// Ends its connection. (Not by `finish`, which would end the timers of all on this loop.)
+    /// Closes the connection. (`finish` would run the timers of all clients on this loop.)
     func leave() throws {
         self.channel.close(promise: nil)
         self.channel.embeddedEventLoop.run()

@@ -5,10 +5,11 @@ import Testing
 import TickertapeTesting
 @testable import Measurements
 
-/// Clients whose backlog is in the kernels alone: nothing waits in the program any more. The sockets are real.
+/// Clients whose backlog is in the kernels alone, with nothing left in the program. The sockets are real.
 @Suite("The pong of a client that reads slowly what the kernels hold", .timeLimit(.minutes(3 * Patience.factor)))
 struct KernelBacklogTests {
-    /// Runs the body with a client that has subscribed and reads only by drops, and one that hears the clock.
+    /// Runs the body with a client that has subscribed and reads only small portions, and with one that gets the
+    /// relay's pings as a clock.
     private func run(
         _ isEncrypted: Bool,
         _ body: (RelayFixture, _ slow: RawClient, _ clock: RawClient, Instruments) async throws -> Void
@@ -18,7 +19,7 @@ struct KernelBacklogTests {
             $0.webSocket.pingInterval = .milliseconds(150)
             $0.webSocket.pongTimeout = .milliseconds(1_500)
             $0.stallTimeout = .hours(1)
-            // The relay's own clock, by which the client reads.
+            // The relay's clock, by which the client reads.
             $0.textPingInterval = .milliseconds(150)
         } body: { fixture, encrypted in
             let slow = try await RawClient.open(
@@ -30,7 +31,7 @@ struct KernelBacklogTests {
             try await fixture.settleAnswered(slow)
             let clock = try await RawClient.open(at: fixture.address, below: encrypted)
             try await slow.onlyDrops(true)
-            // For all of it the kernel has room.
+            // The kernel has buffer space for all of it.
             for frame in Self.frames { fixture.feed([frame]) }
             try await body(fixture, slow, clock, instruments)
         }
@@ -45,7 +46,7 @@ struct KernelBacklogTests {
     @Test("it is waited for while it takes bytes, and goes on", arguments: [false, true])
     func waits(isEncrypted: Bool) async throws {
         try await self.run(isEncrypted) { fixture, slow, clock, instruments in
-            // Longer than the time for a pong; its kernel has room again whenever all in it has been read.
+            // Longer than the time for a pong. Its kernel has buffer space again whenever everything in it was read.
             for _ in 0..<7 {
                 for _ in 0..<2 { try await clock.tick() }
                 try await slow.readDrop()
@@ -79,11 +80,12 @@ struct KernelBacklogTests {
             let clock = try await RawClient.open(at: fixture.address)
             try await slow.onlyDrops(true)
             for frame in Self.frames { fixture.feed([frame]) }
-            // Longer than the time for a pong, while something waits in the program; the suite's limit ends it.
+            // Longer than the time for a pong, while something waits in the program. The suite's time limit bounds this
+            // loop.
             #expect(try await fixture.waitingBytes(below: { [] }) > 4 << 10)
             for _ in 0..<8 { try await clock.tick() }
             while try await fixture.waitingBytes(below: { [] }) > 0 { try await slow.readDrop() }
-            // And now that what it has not read is in the kernels alone.
+            // The same once its unread bytes are in the kernels alone.
             for _ in 0..<16 { try await clock.tick() }
             #expect(fixture.relay.clientCount == 2)
             try await slow.onlyDrops(false)
@@ -100,7 +102,7 @@ struct KernelBacklogTests {
                 try await clock.tick()
                 try await slow.readDrop()
             }
-            // The suite's limit ends it.
+            // The suite's time limit bounds this loop.
             while fixture.relay.clientCount > 1 { try await clock.tick() }
             #expect(instruments.refusals.all.contains { $0.type == "pong-timeout" && $0.number == 1 })
             try await slow.close()
@@ -108,7 +110,7 @@ struct KernelBacklogTests {
     }
 }
 
-/// The end of a client's pipeline at its socket, which can hold reads back and let one pass at a time, of 8 KiB.
+/// The handler at a client's socket, which can hold reads back and let one of 8 KiB pass at a time.
 private final class DropReader: ChannelDuplexHandler {
     typealias InboundIn = ByteBuffer
     typealias OutboundIn = ByteBuffer
@@ -140,18 +142,18 @@ private final class DropReader: ChannelDuplexHandler {
 }
 
 extension RawClient {
-    /// Reads from the socket only by drops from now on, or as usual again.
+    /// Switches between reading small portions on request and normal reading.
     fileprivate func onlyDrops(_ isHolding: Bool) async throws {
         try await self.atSocket { try $0.hold(isHolding) }
     }
 
-    /// Reads 8 KiB at most.
+    /// Reads at most 8 KiB.
     fileprivate func readDrop() async throws { try await self.atSocket { $0.pass() } }
 
     /// Waits for the relay's next text ping.
     fileprivate func tick() async throws { while try await self.frameAnsweringPings().text != Self.textPing {} }
 
-    /// Returns the next message that is no ping.
+    /// Returns the next message that is not a ping.
     fileprivate func trades() async throws -> String {
         while true {
             let text = try await self.frameAnsweringPings().text

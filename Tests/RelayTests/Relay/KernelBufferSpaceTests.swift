@@ -33,7 +33,7 @@ struct KernelBufferSpaceTests {
         #expect(settings.unsentBytes == 32 << 10 && settings.sendBufferBytes * 2 == 256 << 10)
     }
 
-    /// A socket that listens at a free port, as systemd would pass it.
+    /// Returns a socket that listens at a free port, as systemd would pass it.
     private static func listeningSocket() throws -> Int32 {
         let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
         let any = try SocketAddress(ipAddress: "127.0.0.1", port: 0)
@@ -42,10 +42,10 @@ struct KernelBufferSpaceTests {
         return descriptor
     }
 
-    /// This process's end of the connection whose other end has that port.
+    /// Returns this process's end of the connection whose other end has a port.
     private static func descriptor(ofPeerAt port: Int) -> Int32? {
         (3..<4_096).first { descriptor in
-            // The family in the machine's own order, and then the port in the network's.
+            // The family in host byte order, then the port in network byte order.
             var address = [UInt8](repeating: 0, count: 128)
             var length = socklen_t(address.count)
             let result = address.withUnsafeMutableBytes {

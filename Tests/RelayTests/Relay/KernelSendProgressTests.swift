@@ -3,7 +3,7 @@ import Testing
 
 @Suite("KernelOutflow")
 struct KernelSendProgressTests {
-    /// `struct tcp_info` of a connection.
+    /// Returns the progress read from the `struct tcp_info` of a connection.
     ///
     /// - Parameters:
     ///   - sinceSent: milliseconds since data was last sent.

@@ -1,7 +1,7 @@
 import Glibc
 import Testing
 
-/// Two ends of a line that holds little.
+/// Two ends of a connection with small buffers.
 final class Line {
     let near: CInt
     private(set) var far: CInt

@@ -5,12 +5,12 @@ import TickertapeTesting
 @testable import HTTP
 @testable import Relay
 
-/// The end of a connection whose peer goes on sending behind its last answer; time is the test's.
+/// The end of a connection whose peer continues to send after its last answer; the test controls time.
 @Suite("The time behind the last answer")
 struct LingeringTests {
     private static let start = NIODeadline.uptimeNanoseconds(0)
 
-    /// The second at which it is over.
+    /// Returns the second at which it is over.
     private func end(of answer: ReadProgress, left: (Int64) -> Int, dropped: (Int64) -> Int) -> Int64? {
         var lingering = Lingering(answer)
         return (1...1_000).first { second in
@@ -29,12 +29,12 @@ struct LingeringTests {
     @Test("the time begins when the peer has its answer, and one that does not take that has no more for sending")
     func beginsBehindAnswer() {
         let answer = ReadProgress(left: 700, patience: .seconds(10), now: Self.start)
-        // Seen to have left in the seventh second.
+        // The answer was seen to have left in the seventh second.
         #expect(self.end(of: answer, left: { max(0, 700 - Int($0) * 100) }, dropped: { Int($0) }) == 12)
         #expect(self.end(of: answer, left: { _ in 700 }, dropped: { Int($0) }) == 10)
-        // A byte now and then does not help: at the least pace all would have left.
+        // A byte now and then does not help: at the slowest allowed rate the whole answer would have left.
         #expect(self.end(of: answer, left: { 700 - Int($0) }, dropped: { Int($0) }) == 11)
-        // What is in the kernel once more when the answer has gone is no answer.
+        // Bytes in the kernel after the answer has gone are not the answer.
         let none = ReadProgress(left: 0, patience: .seconds(10), now: Self.start)
         #expect(self.end(of: none, left: { $0 > 2 ? Int($0) : 0 }, dropped: { Int($0) }) == 5)
     }

@@ -7,7 +7,7 @@ import TickertapeTesting
 import Wire
 @testable import Relay
 
-/// The tape begins anew when its symbols' numbers are used up; the numbers of before mean other symbols then.
+/// A new epoch of the tape, begun when the numbers of symbols were used up; old numbers mean other symbols then.
 @Suite("A new epoch of the tape, at its readers")
 struct NewEpochTests {
     @Test("clients go on with the symbols that they want, whatever numbers these have now")

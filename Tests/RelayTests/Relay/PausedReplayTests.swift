@@ -16,7 +16,7 @@ struct PausedReplayTests {
         bench.hub.replayChanged(position)
     }
 
-    /// A trade that arrives now.
+    /// Plays a trade that arrives now.
     private func play(_ price: String, _ feed: inout BatchSource, _ bench: HubBench) {
         var batch = feed.batch([Frames.trade(Frames.btc, price)])
         batch.receivedMonotonic = bench.hub.monotonic
@@ -44,9 +44,9 @@ struct PausedReplayTests {
         bench.loop.advanceTime(by: .seconds(1))
         let resumed = self.reading(bench)
         #expect(resumed.status.phase == .live && resumed.newestAge == 3 * Self.second)
-        // A client is told when the trade arrived all the same.
+        // A client still gets the trade's real age.
         #expect(bench.hub.age(ofArrival: 10 * Self.second) == 3_603 * Self.second)
-        // From then on a silence is one: beyond what the feed should have said, the feed hangs.
+        // From then on silence counts: beyond the time at which the feed should have reported it, the feed hangs.
         bench.loop.advanceTime(by: .seconds(4))
         #expect(self.reading(bench).status.phase == .late && self.reading(bench).newestAge == 7 * Self.second)
         self.play("2", &feed, bench)
@@ -77,7 +77,7 @@ struct PausedReplayTests {
         #expect(answer.isReady)
         #expect(String(buffer: answer.body).contains(#""replay":{"start":0,"end":10000,"#))
         #expect(String(buffer: answer.body).contains(#""paused":true},"newestTradeAge":0"#))
-        // What is not the market says beside its state whether it stands still.
+        // A source other than the market shows beside its state whether it is paused.
         reading.status.source = .demo
         reading.status = reading.status.heldStill
         #expect(String(buffer: StatusAnswers.readiness(reading).body).contains(#""source":"demo","paused":true,"#))

@@ -5,16 +5,16 @@ import WebSocket
 import Wire
 @testable import Relay
 
-/// A socket under an embedded channel that takes nothing while it is full: it swallows flushes.
+/// A socket below an embedded channel. While it is full it takes nothing: it swallows flushes.
 final class SocketGate: ChannelOutboundHandler {
     typealias OutboundIn = ByteBuffer
 
     var isOpen = true
-    /// Whether it is full again behind the next flush.
+    /// Whether it is full again after the next flush.
     var closesAfterFlush = false
     private var promises: [EventLoopPromise<Void>] = []
 
-    // As with a socket: what has not left is told to have failed when it is closed, which an embedded channel forgets.
+    // As with a socket, the promises of unsent bytes fail when it is closed, which an embedded channel omits.
     func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
         if let promise { self.promises.append(promise) }
         context.write(data, promise: nil)
@@ -27,11 +27,11 @@ final class SocketGate: ChannelOutboundHandler {
         for promise in self.takePromises() { promise.succeed() }
     }
 
-    /// Takes what has been written so far into a kernel whose peer does not read it: it counts as waiting further on.
+    /// Moves all bytes written so far into a kernel whose peer does not read them, where they count as waiting.
     func swallow() { for promise in self.takePromises() { promise.succeed() } }
 
     func close(context: ChannelHandlerContext, mode: CloseMode, promise: EventLoopPromise<Void>?) {
-        // An embedded channel takes the end of one side for the end of both.
+        // An embedded channel takes the end of one side for that of both.
         guard mode == .all else { return promise?.succeed() ?? () }
         self.fail()
         context.close(mode: mode, promise: promise)
@@ -47,7 +47,7 @@ final class SocketGate: ChannelOutboundHandler {
     }
 }
 
-/// One client on a ``HubBench`` with all of its WebSocket, whose socket takes bytes only while the test lets it.
+/// One client on a ``HubBench`` with its whole WebSocket; its socket takes bytes only while the test lets it.
 struct PipedClient {
     let channel: EmbeddedChannel
     private let gate = SocketGate()
@@ -62,15 +62,15 @@ struct PipedClient {
 
     func send(_ text: String) throws { try self.channel.writeInbound(RawClient.masked(opcode: 1, text)) }
 
-    /// Reads nothing any more, so that all that is written waits.
+    /// Stops reading, so that all written bytes wait.
     ///
-    /// - Parameter fillsChannel: whether that is so much that the channel says so.
+    /// - Parameter fillsChannel: whether so many bytes wait that the channel becomes unwritable.
     func stopReading(fillsChannel: Bool = false) {
         self.gate.isOpen = false
         if fillsChannel { self.setWritable(false) }
     }
 
-    /// Takes all that waits, and what comes from now on.
+    /// Reads all waiting bytes, and those to come.
     func goOnReading() {
         self.gate.isOpen = true
         self.channel.flush()
@@ -83,7 +83,7 @@ struct PipedClient {
         self.channel.pipeline.fireChannelWritabilityChanged()
     }
 
-    /// The messages that came since the last call, and the code and the reason of a close frame.
+    /// Returns the messages that came since the last call, and the code and the reason of a close frame.
     func takeTexts() throws -> [String] {
         var bytes = ByteBuffer()
         while var part = try self.channel.readOutbound(as: ByteBuffer.self) { bytes.writeBuffer(&part) }
@@ -100,7 +100,7 @@ struct PipedClient {
     }
 }
 
-/// A feed that can wait, and writes down what it was asked.
+/// A feed that can wait and records the calls.
 final class FlowCalls: FlowControl {
     let calls = Calls()
     func pause() { self.calls.add("pause") }

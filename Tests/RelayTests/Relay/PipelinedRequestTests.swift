@@ -39,7 +39,7 @@ struct PipelinedRequestTests {
     func answersAll(isEncrypted: Bool) async throws {
         try await RelayFixture.run(isEncrypted: isEncrypted) { fixture, below in
             let client = try await RawClient.connect(to: fixture.address, below: below)
-            // Some hundreds of them in one record.
+            // Some hundreds of requests in one record.
             let requests = (0..<1_000).map { "GET /v1/trades/S\($0) HTTP/1.1\r\nHost: localhost\r\n\r\n" }
             try await client.channel.writeAndFlush(
                 ByteBuffer(string: requests.joined() + RawClient.upgrade("/v1/stream"))
@@ -71,7 +71,7 @@ struct PipelinedRequestTests {
     @Test("so are those that come while an answer is unread, and the last answer says that it is the last")
     func answersBehindUnread() async throws {
         try await RelayFixture.runUnread(RelayFixture.trades() + Self.live) { _, client in
-            // The last one is cut, and nobody waits for its rest.
+            // The last request is cut off, and the relay does not wait for its rest.
             try await client.channel.writeAndFlush(ByteBuffer(string: Self.live + Self.live.prefix(20)))
             try await client.channel.close(mode: .output)
             try await client.read(true)
@@ -95,7 +95,7 @@ struct PipelinedRequestTests {
         let kept = Array(bench.handler.waiting)
         #expect(kept.count == 126)
         #expect(kept.last == .end(nil))
-        // And half a request is not waited for.
+        // The relay does not wait for the rest of half a request, either.
         let other = try AnswerBench(asks: false)
         other.handler.state = .answering
         try other.channel.writeInbound(HTTPServerRequestPart.head(head))

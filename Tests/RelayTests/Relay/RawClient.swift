@@ -2,9 +2,9 @@ import NIOCore
 import NIOPosix
 import TickertapeTesting
 
-/// A WebSocket client that shows the very bytes: frames are taken apart by hand, and it reads only when told to.
+/// A WebSocket client that shows the raw bytes: it parses frames by hand, and reads only when the test lets it.
 final class RawClient: Sendable {
-    /// A frame as it came.
+    /// A received frame.
     struct Frame: Sendable, Equatable {
         var opcode: UInt8
         /// The first reserved bit.
@@ -31,8 +31,9 @@ final class RawClient: Sendable {
     }
 
     /// - Parameters:
-    ///   - sendsBehindEnd: whether it goes on sending when the server has ended its side, which counts as the end here.
-    ///   - below: makes the handlers between the socket and this, for TLS.
+    ///   - sendsBehindEnd: whether it continues to send after the server has ended its side, which counts as the end
+    ///     here.
+    ///   - below: makes the handlers between the socket and this client, for TLS.
     static func connect(
         to address: SocketAddress,
         receiveBuffer: Int? = nil,
@@ -54,7 +55,7 @@ final class RawClient: Sendable {
         return RawClient(channel: channel, inbox: inbox)
     }
 
-    /// Opens a WebSocket, and returns once the 101 has come.
+    /// Opens a WebSocket; returns once the 101 has come.
     static func open(
         _ path: String = "/?token=any",
         at address: SocketAddress,
@@ -82,22 +83,22 @@ final class RawClient: Sendable {
     /// Returns the next head of a response.
     func head() async throws -> String { try await self.wait { $0.takeHead() } }
 
-    /// Returns the body of a response, as long as its head says.
+    /// Returns the body of a response, with the length in its head.
     func text(of head: String) async throws -> String {
         let line = head.lowercased().split(separator: "\r\n").first { $0.hasPrefix("content-length: ") }
         let length = line.flatMap { Int($0.dropFirst("content-length: ".count)) } ?? 0
         return try await self.wait { $0.take(length).map { String(buffer: $0) } }
     }
 
-    /// Returns all that comes until the server closes.
+    /// Returns all bytes until the server closes the connection.
     func rest() async throws -> String {
         try await self.wait { $0.hasEnded ? String(buffer: $0.takeAll()) : nil }
     }
 
-    /// Waits for so many bytes, and drops them.
+    /// Waits for a number of bytes, and drops them.
     func skip(_ count: Int) async throws { _ = try await self.wait { $0.skip(count) } }
 
-    /// Returns the next frame that is no WebSocket ping.
+    /// Returns the next frame that is not a WebSocket ping.
     func frame() async throws -> Frame {
         while true {
             let frame = try await self.wait { $0.takeFrame() }
@@ -105,7 +106,7 @@ final class RawClient: Sendable {
         }
     }
 
-    /// Returns the next frame that is no WebSocket ping, and answers the pings before it.
+    /// Returns the next frame that is not a WebSocket ping, and answers the pings before it.
     func frameAnsweringPings() async throws -> Frame {
         while true {
             let frame = try await self.wait { $0.takeFrame() }
@@ -154,7 +155,7 @@ final class RawClient: Sendable {
     }
 }
 
-/// What has come and has not been taken.
+/// The received bytes that were not taken yet.
 private final class Inbox: ChannelInboundHandler {
     typealias InboundIn = ByteBuffer
 

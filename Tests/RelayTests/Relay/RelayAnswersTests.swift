@@ -133,7 +133,7 @@ struct RelayAnswersTests {
             #expect(lines.contains("tickertape_ready 1"))
             #expect(lines.contains(#"tickertape_relay_clients{endpoint="stream"} 0"#))
             #expect(lines.contains { $0.hasPrefix("process_resident_memory_bytes ") })
-            // Each family stands in one piece, with its help and type.
+            // Each family is contiguous, with its help and type.
             let families = lines.filter { $0.hasPrefix("# TYPE ") }.map { $0.split(separator: " ")[2] }
             #expect(Set(families).count == families.count)
             #expect(lines.filter { $0.hasPrefix("# HELP ") }.map { $0.split(separator: " ")[2] } == families)
@@ -307,9 +307,9 @@ struct RelayAnswersTests {
             fixture.feed(Frames.trade(Frames.btc, "1"), Frames.trade(Frames.btc, "2"))
             _ = try await trades.frame()
             _ = try await stream.frame()
-            // Not before: reads that wait for the relay together leave it together, and are measured together.
+            // Not earlier: batches that wait for the relay together are sent together, and measured together.
             fixture.feed(Frames.trade("NOBODY:WANTS", "2"))
-            // Behind the batches, so that all has been counted.
+            // After the batches, so that all were counted.
             _ = try await self.ask("/livez", fixture)
             let report = instruments.latency.report
             let client = try #require(report.rows.first { $0.path == .arrivalToClient })

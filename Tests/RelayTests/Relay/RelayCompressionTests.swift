@@ -14,7 +14,7 @@ struct RelayCompressionTests {
         Frames.element(Frames.btc, "61837.65", time: 3)
     )
 
-    /// Opens a WebSocket and returns it with the answer's extensions, if any.
+    /// Opens a WebSocket; returns it with the answer's extensions, if any.
     private func open(
         _ headers: String,
         at address: SocketAddress,
@@ -64,7 +64,7 @@ struct RelayCompressionTests {
             #expect(
                 try await plain.client.frame() == RawClient.Frame(opcode: 1, payload: ByteBuffer(string: Self.long))
             )
-            // The next one is too short to gain anything.
+            // The next message is too short to benefit from compression.
             for client in [first, second, small, plain] {
                 let frame = try await client.client.frame()
                 #expect(frame.text == Frames.trade(Frames.btc, "1"))
@@ -186,7 +186,7 @@ struct RelayCompressionTests {
         #expect(place(compression.copy(of: frames, for: agreement(15))) == place(first))
         #expect(place(compression.copy(of: frames, for: agreement(9))) != place(first))
 
-        // Changed behind its back, it is another buffer.
+        // A buffer with changed contents is another buffer.
         let before = first
         WebSocketFraming.serverText(ByteBuffer(string: Self.long), into: &frames)
         #expect(compression.copy(of: frames, for: agreement(15)).readableBytes == 2 * before.readableBytes)

@@ -11,7 +11,7 @@ import Wire
 @testable import Measurements
 @testable import Relay
 
-/// A relay on a free port with a feed that the test plays by hand.
+/// A relay on a free port, with a feed that the test plays by hand.
 final class RelayFixture: Sendable {
     let relay: RelayServer
     let address: SocketAddress
@@ -34,7 +34,7 @@ final class RelayFixture: Sendable {
         self.upstream = upstream
     }
 
-    /// Starts a relay, runs the body and ends the relay at once, whatever its clients have not answered.
+    /// Starts a relay, runs the body and ends the relay at once, without waiting for clients' answers.
     ///
     /// A test of a stop stops the relay itself.
     static func run(
@@ -53,7 +53,7 @@ final class RelayFixture: Sendable {
         settings.activityInterval = .hours(1)
         settings.unsubscribeGrace = .zero
         settings.requestBurst = 1_000_000
-        // What a slow machine must not take for a client that hangs, and pings that a quick test never sees.
+        // Longer times, so that a slow machine is not taken for a hanging client. Quick tests never see the pings.
         settings.handshakeTimeout = settings.handshakeTimeout * Patience.factor
         settings.stallTimeout = settings.stallTimeout * Patience.factor
         settings.webSocket.pingInterval = settings.webSocket.pingInterval.map { $0 * Patience.factor }
@@ -98,26 +98,26 @@ final class RelayFixture: Sendable {
         await relay.stop(within: .zero)
     }
 
-    /// What the upstream was asked for so far, and, with a minus sign, what it was told it need not send.
+    /// The symbols subscribed upstream so far and, with a minus sign, those unsubscribed.
     var calls: Calls {
         try? self.loop.submit {}.wait()
         return self.upstream.calls
     }
 
-    /// Has the feed say what is true of a symbol.
+    /// Reports a status of a symbol as the feed does.
     func symbolChanged(_ status: SymbolStatus) {
         self.subscriptions.symbolChanged(status)
         self.relay.symbolChanged(status)
     }
 
-    /// Plays one read of the feed that brought these frames.
+    /// Plays one batch of the feed with these frames.
     func feed(_ frames: String...) { self.feed(frames) }
 
     func feed(_ frames: [String], received: Int64 = 1_723_161_255_342_123_456) {
         self.relay.read(self.feed.withLockedValue { $0.batch(frames, received: received) })
     }
 
-    /// Feeds frames of which all trades are ahead of their arrival by the exchange's clock; ns since 1970.
+    /// Feeds frames whose trades are all ahead of their arrival by the exchange's clock; ns since 1970.
     func feedAhead(_ frames: String..., arrival: Int64) {
         var batch = self.feed.withLockedValue { $0.batch(frames, received: arrival) }
         batch.aheadArrival = arrival
@@ -125,12 +125,12 @@ final class RelayFixture: Sendable {
         self.relay.read(batch)
     }
 
-    /// Plays the feed on the relay's own loop, as where both live on one; nothing of other threads comes between.
+    /// Plays the feed on the relay's loop, as if both shared it; other threads cannot interleave.
     func onFeedLoop(_ play: @escaping @Sendable (RelayFixture) -> Void) async throws {
         try await self.loop.submit { play(self) }.get()
     }
 
-    /// A client of Finnhub's protocol that has subscribed.
+    /// Opens a client of Finnhub's protocol and subscribes it.
     func tradesClient(_ symbols: String..., receiveBuffer: Int? = nil) async throws -> RawClient {
         let client = try await RawClient.open(at: self.address, receiveBuffer: receiveBuffer)
         for symbol in symbols { try await client.subscribe(symbol) }
@@ -138,7 +138,7 @@ final class RelayFixture: Sendable {
         return client
     }
 
-    /// A client of `/v1/stream` that has had its hello.
+    /// Opens a client of `/v1/stream` and takes its hello.
     func streamClient(_ query: String = "", receiveBuffer: Int? = nil) async throws -> RawClient {
         let client = try await RawClient.open("/v1/stream\(query)", at: self.address, receiveBuffer: receiveBuffer)
         let hello = try await client.frame().text
@@ -146,7 +146,7 @@ final class RelayFixture: Sendable {
         return client
     }
 
-    /// Waits until the relay has taken in all that the client has sent: requests are answered in order.
+    /// Waits until the relay has processed all that the client has sent; requests are answered in order.
     func settle(_ client: RawClient) async throws {
         try await client.send("?")
         var answer = try await client.frame().text

@@ -10,7 +10,7 @@ struct RelayHTTPTests {
         "\(method) \(path) HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\(headers)\r\n"
     }
 
-    /// Sends a request and returns all of the response.
+    /// Sends a request; returns the whole response.
     private func ask(_ request: String, _ fixture: RelayFixture) async throws -> (status: String, body: String) {
         let client = try await RawClient.connect(to: fixture.address)
         let head = try await client.request(request)
@@ -161,7 +161,7 @@ struct RelayHTTPTests {
             bytes.writeImmutableBuffer(RawClient.masked(opcode: 1, "?"))
             for byte in bytes.readableBytesView { try await client.channel.writeAndFlush(ByteBuffer(bytes: [byte])) }
             let head = try await client.head()
-            // By this another program knows it for a relay.
+            // This identifies a relay to other programs.
             #expect(head.hasPrefix("HTTP/1.1 101 ") && head.contains("\r\nServer: tickertape\r\n"))
             #expect(try await client.frame().text == #"{"msg":"Invalid message","type":"error"}"#)
 
@@ -178,7 +178,7 @@ struct RelayHTTPTests {
             $0.handshakeTimeout = .seconds(1)
         } body: { fixture in
             let client = try await RawClient.connect(to: fixture.address)
-            // On a busy machine its time may be over before it has said anything.
+            // On a busy machine its time may be over before it has sent anything.
             try? await client.channel.writeAndFlush(ByteBuffer(string: "GET / HTTP/1.1\r\nHost: loc"))
             #expect(try await client.head().hasPrefix("HTTP/1.1 408 Request Timeout\r\n"))
         }

@@ -18,8 +18,8 @@ struct RelayLifeTests {
         try await RelayFixture.run {
             $0.pipeline = PricePipeline.Settings(quiet: 60_000_000_000, atMost: nil)
         } body: { fixture in
-            // The first to come, so that it has been accepted when the others have: one that still waits for that when the
-            // listener closes is reset.
+            // This client connects first, so that it is accepted when the others are: a connection that still waits for
+            // that when the listener closes is reset.
             let idle = try await RawClient.connect(to: fixture.address)
             let trades = try await fixture.tradesClient(Frames.btc)
             let stream = try await fixture.streamClient()
@@ -31,7 +31,7 @@ struct RelayLifeTests {
             #expect(try await trades.frame().text == Frames.trade(Frames.btc, "2"))
             #expect(try await trades.frame().closure == "1001 the relay is stopping")
             #expect(try await stream.update() == Update("snapshot", Frames.btc, "1", skipped: 0))
-            // The last value always comes, although it would have waited for a minute.
+            // The last price is always sent, although it would have waited for a minute.
             #expect(try await stream.update() == Update("price", Frames.btc, "2", skipped: 0))
             #expect(try await stream.frame().closure == "1001 the relay is stopping")
             #expect(try await idle.rest().contains(#""type":"stopping""#))
@@ -47,10 +47,10 @@ struct RelayLifeTests {
         } body: { fixture in
             let slow = try await fixture.tradesClient(Frames.btc, receiveBuffer: 4 << 10)
             try await slow.read(false)
-            // More than the sockets hold.
+            // More than the sockets' buffers hold.
             fixture.feed((1...1_500).map { Frames.trade(Frames.btc, "\($0)") })
             async let stop: Void = fixture.relay.stop(within: RelayServer.stopLimit * Patience.factor)
-            // Longer than a client that has everything may take to answer, and than the usual closing handshake.
+            // Longer than a client with an empty queue may take to answer, and than the default closing handshake.
             try await Task.sleep(for: .milliseconds(1_100))
             try await slow.read(true)
             for number in 1...1_500 {
@@ -73,7 +73,7 @@ struct RelayLifeTests {
             let start = ContinuousClock.now
             await fixture.relay.stop()
             let time = ContinuousClock.now - start
-            // The limit is 4 s; a loaded machine may add to it, but nothing takes from it.
+            // The limit is 4 s. A loaded machine may add to it, but the stop is never shorter.
             #expect(time >= .seconds(4) && time < .seconds(10) * Patience.factor, "\(time)")
         }
     }
@@ -87,7 +87,7 @@ struct RelayLifeTests {
             let start = ContinuousClock.now
             await fixture.relay.stop()
             let time = ContinuousClock.now - start
-            // One that still reads is waited for for 4 s.
+            // The stop waits 4 s for a client that still reads.
             #expect(time < .seconds(4), "\(time)")
             #expect(try await silent.frame().text == Frames.trade(Frames.btc, "1"))
             #expect(try await silent.frame().closure == "1001 the relay is stopping")
@@ -123,13 +123,14 @@ struct RelayLifeTests {
                 )
                 asked.append(client)
             }
-            // Those before it have been accepted: one that still waits for that when the listener closes is reset.
+            // The clients before it have been accepted: a connection that still waits for that when the listener closes
+            // is reset.
             let last = try await RawClient.connect(to: fixture.address)
             _ = try await last.request("GET /livez HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n")
             await fixture.relay.stop()
             for client in asked {
                 let answer = try await client.rest()
-                // Where the stop came first it is the answer.
+                // If the stop came first, its refusal is the answer.
                 #expect(answer.hasPrefix("HTTP/1.1 200 ") || answer.contains(#""type":"stopping""#), "\(answer)")
             }
         }
@@ -145,7 +146,7 @@ struct RelayLifeTests {
             fixture.feed((1...5_000).map { Frames.trade(Frames.btc, "\($0)") })
             let start = ContinuousClock.now
             async let stop: Void = fixture.relay.stop()
-            // The stop has begun once nobody is let in.
+            // The stop has begun once no client is accepted.
             while (try? await RawClient.connect(to: fixture.address).close()) != nil {}
             fixture.relay.cut()
             await stop
@@ -167,7 +168,7 @@ struct RelayLifeTests {
         async let stop: Void = first.stop()
         #expect(try await client.frame().closure == "1001 the relay is stopping")
         await stop
-        // Connects before the next relay is there, and waits.
+        // The client connects before the next relay exists, and waits.
         let early = try await RawClient.connect(to: address)
         try await early.channel.writeAndFlush(ByteBuffer(string: RawClient.upgrade("/?token=any")))
         let second = Self.relay(host: "127.0.0.1", port: 0, inheriting: dup(listening))
@@ -185,7 +186,7 @@ struct RelayLifeTests {
             try await slow.read(false)
             fixture.feed((1...1_500).map { Frames.trade(Frames.btc, "\($0)") })
             async let finish: Void = fixture.relay.finish(within: RelayServer.finishLimit * Patience.factor)
-            // Longer than a stop would wait for anyone.
+            // Longer than a stop waits for any client.
             try await Task.sleep(for: .milliseconds(2_200))
             try await slow.read(true)
             for number in 1...1_500 {

@@ -10,7 +10,7 @@ import TickertapeTesting
 
 @Suite("The relay over TLS", .timeLimit(.minutes(5 * Patience.factor)))
 struct RelayTLSTests {
-    /// A relay with a certificate, the instruments that count for it, and the folder with the two files.
+    /// Runs the body with a relay with a certificate, its instruments, and the folder of the two files.
     private func run(
         changing change: (inout RelaySettings) -> Void = { _ in },
         _ body: (_ fixture: RelayFixture, _ tls: RelayTLS, _ instruments: Instruments, TemporaryFolder) async throws ->
@@ -25,7 +25,8 @@ struct RelayTLSTests {
         }
     }
 
-    /// What a client has below its application: a count of records, and TLS that trusts the tests' authority.
+    /// Returns the handlers below a client's application: a counter of records, and TLS that trusts the tests'
+    /// authority.
     private static func client(
         _ records: RecordCounter? = nil,
         context: TLSContext? = nil
@@ -44,7 +45,7 @@ struct RelayTLSTests {
             .split(separator: " ").last.map(String.init)
     }
 
-    /// Waits until a count is so high: the relay's loop may still be at it when a client is through.
+    /// Waits for a count: the relay's loop may still be updating it when a client has finished.
     private func counts(
         _ value: String,
         _ name: String,
@@ -104,18 +105,18 @@ struct RelayTLSTests {
                     receiveBuffer: 4 << 10,
                     below: try Self.client()
                 )
-                // The handshake wants to be read.
+                // The client must read during the handshake.
                 _ = try await client.request("GET /livez HTTP/1.1\r\nHost: localhost\r\n\r\n")
                 try await client.skip("ok\n".utf8.count)
                 try await client.read(false)
                 try await client.channel.writeAndFlush(ByteBuffer(string: request))
                 func unread() -> Int { instruments.refusals.all.count { $0.type == "answer-unread" && $0.number == 1 } }
                 if patience < .hours(1) {
-                    // The suite's limit ends it.
+                    // The suite's time limit bounds this loop.
                     while unread() == 0 { try await Task.sleep(for: .milliseconds(10)) }
                     try await client.close()
                 } else {
-                    // What waits to be encrypted is counted, too.
+                    // Bytes that wait for encryption are counted, too.
                     while try await fixture.waitingBytes(below: try Self.client()) == 0 { try Task.checkCancellation() }
                     try await client.read(true)
                     let head = try await client.head().lowercased()
@@ -233,7 +234,7 @@ struct RelayTLSTests {
         try await RelayFixture.run(instruments: instruments, tls: tls) { fixture in
             let silent = try await RawClient.connect(to: fixture.address)
             let halting = try await RawClient.connect(to: fixture.address)
-            // On a busy machine its time may be over before it has said anything.
+            // On a busy machine its time may be over before it has sent anything.
             try? await halting.channel.writeAndFlush(ByteBuffer(bytes: [22, 3, 1, 2, 0, 1, 0]))
             try await silent.ended()
             try await halting.ended()
@@ -242,14 +243,14 @@ struct RelayTLSTests {
     }
 }
 
-/// How many records of application data came (RFC 8446, 5.1).
+/// The count of received records of application data (RFC 8446, 5.1).
 private final class RecordCounter: Sendable {
     private let value = NIOLockedValueBox(0)
     var count: Int { self.value.withLockedValue { $0 } }
     func add() { self.value.withLockedValue { $0 += 1 } }
 }
 
-/// The taking apart of ciphertext into records, which it counts and passes on.
+/// A handler that splits ciphertext into records, counts them and passes them on.
 private final class RecordHandler: ChannelInboundHandler {
     typealias InboundIn = ByteBuffer
 

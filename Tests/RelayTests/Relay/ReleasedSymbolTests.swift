@@ -7,7 +7,7 @@ import TickertapeTesting
 
 @Suite("Symbols that nobody asks a relay for any more")
 struct ReleasedSymbolTests {
-    /// The states of a symbol among these messages.
+    /// Returns the states of a symbol among these messages.
     private func states(_ texts: [String], of symbol: String) -> [String] {
         texts.filter { $0.hasPrefix(#"{"type":"symbol","#) && $0.contains(#""symbol":"\#(symbol)","#) }
             .compactMap { $0.components(behind: #""state":""#) }
@@ -25,7 +25,7 @@ struct ReleasedSymbolTests {
         let later = try bench.pipedStream("?symbols=*")
         let texts = try later.takeTexts()
         #expect(texts.first?.hasSuffix(#""state":"released"}]}"#) == true, "\(texts)")
-        // Its price is told first, for it is known.
+        // Its price is sent first, since it is known.
         let snapshot = try #require(texts.firstIndex { $0.hasPrefix(#"{"type":"snapshot","#) })
         let state = try #require(texts.firstIndex { $0.hasPrefix(#"{"type":"symbol","#) })
         #expect(snapshot < state && self.states(texts, of: Frames.btc) == ["released"])
@@ -41,7 +41,7 @@ struct ReleasedSymbolTests {
         bench.stop()
     }
 
-    /// A client that follows everything, has had a price, and was told that nobody asks for it any more.
+    /// Returns a client that follows all symbols, has got a price, and then the release of its symbol.
     private func follower(on bench: HubBench) throws -> PipedClient {
         let client = try bench.pipedStream("?symbols=*")
         bench.play(Frames.trade(Frames.btc, "1"))
@@ -59,7 +59,7 @@ struct ReleasedSymbolTests {
         #expect(texts.count == 2 && texts[0].hasPrefix(#"{"type":"subscribed","#), "\(texts)")
         #expect(texts.last?.hasPrefix(#"{"type":"snapshot","#) == true && texts.last?.contains(#""age":"#) == true)
         #expect(bench.calls.all == [Frames.btc])
-        // It holds a place for it now, until it gives it up.
+        // It has a subscription to the symbol now, until it unsubscribes.
         try all.send(#"{"type":"unsubscribe","symbol":"\#(Frames.btc)"}"#)
         bench.loop.advanceTime(by: .seconds(10))
         #expect(bench.calls.all == [Frames.btc, "-\(Frames.btc)"])
@@ -80,7 +80,7 @@ struct ReleasedSymbolTests {
         }
         bench.play(Frames.trade(Frames.btc, "2"))
         #expect(try page.takeTexts().contains { $0.hasPrefix(#"{"type":"trade","#) })
-        // The last wish ends it, whoever looks on.
+        // The last subscription by name ends it, even if other clients follow the symbol.
         try named.send(#"{"type":"unsubscribe"}"#)
         bench.loop.advanceTime(by: .seconds(10))
         #expect(bench.calls.all == [Frames.btc, "-\(Frames.btc)"])
@@ -100,13 +100,13 @@ struct ReleasedSymbolTests {
         _ = try named.takeTexts()
         bench.hub.take(.symbol(SymbolStatus(symbol: Frames.btc, state: .asked, since: 0)))
         let texts = try all.takeTexts()
-        // Before the state: a price of then makes no symbol live that was just asked for.
+        // Before the status: an earlier price must not make a symbol live that was just subscribed.
         #expect(texts.count == 2 && texts[0].hasPrefix(#"{"type":"snapshot","#), "\(texts)")
         #expect(self.states(texts, of: Frames.btc) == ["asked"])
-        // Who asked has it.
+        // The subscriber has the price.
         let answer = try named.takeTexts()
         #expect(answer.count == 1 && self.states(answer, of: Frames.btc) == ["asked"], "\(answer)")
-        // Once: it has that price now.
+        // Only once: the client has that price now.
         bench.hub.take(.symbol(SymbolStatus(symbol: Frames.btc, state: .live, since: 0)))
         bench.play(Frames.trade(Frames.btc, "1"))
         #expect(!(try all.takeTexts().contains { $0.hasPrefix(#"{"type":"snapshot","#) }))
@@ -154,7 +154,7 @@ struct ReleasedSymbolTests {
 }
 
 extension String {
-    /// What stands between this and the next quotation mark.
+    /// Returns the text between a beginning and the next quotation mark.
     fileprivate func components(behind beginning: String) -> String? {
         self.firstRange(of: beginning).map { String(self[$0.upperBound...].prefix { $0 != "\"" }) }
     }

@@ -6,7 +6,7 @@ import Testing
 import TickertapeTesting
 import Wire
 
-/// A replay of ten seconds that notes what it is asked, and does some of it.
+/// A replay of ten seconds that records its requests and executes some of them.
 private final class HandReplay: ReplayControlling {
     private struct State {
         var position = ReplayPosition(start: 0, end: 10_000_000_000, at: 2_500_000_000, speed: 1)
@@ -89,7 +89,7 @@ struct ReplayEndpointTests {
             }
             let status = try await self.statusBody(fixture)
             #expect(status.contains(#""replay":{\#(Self.here)true}"#))
-            // A silence of before the pause is none in it.
+            // A silence before the pause does not count during it.
             try await fixture.onFeedLoop {
                 $0.relay.statusChanged(FeedStatus(source: .replay(file: "f", speed: 1), phase: .stale, since: 0))
             }
@@ -100,7 +100,7 @@ struct ReplayEndpointTests {
             let late = try await RawClient.open("/v1/stream", at: fixture.address)
             let hello = try await late.frame().text
             #expect(hello.contains(#""status":{"state":"live""#) && !hello.contains("stale"), "\(hello)")
-            // When it goes on the feed says nothing anew, and its word is true again.
+            // After the pause the feed repeats nothing, and its status applies again.
             #expect(try await self.ask("POST", #"{"request":"resume"}"#, fixture).status == "200")
             for client in [other, late] {
                 #expect(try await client.frame().text.contains(#""state":"stale""#))

@@ -7,7 +7,7 @@ import TickertapeTesting
 import Wire
 @testable import Relay
 
-/// What readers of a replay are told around its gaps and at its end, however fast it is.
+/// The messages to clients of a replay around its gaps and at its end, at any speed.
 @Suite("Readers of a replay")
 struct ReplayReaderTests {
     private static let base: Int64 = 1_723_161_255_342_000_000
@@ -37,7 +37,7 @@ struct ReplayReaderTests {
         let client = try bench.pipedStream("?symbols=*&delivery=all\(overflow)")
         _ = try client.takeTexts()
         client.stopReading()
-        // One piece of a feed that is as fast as it goes.
+        // One batch of a feed at the speed `max`.
         let elements = (1...1_500).map { Frames.element("A", "\($0)") }
         bench.play(Self.frame(elements))
         client.stopReading(fillsChannel: true)
@@ -63,7 +63,7 @@ struct ReplayReaderTests {
             #expect(String(buffer: snapshot).contains(#""price":"\#(price)""#), "\(cause)")
             let isReported = try client.takeTexts().contains { $0.contains(#""price":"90""#) }
             #expect(isReported == (cause == .seek))
-            // From there on the rule holds as ever.
+            // From there on the rule applies again.
             bench.play(Frames.trade("A", "80", time: 24_000))
             let later = bench.hub.snapshot()
             #expect(String(buffer: later).contains(#""price":"\#(price)""#), "\(cause)")

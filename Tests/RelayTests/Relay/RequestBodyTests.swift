@@ -3,14 +3,14 @@ import Relay
 import Testing
 import TickertapeTesting
 
-/// Requests whose body is announced, waited for or padded.
+/// Requests with announced, delayed or padded bodies.
 @Suite("Bodies of requests", .timeLimit(.minutes(2 * Patience.factor)))
 struct RequestBodyTests {
     private static func post(_ path: String, _ headers: String...) -> String {
         "POST \(path) HTTP/1.1\r\nHost: localhost\r\n" + headers.map { "\($0)\r\n" }.joined() + "\r\n"
     }
 
-    /// Sends a request without its body; returns the status and the refusal's type, which have to come without it.
+    /// Sends a request without its body; returns the status and the refusal's type, which must not wait for the body.
     private func answer(to request: String, _ fixture: RelayFixture) async throws -> String {
         let client = try await RawClient.connect(to: fixture.address)
         let status = try await client.request(request).dropFirst("HTTP/1.1 ".count).prefix(3)
@@ -47,7 +47,7 @@ struct RequestBodyTests {
             let trailers =
                 head + "0\r\n" + String(repeating: "X: \(String(repeating: "x", count: 500))\r\n", count: 200)
             #expect(try await self.answer(to: trailers, fixture).hasPrefix("4"))
-            // A small one is as good as without.
+            // A small extension changes nothing.
             let client = try await RawClient.connect(to: fixture.address)
             let small = head + "2;x=y\r\n{}\r\n0\r\n\r\n"
             #expect(try await client.request(small).hasPrefix("HTTP/1.1 409 "))
@@ -65,7 +65,7 @@ struct RequestBodyTests {
                 #expect(head.hasPrefix("HTTP/1.1 409 "))
                 _ = try await client.text(of: head)
             }
-            // Without a body there is nothing to wait for.
+            // Without a body the relay waits for nothing.
             let head = try await client.request(Self.post("/v1/replay", "Content-Length: 0", "Expect: 100-continue"))
             #expect(head.hasPrefix("HTTP/1.1 409 "))
         }

@@ -38,7 +38,7 @@ struct RequestQueueTests {
         try await RelayFixture.run(isEncrypted: isEncrypted) {
             $0.sendBufferBytes = 8 << 10
             $0.webSocket.pingInterval = .hours(1)
-            // However long the looks below take, the client is not given up.
+            // The client is not closed, however long the checks below take.
             $0.stallTimeout = .hours(1)
         } body: { fixture, below in
             let client = try await RawClient.open(path, at: fixture.address, receiveBuffer: 4 << 10, below: below)
@@ -49,9 +49,9 @@ struct RequestQueueTests {
             for _ in 0..<requests { flood.writeImmutableBuffer(RawClient.masked(opcode: 1, "?")) }
             async let sent: Void = client.channel.writeAndFlush(flood)
             var most = 0
-            // The suite's limit ends it.
+            // The suite's time limit bounds this loop.
             while most == 0 { most = try await fixture.waitingBytes(below: below) }
-            // Each of these gives the relay's loop turns in which it could answer more.
+            // Each of these requests gives the relay's loop turns in which it could answer more.
             for _ in 0..<100 { most = max(most, try await fixture.waitingBytes(below: below)) }
             #expect(most < 16 << 10, "\(most) bytes waited")
             try await client.read(true)

@@ -4,7 +4,7 @@ import Relay
 import Testing
 import TickertapeTesting
 
-/// What the program's own interval of a minute would make a long test.
+/// The tests of text pings with a shorter interval than the program's minute.
 @Suite("Finnhub's samples and the relay's text pings", .serialized, .timeLimit(.minutes(3 * Patience.factor)))
 struct SampleClientTests {
     @Test(
@@ -19,7 +19,7 @@ struct SampleClientTests {
             let client = try sample.start("ws://127.0.0.1:\(port)?token=anything", input: Pipe())
             let ping = sample.line(of: .ping)
             #expect(await client.lines(upTo: ping).contains(ping), "\(client.errors.suffix(2_000))")
-            // The last symbol that each sample asks for.
+            // The last symbol that each sample subscribes to.
             for _ in 0..<600 where !fixture.calls.all.contains("IC MARKETS:1") {
                 _ = await client.lines(1_000_000, atMost: .milliseconds(50))
             }
@@ -28,7 +28,7 @@ struct SampleClientTests {
                 let trade = FinnhubSample.Frame.trade(symbol: "IC MARKETS:1", price: "\(number).5", size: "0.02")
                 fixture.feed(trade.text)
                 expected.append(sample.line(of: trade))
-                // Not before it and a ping behind it have come.
+                // The next trade follows once this one and a ping after it have come.
                 let lines = await client.lines(upTo: expected[number - 1])
                 let printed = await client.lines(lines.count + 1)
                 try #require(printed.count > lines.count, "\(client.errors.suffix(2_000))")

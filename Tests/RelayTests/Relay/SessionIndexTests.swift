@@ -8,7 +8,7 @@ import TickertapeTesting
 import Wire
 @testable import Relay
 
-/// A session of a made-up protocol, which only notes what the relay reports.
+/// A session of an invented protocol that records the relay's reports.
 private final class NotedSession: RelayProtocol {
     /// Sends no trades.
     final class NoTrades: TradeFanout {
@@ -29,7 +29,7 @@ private final class NotedSession: RelayProtocol {
         self.output.session = self
     }
 
-    /// The notes since the last call.
+    /// Returns the notes since the last call.
     func take() -> [String] {
         defer { self.notes = [] }
         return self.notes

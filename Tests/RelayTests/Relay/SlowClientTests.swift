@@ -18,8 +18,8 @@ struct SlowClientTests {
     private static func small(_ settings: inout RelaySettings) {
         settings.maximumWaitingBytes = 64 << 10
         settings.sendBufferBytes = 8 << 10
-        // A client is slow by what it leaves unread alone, however long the machine takes for the rest of the test.
-        // (A tenth of it goes by until a client whose messages alone are too many is seen to have caught up.)
+        // A client counts as slow only by its unread bytes, however long the machine takes for the rest of the test. (A
+        // client with too many messages is seen to have caught up within a tenth of this time.)
         settings.stallTimeout = .seconds(30) * Patience.factor
         settings.webSocket.pingInterval = .hours(1)
     }
@@ -70,7 +70,7 @@ struct SlowClientTests {
                 _ = try await other.frame()
             }
             while fixture.relay.clientCount > 1 {
-                // Each exchange gives the relay's loop a turn; the suite's limit ends it.
+                // Each exchange gives the relay's loop a turn. The suite's time limit bounds this loop.
                 try await fixture.settle(other)
             }
         }
@@ -101,7 +101,7 @@ struct SlowClientTests {
                 }
             }
             try await slow.read(true)
-            // The newest price can be the one that was sent last, and then says nothing; this one can not.
+            // The newest price may be the one sent last, and then it is not sent again; this one differs.
             fixture.feed(Frames.trade(Frames.btc, "99", time: trades + 1))
             var reported: UInt64 = 0
             var last = ""
@@ -187,7 +187,7 @@ struct SlowClientTests {
             while true {
                 let frame = try await frozen.frame()
                 if let closure = frame.closure {
-                    // It is closed once all that waited is in the sockets' buffers, which may be while trades still come.
+                    // The client is closed once its queue is in the sockets' buffers, possibly while trades still come.
                     let missed = closure.split(separator: " ").compactMap { Int($0) }.last ?? 0
                     #expect(closure == "1013 too slow: \(missed) trades missed")
                     #expect(missed > 0 && missed <= frames - delivered, "\(delivered) came")
@@ -220,7 +220,7 @@ struct SlowClientTests {
             for round in 0..<4 {
                 try await slow.read(round % 2 == 1)
                 try await feed(60)
-                // Answered behind what waits, or in its place when nothing does.
+                // Answered after the queue, or in place of it when it is empty.
                 try await slow.channel.writeAndFlush(RawClient.masked(opcode: 9, "\(round)"))
                 try await feed(20)
             }
@@ -237,7 +237,7 @@ struct SlowClientTests {
                 frames += 1
             }
             try await fixture.settleAnswered(slow)
-            // Of pings that came while the channel took nothing only the newest is answered (RFC 6455, 5.5.3).
+            // If several pings come while the channel is full, only the newest is answered (RFC 6455, 5.5.3).
             #expect(pongs == pongs.sorted())
         }
     }
@@ -248,7 +248,7 @@ struct SlowClientTests {
             let other = try await fixture.tradesClient(Frames.btc)
             for round in 0..<20 {
                 let rude = try await fixture.tradesClient(Frames.btc)
-                // Closed with bytes unread, a connection is reset.
+                // A connection closed with unread bytes is reset.
                 try await rude.read(false)
                 fixture.feed(Self.frame(round * 3))
                 try await rude.close()
@@ -294,7 +294,7 @@ struct SlowClientTests {
                 while number < end, !isEnough() {
                     fixture.feed(Self.frame(number))
                     number += 1
-                    // Nothing waits between the two loops, so that only a client can be slow.
+                    // Nothing waits between the two loops, so only a client can be slow.
                     try await fixture.relay.eventLoop.submit {}.get()
                 }
             }
@@ -322,7 +322,7 @@ struct SlowClientTests {
             try await second.read(false)
             try await feed(atMost: 5_000) { flow.pauses > 1 }
             #expect(await flow.next() == "pause")
-            // Slow as it is, nothing waits for it any more.
+            // The client is slow, but the replay no longer waits for it.
             replay.change(speed: 10)
             #expect(await flow.next() == "resume")
         }
@@ -348,7 +348,7 @@ struct SlowClientTests {
     }
 }
 
-/// A replay at a speed that the test sets.
+/// A replay whose speed the test sets.
 private final class PacedReplay: ReplayControlling {
     private struct State {
         var position = ReplayPosition(start: 0, end: 10_000_000_000, at: 0, speed: 1)
@@ -379,7 +379,7 @@ private final class PacedReplay: ReplayControlling {
     }
 }
 
-/// A feed that can wait, and tells when it was asked to.
+/// A feed that can wait and reports when it was asked to.
 final class FlowRecorder: FlowControl {
     private let calls: AsyncStream<String>
     private let continuation: AsyncStream<String>.Continuation
@@ -387,7 +387,7 @@ final class FlowRecorder: FlowControl {
 
     init() { (self.calls, self.continuation) = AsyncStream.makeStream() }
 
-    /// Whether it has ever been asked to wait, and how often.
+    /// Whether it was ever asked to wait, and how often.
     var isPaused: Bool { self.pauses > 0 }
     var pauses: Int { self.paused.all.count }
 

@@ -6,17 +6,17 @@ import TickertapeTesting
 import Wire
 @testable import Relay
 
-/// Clients whose pongs come late because the ping stands behind what they have not read; time is the test's.
+/// Clients with late pongs, because the ping follows bytes that they have not read; the test controls time.
 @Suite("The keepalive of slow clients")
 struct SlowPongTests {
-    /// Pings and nothing else that the relay says by itself.
+    /// Turns off all messages that the relay sends by itself, except pings.
     private static func pings(_ settings: inout RelaySettings) {
         settings.keepQuiet()
         settings.webSocket.pingInterval = .seconds(20)
         settings.webSocket.pongTimeout = .seconds(10)
     }
 
-    /// One read of the feed every second; the client takes what waits every so many of them.
+    /// Plays one batch per second; the client reads its queue after every `pause` batches.
     private func run(
         _ bench: HubBench,
         _ client: PipedClient,
@@ -27,7 +27,7 @@ struct SlowPongTests {
             bench.play(Frames.trade("A", "\(second + 1)"))
             bench.loop.advanceTime(by: .seconds(1))
             guard second % pause == pause - 1 else { continue }
-            // The socket has room for a moment, and is full again when the next trade comes.
+            // The socket has buffer space for a moment, and is full again when the next trade comes.
             client.goOnReading()
             client.stopReading()
         }
@@ -43,7 +43,7 @@ struct SlowPongTests {
         let flow = waits ? FlowCalls() : nil
         let bench = HubBench(flow: flow) {
             Self.pings(&$0)
-            // What is tried here is the keepalive alone.
+            // Only the keepalive is tested here.
             $0.stallTimeout = .hours(1)
         }
         let client = try bench.pipedClient(target)

@@ -7,7 +7,7 @@ import TickertapeTesting
 import Wire
 @testable import Relay
 
-/// Clients for whom little waits, which alone is no fault, but who take none of it; time is the test's.
+/// Clients with a small queue, which is allowed, that read none of it; the test controls time.
 @Suite("Clients that take nothing")
 struct StalledClientTests {
     private func bench(_ change: (inout RelaySettings) -> Void = { _ in }) -> HubBench {
@@ -36,11 +36,11 @@ struct StalledClientTests {
             bench.loop.advanceTime(by: .seconds(4))
             slow.goOnReading()
             slow.stopReading()
-            // Its close frame stands behind what waits, for as long as the closing handshake may take.
+            // Its close frame comes after the queue and waits as long as the closing handshake may take.
             if second == 3 { stuck.goOnReading() }
         }
         slow.goOnReading()
-        // It was closed after the third trade; the fourth is none that it was to get.
+        // It was closed after the third trade; the fourth does not count as missed.
         #expect(try stuck.takeTexts() == Array(sent.prefix(3)) + ["1013 too slow: 0 trades missed"])
         #expect(try slow.takeTexts() == sent)
         bench.stop()
@@ -59,7 +59,7 @@ struct StalledClientTests {
             for number in 2...6 { bench.play(Frames.trade("A", "\(number)\(round)")) }
             client.goOnReading()
             #expect(try client.takeTexts() == [first])
-            // At once, and not with the next look at slow clients: nothing waits any more.
+            // At once, and not at the next check of slow clients: its queue is empty.
             bench.loop.run()
             let next = Frames.trade("A", "7\(round)")
             bench.play(next)
@@ -113,7 +113,7 @@ struct StalledClientTests {
         client.goOnReading()
         bench.loop.advanceTime(by: .seconds(1))
         let texts = try client.takeTexts()
-        // The count may be a few KiB's worth of messages too high, never too low.
+        // The count may be too high by the messages of a few KiB, but never too low.
         #expect(texts.count > 50 && texts.count <= 101, "\(texts.count)")
         #expect(texts.last == "1013 too slow: \(150 - (texts.count - 1)) trades missed")
         bench.stop()
@@ -157,7 +157,7 @@ struct StalledClientTests {
             let other = try isStream ? bench.pipedStream() : bench.pipedClient()
             _ = try client.takeTexts()
             for number in 1...30 {
-                // Late, when it is closed: nothing hears of it.
+                // The later requests come after its close and have no effect.
                 try client.send(#"{"type":"subscribe","symbol":"S\#(number)"}"#)
             }
             #expect(bench.calls.all == (1...5).map { "S\($0)" })

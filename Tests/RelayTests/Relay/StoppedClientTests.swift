@@ -6,8 +6,8 @@ import Testing
 import TickertapeTesting
 @testable import Measurements
 
-/// Clients whose program takes nothing any more (as with SIGSTOP) while their machine's kernel goes on answering. The sockets
-/// are real.
+/// Clients whose program reads nothing any more (as with SIGSTOP) while their machine's kernel still acknowledges. The
+/// sockets are real.
 @Suite("Clients whose program is stopped", .timeLimit(.minutes(3 * Patience.factor)))
 struct StoppedClientTests {
     enum Way: Sendable, CaseIterable {
@@ -22,7 +22,7 @@ struct StoppedClientTests {
         return #"{"data":[\#(elements.joined(separator: ","))],"type":"trade"}"#
     }
 
-    /// A client at `/` that is stopped once it has subscribed.
+    /// Returns a client that stops reading once it has subscribed.
     private func stopped(
         _ path: String,
         _ symbol: String,
@@ -62,10 +62,11 @@ struct StoppedClientTests {
             let frames = 600
             for number in 0..<frames { fixture.feed(Self.frame(number)) }
             #expect(try await fixture.waitingBytes(below: below) < 2 * (64 << 10) + 4_096, "of 480 KB for each")
-            // Whoever comes later and is gone for want of a pong shows that the time for it is over for the two as well.
+            // A later client that is closed for a missing pong proves that the time for it is over for the other two as
+            // well.
             for round in [1, 2] as [UInt64] {
                 let quiet = try await self.stopped("/?token=any", "QUIET:QUIET", fixture, address, below)
-                // The suite's limit ends it.
+                // The suite's time limit bounds this loop.
                 while count("pong-timeout") < round { try await Task.sleep(for: .milliseconds(20)) }
                 try? await quiet.close()
             }
@@ -73,7 +74,7 @@ struct StoppedClientTests {
             #expect(count("pong-timeout") == 2)
             try? await closing.close()
 
-            // It goes on: what waited, how much it missed, and what comes now.
+            // It continues with its queue, the count of missed trades, and new trades.
             try await staying.read(true)
             var delivered = 0
             while true {
@@ -105,7 +106,7 @@ struct StoppedClientTests {
             let client = try await self.stopped("/?overflow=latest", Frames.btc, fixture, fixture.address, { [] })
             try await client.goDeaf()
             for number in 0..<600 { fixture.feed(Self.frame(number)) }
-            // The suite's limit ends it.
+            // The suite's time limit bounds this loop.
             while fixture.relay.clientCount > 0 { try await Task.sleep(for: .milliseconds(20)) }
             #expect(instruments.refusals.all.map(\.type) == ["pong-timeout"])
             try? await client.close()
@@ -114,7 +115,7 @@ struct StoppedClientTests {
 }
 
 extension RelayFixture {
-    /// How many clients were closed for being too slow, as `/metrics` tells it.
+    /// Returns how many clients were closed for being too slow, as `/metrics` shows it.
     fileprivate func slowClients(below: @escaping @Sendable () -> [any ChannelHandler]) async throws -> Int {
         let client = try await RawClient.connect(to: self.address, below: below)
         _ = try await client.request("GET /metrics HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")

@@ -5,9 +5,9 @@ import TickertapeTesting
 import Wire
 @testable import Relay
 
-/// One client's books: what it was sent, and what it was told to have missed.
+/// The account of one client: the trades that it got, and those reported to it as missed.
 private struct Books {
-    /// Trades told of in any way since its beginning.
+    /// Trades that it got in any way since its beginning.
     var trades: UInt64 = 0
     var singles: [UInt64] = []
     var number: UInt64 = 0
@@ -164,7 +164,7 @@ struct StreamDeliveryTests {
             for (index, client) in clients.enumerated() {
                 try await client.read(true)
                 var books = Books()
-                // Where nothing was known when it came, the first trade of a symbol is told by its snapshot.
+                // If a symbol had no price when the client connected, its first trade comes as its snapshot.
                 let byPrice = index == 0 || index == 2
                 var snapshots: UInt64 = 0
                 while books.trades + snapshots < totals[index] {
@@ -211,7 +211,7 @@ struct StreamDeliveryTests {
             for number in 1...3_000 { fixture.feed(Frames.trade(number % 3 == 0 ? "B" : "A", "\(number)")) }
             let client = try await fixture.streamClient("?symbol=A&delivery=all&since=7:1000", receiveBuffer: 4 << 10)
             var books = Books()
-            // More come while it catches up.
+            // More trades come during the catch-up.
             for number in 3_001...3_600 { fixture.feed(Frames.trade(number % 3 == 0 ? "B" : "A", "\(number)")) }
             let expected = (1_001...3_600).filter { $0 % 3 != 0 }.map { UInt64($0) }
             while books.singles.count < expected.count || books.resumed == nil {

@@ -56,7 +56,7 @@ struct StreamEndpointTests {
             #expect(try await client.update() == Update("snapshot", Frames.btc, "5", skipped: 0))
             fixture.feed(Frames.trade(Frames.btc, "5", time: 1), Frames.trade(Frames.btc, "5", time: 2))
             #expect(try await client.update() == Update("trades", Frames.btc, "5", skipped: 0))
-            // And not again, since nothing came.
+            // Not sent again, since no trade came.
             fixture.feed(Frames.trade(Frames.btc, "6", time: 3))
             #expect(try await client.update() == Update("price", Frames.btc, "6", skipped: 2))
         }
@@ -90,7 +90,7 @@ struct StreamEndpointTests {
             let late = try await fixture.streamClient()
             try await late.subscribe(Frames.btc)
             #expect(try await late.update() == Update("snapshot", Frames.btc, "3", skipped: 0))
-            // By the timer, without another trade.
+            // Sent by the timer, without another trade.
             #expect(try await early.update() == Update("price", Frames.btc, "3", skipped: 1))
             try await fixture.settle(late)
             fixture.feed(Frames.trade(Frames.btc, "4"))
@@ -113,7 +113,7 @@ struct StreamEndpointTests {
             try await client.send(#"{"type":"unsubscribe"}"#)
             try await fixture.settle(client)
             fixture.feed(Frames.trade(Frames.btc, "4"), Frames.trade(Frames.eth, "5"))
-            // What the loop is handed and what a socket brings have no order of their own.
+            // Events handed over to the loop and input of a socket have no defined order.
             try await fixture.settle(client)
             try await client.send(#"{"type":"subscribe","symbols":["BINANCE:BTCUSDT","BINANCE:ETHUSDT"]}"#)
             #expect(try await client.update() == Update("snapshot", Frames.btc, "4", skipped: 0))
@@ -211,7 +211,7 @@ struct StreamEndpointTests {
     }
 }
 
-/// The parts of a price that most tests are about.
+/// The parts of a price that most tests check.
 struct Update: Equatable {
     var type: String
     var symbol: String
@@ -224,7 +224,7 @@ struct Update: Equatable {
 }
 
 extension RawClient {
-    /// Returns the next message but for answers to subscribing, without its number and its age, which differ.
+    /// Returns the next message except answers to subscribing, without its number and its age, which vary.
     func reported() async throws -> String {
         while true {
             let text = try await self.frame().text

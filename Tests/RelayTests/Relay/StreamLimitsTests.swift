@@ -11,7 +11,7 @@ struct StreamLimitsTests {
         var calm = RequestAllowance(burst: 10, perSecond: 2)
         for _ in 0..<10 { #expect(calm.requested(now: self.at(0)) == .allowed) }
         #expect(calm.requested(now: self.at(0)) == .refused)
-        // The one that was refused cost as much as another.
+        // The refused request cost as much as another.
         #expect(calm.requested(now: self.at(900)) == .refused)
         #expect(calm.requested(now: self.at(2_000)) == .allowed)
         #expect(calm.requested(cost: 10, now: self.at(100_000)) == .allowed)
@@ -40,7 +40,7 @@ struct StreamLimitsTests {
             written += bytes
             ends.append(written)
             count.wrote(messages: 1, bytes: written, atMost: 64 << 10)
-            // What has left does not come back, and no more waits than was said.
+            // The written and the sent bytes only grow, and no more waits than the limit.
             guard next(20) == 0 || written - left > 60 << 10 else { continue }
             left += next(UInt64(written - left + 1))
             let waiting = written - left

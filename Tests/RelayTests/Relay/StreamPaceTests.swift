@@ -5,7 +5,7 @@ import TickertapeTesting
 import WebSocket
 @testable import Relay
 
-/// A socket that takes nothing as long as it is told to.
+/// A socket that takes nothing while the test says so.
 private final class FullSocket: ChannelOutboundHandler {
     typealias OutboundIn = ByteBuffer
 
@@ -36,20 +36,20 @@ private struct SlowStreamClient {
         self.client.hub.flush()
     }
 
-    /// Lets it take no more, or all that waits and what comes.
+    /// Makes the socket take no more, or its queue and later bytes.
     func setFull(_ isFull: Bool) {
         self.socket.isFull = isFull
         if !isFull { self.channel.flush() }
     }
 
-    /// What the channel says when much waits, or little again.
+    /// Sets what the channel reports when much waits, or little again.
     func setWritable(_ isWritable: Bool) {
         self.channel.isWritable = isWritable
         self.channel.pipeline.fireChannelWritabilityChanged()
         self.channel.embeddedEventLoop.run()
     }
 
-    /// All that it was sent since the last call.
+    /// Returns all bytes sent to it since the last call.
     func take() throws -> String {
         var text = ""
         while var bytes = try self.channel.readOutbound(as: ByteBuffer.self) {
@@ -71,7 +71,7 @@ struct StreamPaceTests {
         slow.ask(#"{"type":"overflow","policy":"latest"}"#)
         slow.ask(#"{"type":"subscribe","delivery":"all","since":"7:1"}"#)
         bench.loop.advanceTime(to: .now() + .seconds(700))
-        // Whose hello looks how old the trades are.
+        // Its hello checks the age of the trades.
         let other = try SlowStreamClient(bench)
         #expect(try other.take().contains(#""oldest":null"#))
         bench.play(Frames.trade(Frames.btc, "4"))
@@ -112,7 +112,7 @@ struct StreamPaceTests {
         slow.setFull(true)
         slow.setWritable(false)
         for number in 1...40 { bench.play(Frames.trade(Frames.btc, "\(number)")) }
-        // Cannot wait, and so tells of what was missed until here.
+        // The answer cannot wait, so it reports the trades missed until here.
         slow.ask(#"{"type":"ping"}"#)
         slow.setFull(false)
         let before = try slow.take()

@@ -7,7 +7,7 @@ import Wire
 
 @Suite("The audience of the relay")
 struct SubscriberGroupsTests {
-    /// Somebody who collects what is delivered.
+    /// A reader that collects what is delivered.
     final class Reader {
         var wanted: Set<String> = []
         var bytes = ByteBuffer()
@@ -89,7 +89,7 @@ struct SubscriberGroupsTests {
         DirectSlots.Slot((readers.firstIndex { $0 === reader } ?? -1) + 1)
     }
 
-    /// Takes whole server frames apart, and their trades.
+    /// Parses whole server frames, and returns their trades.
     private static func trades(in bytes: ByteBuffer) -> [String] {
         var bytes = bytes
         var symbols = SymbolTable()

@@ -5,7 +5,7 @@ import Wire
 
 @Suite("A set of symbols")
 struct SymbolSetTests {
-    /// Enough symbols for the word inside and for two beside it.
+    /// Enough symbols for the inline word and two more words.
     private let symbols: [SymbolID]
 
     init() {

@@ -48,7 +48,7 @@ struct TokenGateTests {
         "?token=\(Canary.percentEncoded.lowercased())", "?TOKEN=\(Canary.percentEncoded)",
     ]
 
-    // By number: the runner prints the arguments, and the token may be printed nowhere.
+    // By index: the test runner prints the arguments, and the token must not be printed.
     @Test("keeps out who shows none, half of it, more than it, or another one", arguments: Self.wrongQueries.indices)
     func keepsOut(index: Int) throws {
         let query = Self.wrongQueries[index]
@@ -83,7 +83,7 @@ struct TokenGateTests {
         let attacker = PeerAddress.version4(1)
         for _ in 0..<60 { #expect(ask("guess", attacker) == 401) }
         #expect(ask("guess", attacker) == 429)
-        // Not even the right one is looked at, or a guess would be as good as before.
+        // Not even the right token is checked, since guessing could go on otherwise.
         #expect(ask(Canary.percentEncoded, attacker) == 429)
         #expect(ask(Canary.percentEncoded, .version4(2)) == nil)
         #expect(ask("guess", attacker, after: 1) == 401)

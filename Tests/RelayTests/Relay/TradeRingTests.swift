@@ -5,7 +5,7 @@ import Wire
 
 @Suite("The ring of the newest trades")
 struct TradeRingTests {
-    /// A batch of one trade for each letter; letters are symbols, and the price is the trade's number.
+    /// Returns a batch with one trade for each letter; letters are symbols, and the price is the trade's number.
     private func batch(_ letters: String, first: UInt64, epoch: UInt64 = 7, symbols: SymbolTable? = nil) -> TapeBatch {
         var table = symbols ?? SymbolTable()
         var sequence = first
@@ -70,7 +70,7 @@ struct TradeRingTests {
         }
     }
 
-    /// Where one goes on who knows that trade, and what is wrong with it.
+    /// Returns where a client resumes that knows a trade, and the shortage.
     private func path(_ ring: TradeRing, _ sequence: UInt64, epoch: UInt64 = 7) -> String? {
         ring.path(since: TapePosition(epoch: epoch, sequence: sequence)).map { path in
             "\(path.start) \(path.shortage.map { "\($0)" } ?? "-") \(path.isComplete)"
@@ -136,12 +136,12 @@ struct TradeRingTests {
         #expect(ring.count == 8)
         #expect(ring.count(of: "a", from: TapePosition(epoch: 8, sequence: 12)) == 3)
         #expect(ring.count(of: "a", from: TapePosition(epoch: 9, sequence: 2)) == 1)
-        // Two of the oldest had to go.
+        // Two of the oldest trades were dropped.
         #expect(self.path(ring, 5, epoch: 7) == "8:11 unknown false")
         let (next, index) = ring.run(at: TapePosition(epoch: 8, sequence: 15))
         #expect(next.epoch == 8 && index == 0)
         #expect(ring.behind(earlier: 0).next == TapePosition(epoch: 9, sequence: 1))
-        // A hole in this run: nothing before it can be joined to what comes.
+        // A hole in this run: the trades before it cannot be joined to later ones.
         ring.append(self.batch("a", first: 9, epoch: 9))
         #expect(ring.earlier.isEmpty && ring.sequences == 9..<10)
     }

@@ -85,13 +85,13 @@ struct TradesEndpointTests {
         var feed = BatchSource()
         let elements = (1...4).map { #"{"c":["\#($0)"],"p":\#($0),"s":"\#($0 % 2 == 0 ? "A" : "B")","t":1,"v":1}"# }
         var batch = feed.batch([Frames.trades(elements[0], elements[1], elements[2], elements[3])])
-        // As the feed does it: the second is on no tape, and the others keep their order.
+        // As the feed does it: the second trade is not on the tape, and the others keep their order.
         batch.trades.remove(at: 1)
         batch.frames[0].trades = 0..<3
         batch.frames[0].isWhole = false
         batch.frames[0].leftOut = [1]
         var wanted = SymbolSet()
-        // The frame is taken apart once for both.
+        // The frame is parsed once for both.
         var cuts = FinnhubTradeEncoder.CutFrames()
         func encoded() -> String {
             var room = ByteBuffer()
@@ -106,7 +106,8 @@ struct TradesEndpointTests {
             let texts = places.map { elements[$0] }
             #expect(encoded() == #"{"data":[\#(texts.joined(separator: ","))],"type":"trade"}"#)
         }
-        // Where something in it could not be read, nobody knows which element is which: they are encoded anew.
+        // If a part of it could not be parsed, the trades cannot be matched with its elements, so they are encoded
+        // anew.
         batch.frames[0].isMalformed = true
         #expect(encoded().contains(#"{"c":null,"p":3,"#))
     }
@@ -204,14 +205,14 @@ struct TradesEndpointTests {
             try await first.unsubscribe("B")
             try await first.unsubscribe("OWN")
             try await fixture.settle(first)
-            // `A` is wanted by the second still, and the feed's own is nobody's to give up.
+            // The second client still wants `A`, and no client can unsubscribe the feed's own symbol.
             #expect(fixture.calls.all == ["A", "B", "-B"])
             try await stream.subscribe("C")
             try await fixture.settle(stream)
             try await second.close()
             try await stream.close()
             let third = try await RawClient.open(at: fixture.address)
-            // Both ends have to come first.
+            // Both ends must arrive first.
             for _ in 0..<200 where fixture.calls.all.count < 6 { try await fixture.settle(third) }
             #expect(Set(fixture.calls.all.suffix(2)) == ["-A", "-C"])
             try await third.subscribe("D")
@@ -236,7 +237,7 @@ struct TradesEndpointTests {
             #expect(try await client.frame().text == #"{"msg":"\#(words)","type":"error"}"#)
             try await fixture.settle(client)
             try await fixture.settle(other)
-            // Who asks later is told too, and nothing more is demanded of the feed, which asks again by itself.
+            // A later subscriber gets the refusal too. The feed is not asked again, since it retries by itself.
             let late = try await RawClient.open(at: fixture.address)
             try await late.subscribe(Frames.btc)
             #expect(try await late.frame().text == #"{"msg":"\#(words)","type":"error"}"#)

@@ -32,7 +32,7 @@ struct UnixSocketTests {
             let page = try await RawClient.connect(to: SocketAddress(unixDomainSocketPath: path))
             let head = try await page.request(RawClient.upgrade("/", headers: "Origin: https://evil.example\r\n"))
             #expect(head.hasPrefix("HTTP/1.1 403 "))
-            // The same relay, by TCP.
+            // The same relay over TCP.
             let other = try await RawClient.connect(to: fixture.address)
             #expect(try await other.request(RawClient.upgrade("/")).hasPrefix("HTTP/1.1 401 "))
             await fixture.relay.stop()
@@ -66,7 +66,7 @@ struct UnixSocketTests {
         }
         close(first.descriptor)
         let second = try UnixSocketFile(listeningAt: path)
-        // The one before knows that the file is another's by now.
+        // The first one notices that the file is another's by now.
         first.remove()
         #expect(try self.mode(path) == 0o600)
         close(second.descriptor)
@@ -100,7 +100,7 @@ struct UnixSocketTests {
         #expect(reason("\(folder.path)/none/relay.sock")?.hasPrefix("cannot be made in \(folder.path)/none") == true)
         chmod(folder.path, 0o777)
         #expect(reason("\(folder.path)/relay.sock")?.contains("that others can write to") == true)
-        // As /tmp is.
+        // Like /tmp.
         chmod(folder.path, 0o1777)
         #expect(reason("\(folder.path)/relay.sock") == nil)
     }

@@ -14,7 +14,7 @@ struct UnreadAnswerTests {
     func boundsPipeline() async throws {
         try await RelayFixture.run {
             $0.sendBufferBytes = 8 << 10
-            // However long the looks below take, the client is not given up.
+            // The client is not closed, however long the checks below take.
             $0.stallTimeout = .hours(1)
         } body: { fixture in
             let requests = 300
@@ -23,9 +23,9 @@ struct UnreadAnswerTests {
             let pipeline = ByteBuffer(string: String(repeating: Self.page, count: requests))
             async let sent: Void = client.channel.writeAndFlush(pipeline)
             var most = 0
-            // The suite's limit ends it.
+            // The suite's time limit bounds this loop.
             while most == 0 { most = try await fixture.waitingBytes() }
-            // Each of these gives the relay's loop turns in which it could answer more.
+            // Each of these requests gives the relay's loop turns in which it could answer more.
             for _ in 0..<100 { most = max(most, try await fixture.waitingBytes()) }
             // One answer is the file and its head, 14 KB.
             #expect(most < 20_000, "\(most) bytes waited")
@@ -56,7 +56,7 @@ struct UnreadAnswerTests {
         for reads in [true, false] {
             try await RelayFixture.runUnread(RelayFixture.lastTrades) { fixture, client in
                 if !reads {
-                    // Only the limit of the stop ends it: the stall's is an hour.
+                    // Only the stop's limit ends it: the stall limit is an hour.
                     return await fixture.relay.stop()
                 }
                 async let stop: Void = fixture.relay.finish(within: RelayServer.finishLimit * Patience.factor)
@@ -118,7 +118,7 @@ struct UnreadAnswerTests {
     func watchesOnce() throws {
         let bench = try AnswerBench(asks: false)
         bench.handler.waiting = [.head(AnswerBench.refused), .end(nil)]
-        // The answer leaves at once, and the refusal behind it does not.
+        // The answer leaves at once, and the refusal after it does not.
         bench.gate.isOpen = true
         bench.gate.closesAfterFlush = true
         try bench.answer("answer")
@@ -129,7 +129,7 @@ struct UnreadAnswerTests {
         #expect(bench.refusals.all == ["host-not-allowed"])
     }
 
-    /// Answers one after the other, each of which is taken after some time into a kernel that is never read empty.
+    /// Sends answers one after the other. Each is taken after some time into a kernel that is never read empty.
     private func row(of answers: Int, bytes: Int, each time: TimeAmount, resting rest: TimeAmount) throws -> AnswerBench
     {
         let bench = try AnswerBench(asks: false)
@@ -138,7 +138,7 @@ struct UnreadAnswerTests {
             bench.channel.embeddedEventLoop.advanceTime(by: time)
             guard bench.channel.isActive else { break }
             bench.gate.swallow()
-            // The next request is here, and waits for the router.
+            // The next request has arrived and waits for the router.
             bench.handler.stopTimer()
             bench.handler.state = .answering
             bench.channel.embeddedEventLoop.advanceTime(by: rest)
@@ -148,7 +148,7 @@ struct UnreadAnswerTests {
 
     @Test("a row of small answers, each taken just in time, is ended when a peer at the least pace would have all")
     func endsRow() throws {
-        // One patience of 8 s for all of them: the second is not waited for to its end.
+        // One limit of 8 s applies to all of them: the second is not waited for to its end.
         let bench = try self.row(of: 10, bytes: 100, each: .seconds(7), resting: .zero)
         #expect(!bench.channel.isActive)
         #expect(bench.refusals.all == ["answer-unread"])
@@ -180,7 +180,7 @@ struct UnreadAnswerTests {
     func progress() {
         let start = NIODeadline.uptimeNanoseconds(0)
         var progress = ReadProgress(left: 1 << 20, patience: .seconds(10), now: start)
-        // Encrypted, what is left is a little more.
+        // Encryption makes the remaining bytes slightly more.
         let looks: [(left: Int, second: Int64)] = [(1 << 20, 9), (999_999, 11), (1_000_020, 20), (999_999, 21)]
         let verdicts = looks.map { progress.isStuck(left: $0.left, now: start + .seconds($0.second)) }
         #expect(verdicts == [false, false, false, true])
@@ -189,7 +189,7 @@ struct UnreadAnswerTests {
     @Test("who takes a byte now and then is ended when a peer at the least pace would have all")
     func minimumPace() {
         let start = NIODeadline.uptimeNanoseconds(0)
-        // 20 s of 8 KiB each, and the patience.
+        // 20 s with 8 KiB each, and the limit.
         var progress = ReadProgress(left: 160 << 10, patience: .seconds(10), now: start)
         for second in 1...29 {
             let isStuck = progress.isStuck(left: (160 << 10) - second, now: start + .seconds(Int64(second)))

@@ -89,7 +89,7 @@ struct WishTests {
         bench.stop()
     }
 
-    /// What a feed says of a symbol that it was asked for, in vain, and that was given up.
+    /// Reports that a feed has refused a symbol, and that the symbol was unsubscribed.
     private func say(of symbol: String, to bench: HubBench) {
         let since: Int64 = 1
         let refused = SymbolStatus.State.refused(.noSuchSymbol, retryAt: 9)
@@ -110,7 +110,7 @@ struct WishTests {
         let other = try bench.client()
         try other.subscribe(Frames.btc)
         var unanswered: [String] = []
-        // Twice what is remembered of anything here: numbers of symbols, rows, names that were given up.
+        // Twice the capacity of every table here: symbol numbers, rows, unsubscribed names.
         let rounds = 2
         let namesPerRound = SymbolTable.capacity + 1_000
         for number in 0..<rounds * namesPerRound {
@@ -127,7 +127,7 @@ struct WishTests {
         #expect(bench.hub.symbolStates.count <= 50)
         bench.loop.advanceTime(by: .seconds(10))
         #expect(bench.subscriptions.symbols == [Frames.btc])
-        // All 49 other places are there, for symbols that trade.
+        // All 49 other places are free for symbols that trade.
         for number in 1...49 {
             try other.subscribe("NEW:\(number)")
             #expect(bench.calls.all.last == "NEW:\(number)")
