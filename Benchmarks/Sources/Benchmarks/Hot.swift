@@ -2,9 +2,9 @@ import Market
 import NIOCore
 import Wire
 
-/// Measures everything on one recording and prints a line for each.
+/// Runs every measurement on one recording, and prints a line for each.
 func measure(_ file: [UInt8], path: String) {
-    // The frames, each in a buffer of its own, as a socket would deliver them.
+    // Each frame has its buffer, as a socket would deliver it.
     var reader = RecordingReader()
     reader.feed(file.withUnsafeBytes { ByteBuffer(bytes: $0) })
     reader.finish()
@@ -53,7 +53,7 @@ func measure(_ file: [UInt8], path: String) {
         var now: Int64 = 0
         var shown = 0
         for price in prices {
-            // The mean distance of trades in a busy minute.
+            // The mean interval of trades in a busy minute.
             now += 32_000_000
             if conflator.take(price, now: now) != nil { shown += 1 }
         }

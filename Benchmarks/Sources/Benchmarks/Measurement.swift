@@ -1,14 +1,14 @@
 import CMallocCount
 
-/// What several passes over the same work took.
+/// The cost of work that was measured in several passes.
 struct Measurement {
-    /// The fastest pass and the middle one, ns per unit.
+    /// The fastest and the median pass, ns per unit.
     var best: Double
     var median: Double
-    /// Allocations of the last pass, per unit.
+    /// The allocations of the last pass, per unit.
     var allocations: Double
 
-    /// Runs `work` once to warm up and then `passes` times; `work` returns how many units it did.
+    /// Runs `work` once to warm up and then `passes` times; `work` returns the number of units it did.
     static func take(passes: Int = 25, _ work: () -> Int) -> Measurement {
         _ = work()
         var times: [Double] = []
@@ -25,7 +25,7 @@ struct Measurement {
         return Measurement(best: times[0], median: times[times.count / 2], allocations: allocations)
     }
 
-    /// One line: the name, ns per unit, units per second, allocations per unit.
+    /// Returns one line: the name, ns per unit, units per second, allocations per unit.
     func line(_ name: String) -> String {
         let padded = name + String(repeating: " ", count: max(1, 34 - name.count))
         return "\(padded)\(Self.short(self.best)) ns best, \(Self.short(self.median)) ns median, "

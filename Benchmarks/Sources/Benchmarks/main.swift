@@ -1,7 +1,7 @@
-// Measures the way of a trade from frame to tape on a recording: `Benchmarks [RECORDING]`.
+// Measures the path of a trade from the frame to the tape on a recording: `Benchmarks [RECORDING]`.
 //
-// The default is the recording that the program brings along. Every line is one trade's cost; compare lines of one run
-// with each other, not runs of different machines.
+// The default is the bundled recording. Every line is the cost of one trade. Compare the lines of one run, not the runs
+// of different machines.
 #if canImport(Glibc)
 import Glibc
 #elseif canImport(Musl)

@@ -1,4 +1,4 @@
-// Counts allocations by standing in front of glibc's allocator: symbols of the executable win over those of libc.so.
+// Counts allocations by interposing glibc's allocator: symbols of the executable have precedence over those of libc.so.
 #define _GNU_SOURCE
 #include "malloc_count.h"
 #include <errno.h>

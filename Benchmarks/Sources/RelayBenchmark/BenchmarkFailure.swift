@@ -1,12 +1,12 @@
 import Glibc
 
-/// Why a measurement cannot be made, in one line.
+/// The reason why a measurement failed, in one line.
 struct BenchmarkFailure: Error, CustomStringConvertible {
     let description: String
 
     init(_ description: String) { self.description = description }
 
-    /// A failed call, with the system's reason.
+    /// Returns the failure of a system call, with the system's reason.
     static func call(_ name: String) -> BenchmarkFailure {
         BenchmarkFailure("\(name): \(String(cString: strerror(errno)))")
     }

@@ -1,10 +1,10 @@
 import Glibc
 
-/// A program that is being measured: started, watched from outside, and stopped whatever happens.
+/// A measured program: it is started, observed from outside, and stopped in any case.
 final class ChildProcess {
-    /// How a process ended and what it used.
+    /// The end of a process, and its resource use.
     struct Ending {
-        /// The exit status, or 128 and the signal's number.
+        /// The exit status, or 128 plus the signal's number.
         var status: Int32
         /// User and system time, ns.
         var cpu: Int64
@@ -15,10 +15,10 @@ final class ChildProcess {
     private let errorFile: String
     private var ending: Ending?
 
-    /// Starts a program with a small environment of its own.
+    /// Starts a program with a minimal environment.
     ///
-    /// - Parameter terminal: the path of the terminal that is to be its own; without one it has none, and its output is
-    ///   thrown away except for standard error.
+    /// - Parameter terminal: the path of its controlling terminal. Without one, it has no terminal, and its output is
+    ///   discarded except for standard error.
     init(
         _ path: String,
         _ arguments: [String],
@@ -35,7 +35,7 @@ final class ChildProcess {
         posix_spawnattr_init(&attributes)
         defer { posix_spawnattr_destroy(&attributes) }
         if let terminal {
-            // A session of its own, whose first terminal is this one (POSIX_SPAWN_SETSID, spawn.h).
+            // A new session, whose controlling terminal is the first one that it opens (POSIX_SPAWN_SETSID, spawn.h).
             posix_spawnattr_setflags(&attributes, 0x80)
             for descriptor: Int32 in 0...2 {
                 posix_spawn_file_actions_addopen(&actions, descriptor, terminal, O_RDWR, 0)
@@ -58,13 +58,13 @@ final class ChildProcess {
 
     deinit { self.stop() }
 
-    /// Whether it has not ended.
+    /// Whether it is running.
     var isRunning: Bool { self.reap(WNOHANG) == nil }
 
     /// The CPU time used so far, ns.
     var cpu: Int64 { self.ending?.cpu ?? Clock.cpu(of: self.id) ?? 0 }
 
-    /// The CPU time so far of its threads with this name, ns (proc(5), schedstat).
+    /// Returns the CPU time so far of its threads with this name, ns (proc(5), schedstat).
     func cpu(ofThreads name: String) -> Int64 {
         guard let listing = opendir("/proc/\(self.id)/task") else { return 0 }
         defer { closedir(listing) }
@@ -81,13 +81,13 @@ final class ChildProcess {
         return total
     }
 
-    /// What it has printed to standard error.
+    /// Its output on standard error so far.
     var errors: String {
         let bytes = FileText.read(self.errorFile) ?? []
         return String(decoding: bytes, as: UTF8.self)
     }
 
-    /// A line of `/proc/PID/status` in KiB, such as `VmRSS`.
+    /// Returns a value of `/proc/PID/status` in KiB, such as `VmRSS`.
     func memory(_ key: String) -> Int {
         let text = String(decoding: FileText.read("/proc/\(self.id)/status") ?? [], as: UTF8.self)
         guard let line = text.split(separator: "\n").first(where: { $0.hasPrefix("\(key):") }) else { return 0 }
@@ -104,7 +104,7 @@ final class ChildProcess {
         throw BenchmarkFailure("\(self.name) has not ended within \(seconds) s")
     }
 
-    /// Ends it: asked first, and forced after 5 s.
+    /// Ends it by SIGTERM, and after 5 s by SIGKILL.
     func stop() {
         guard self.isRunning else { return }
         kill(self.id, SIGTERM)

@@ -1,13 +1,13 @@
 import Glibc
 
-/// The clocks that the measurements read; everything in nanoseconds.
+/// The clocks of the measurements, in nanoseconds.
 enum Clock {
     static let second: Int64 = 1_000_000_000
 
     /// Monotonic time.
     static func now() -> Int64 { Self.read(CLOCK_MONOTONIC) }
 
-    /// The CPU time that a process has used so far, all threads together; `nil` when it is gone.
+    /// Returns the CPU time of a process so far, all threads together; `nil` after its end.
     static func cpu(of process: pid_t) -> Int64? {
         var clock = clockid_t()
         guard clock_getcpuclockid(process, &clock) == 0 else { return nil }

@@ -1,4 +1,4 @@
-/// Many clients that have little to do: how long it takes to let them in, what each holds, and whether they stay.
+/// The benchmark of many idle clients: the time to accept them, the memory of each, and whether they stay connected.
 struct ConnectionBenchmark {
     let bench: Workbench
 
@@ -23,7 +23,7 @@ struct ConnectionBenchmark {
         defer { process.stop() }
         try finnhub.accept(process)
         let crowd = try Crowd(finnhub: finnhub)
-        // The first connection waits for the program's start, which is not what is measured.
+        // The first connection waits for the program's start, which is not measured.
         try crowd.join(1, port: port, process: process)
         try crowd.warmUp()
         let (memory, cpu, start) = (process.memory("VmRSS"), process.cpu, Clock.now())

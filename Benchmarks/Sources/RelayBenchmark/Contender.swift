@@ -1,14 +1,14 @@
 import Glibc
 
-/// A relay that is measured: the program, or a peer that `Benchmarks/run` has built.
+/// A measured relay: the program, or a peer that `Benchmarks/run` has built.
 enum Contender: String, CaseIterable {
-    /// The C program that only receives and sends; all ratios are to it.
+    /// The C program that only receives and sends; all ratios are relative to it.
     case floor
     /// uWebSockets (C++), the library in PyPI's socketify.
     case uWebSockets
     case tickertape
 
-    /// What the peers' folder must hold for it.
+    /// The files that the peers' folder must hold for it.
     fileprivate var files: [String] {
         switch self {
         case .floor: ["floor"]
@@ -19,7 +19,7 @@ enum Contender: String, CaseIterable {
 }
 
 extension Workbench {
-    /// The relays that are there, the one they are compared with first; says which is left out.
+    /// Returns the available relays, the reference first; reports those that are missing.
     func contenders() throws -> [Contender] {
         try Contender.allCases.filter { contender in
             let missing = contender.files.first { access(self.peer($0), R_OK) != 0 }
@@ -32,7 +32,7 @@ extension Workbench {
         }
     }
 
-    /// Starts a relay for so many clients.
+    /// Starts a relay for this number of clients.
     func start(_ contender: Contender, upstream: FakeFinnhub, port: Int, clients: Int) throws -> ChildProcess {
         let ports = ["\(upstream.port)", "\(port)"]
         switch contender {

@@ -1,17 +1,17 @@
 import Glibc
 
-/// Many clients of a relay on one thread, and the fake Finnhub that feeds it: sends, receives, and keeps the books.
+/// The clients of a relay on one thread, and the fake Finnhub that feeds it. It sends, receives and counts messages.
 final class Crowd {
-    /// What became of the messages of one phase.
+    /// The message counts of one phase.
     struct Books {
         var sent = 0
-        /// Messages that clients received for the first time.
+        /// The messages that clients received for the first time.
         var delivered = 0
-        /// Messages that a client received again, or behind a later one.
+        /// The messages that a client received again, or after a later one.
         var repeated = 0
-        /// From just before the upstream's send to just after the client's receive, for every delivery.
+        /// The latency of every delivery, from just before the upstream's send to just after the client's receive.
         var latency = Histogram()
-        /// The worst lateness of a send against its plan, ns.
+        /// The largest delay of a send after its planned time, ns.
         var lateness: Int64 = 0
     }
 
@@ -21,26 +21,26 @@ final class Crowd {
         /// The number of the newest message.
         var newest = -1
         var isOpen = true
-        /// Whether it reads nothing any more.
+        /// Whether it has stopped reading.
         var isFrozen = false
 
         init(socket: Int32) { self.socket = socket }
     }
 
-    /// Without any delivery for so long a phase ends, and what is missing is lost.
+    /// The time without any delivery after which a phase ends, and missing messages count as lost; ns.
     private static let patience = 5 * Clock.second
 
-    /// How many connect at a time.
+    /// The number of simultaneous connection attempts.
     private static let wave = 256
 
     private let finnhub: FakeFinnhub
     private let poll: EventPoll
     private var members: [Member] = []
     private let scratch = UnsafeMutableRawBufferPointer.allocate(byteCount: 1 << 18, alignment: 16)
-    /// When each message was sent, by its number.
+    /// The time at which each message was sent, by its number.
     private var sendTimes: [Int64] = []
     private var books = Books()
-    /// The first message of this phase; what comes of earlier ones is in no books.
+    /// The first message of this phase; deliveries of earlier ones are not counted.
     private var firstNumber = 0
     private var lastDelivery: Int64 = 0
 
@@ -57,7 +57,7 @@ final class Crowd {
 
     var openCount: Int { self.members.count { $0.isOpen } }
 
-    /// Connects so many clients that subscribe, as many at a time as a listener keeps waiting without ado.
+    /// Connects this many clients, which subscribe. A wave is no larger than a listener's default backlog.
     func join(_ count: Int, port: Int, process: ChildProcess) throws {
         let request = WebSocketText.request(port: port, path: "/")
         let subscribe = WebSocketText.subscribe(TradeMessage.symbol)
@@ -77,23 +77,23 @@ final class Crowd {
         }
     }
 
-    /// Has one client read nothing any more; it is in no books from now on.
+    /// Makes one client stop reading, and excludes it from the counts.
     func freezeOne() throws {
         guard let member = self.members.first(where: { $0.isOpen && !$0.isFrozen }) else { return }
         try self.poll.remove(member.socket)
         member.isFrozen = true
     }
 
-    /// Disconnects all, without a word.
+    /// Disconnects all clients without a close frame.
     func leave() {
         for member in self.members where member.isOpen { close(member.socket) }
         self.members = []
     }
 
-    /// Sends now and then until one message has reached every client: a subscribe has no answer.
+    /// Sends messages at intervals until one has reached every client, since a subscribe has no answer.
     func warmUp() throws {
         let limit = Clock.now() + 20 * Clock.second
-        // Any message of this phase will do: on a busy machine the next one is sent before the last has reached all.
+        // Any message of this phase suffices: on a busy machine the next one is sent before all clients have the last.
         self.firstNumber = self.sendTimes.count
         let pause = max(Clock.second / 10, Int64(self.members.count) * Clock.second / 20_000)
         while self.members.contains(where: { $0.isOpen && $0.newest < self.firstNumber }) || self.members.isEmpty {
@@ -104,8 +104,8 @@ final class Crowd {
         }
     }
 
-    /// Sends so many messages at an even pace and receives until all clients have them; gives the books of it. Call
-    /// `warmUp` first.
+    /// Sends messages at a constant rate and receives until all clients have them; returns the counts. Call `warmUp`
+    /// first.
     func send(_ count: Int, every interval: Int64) throws -> Books {
         self.books = Books()
         self.firstNumber = self.sendTimes.count
@@ -127,7 +127,7 @@ final class Crowd {
         return self.books
     }
 
-    /// Takes what comes for so long.
+    /// Receives for this time.
     func idle(seconds: Int) throws {
         let end = Clock.now() + Int64(seconds) * Clock.second
         while Clock.now() < end { try self.receive(nanoseconds: end - Clock.now()) }
@@ -177,7 +177,7 @@ final class Crowd {
             self.books.repeated += 1
             return
         }
-        // What was skipped is missing in `delivered`.
+        // Skipped messages are missing in `delivered`.
         member.newest = number
         self.books.delivered += 1
         self.books.latency.add(now - self.sendTimes[number])

@@ -1,7 +1,7 @@
 import CLoad
 import Glibc
 
-/// A set of descriptors that are waited for together; each has a number.
+/// A set of descriptors with indices, and the wait for any of them.
 final class EventPoll {
     private let descriptor: Int32
     private var ready = [UInt32](repeating: 0, count: 64)
@@ -23,8 +23,8 @@ final class EventPoll {
         guard event_poll_remove(self.descriptor, descriptor) == 0 else { throw BenchmarkFailure.call("epoll_ctl") }
     }
 
-    /// Waits until one can be read, at most so many nanoseconds; gives at most 64, so that a sender on the same thread
-    /// is never late for long.
+    /// Waits until a descriptor is readable, for at most this many nanoseconds. Returns at most 64 indices, so that a
+    /// sender on the same thread is never late for long.
     func wait(nanoseconds: Int64) throws -> ArraySlice<UInt32> {
         let count = event_poll_wait(self.descriptor, &self.ready, Int32(self.ready.count), max(nanoseconds, 0))
         guard count >= 0 else { throw BenchmarkFailure.call("epoll_wait") }

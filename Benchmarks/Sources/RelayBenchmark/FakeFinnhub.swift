@@ -1,6 +1,6 @@
 import Glibc
 
-/// A Finnhub on loopback for one connection: takes its subscribe, and sends what it is told to.
+/// A Finnhub on loopback for one connection: it accepts the subscribe, and sends messages on request.
 final class FakeFinnhub {
     private let listener: Int32
     let port: Int
@@ -20,7 +20,7 @@ final class FakeFinnhub {
         self.scratch.deallocate()
     }
 
-    /// Takes the connection of `process` and waits until it has subscribed.
+    /// Accepts the connection of `process` and waits until it has subscribed.
     func accept(_ process: ChildProcess) throws {
         do {
             self.connection = try Loopback.accept(self.listener, seconds: 20)
@@ -43,7 +43,7 @@ final class FakeFinnhub {
         }
     }
 
-    /// Takes what the program sent: answers a ping, notes a subscribe.
+    /// Handles the program's frames: answers a ping, notes a subscribe.
     func serve() throws {
         self.frames.lay(into: self.scratch)
         let waiting = self.frames.waiting

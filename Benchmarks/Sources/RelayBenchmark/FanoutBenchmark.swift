@@ -1,9 +1,9 @@
-/// What it costs to pass one message on to many, and how long it takes: all relays in turns, round by round.
+/// The benchmark of the fan-out of one message: its CPU time and its latency. The relays take turns in each round.
 struct FanoutBenchmark {
     /// One round of one relay.
     private struct Round {
         var books: Crowd.Books
-        /// Messages that clients should have received.
+        /// The number of messages that clients should have received.
         var expected: Int
         /// The relay's CPU time for them, ns.
         var cpu: Int64
@@ -21,7 +21,7 @@ struct FanoutBenchmark {
         for (clients, rate) in zip(self.bench.options.clients, self.bench.options.rates) {
             var rounds: [Contender: [Round]] = [:]
             for round in 0..<self.bench.options.rounds {
-                // Each goes first in every other round.
+                // The order alternates between rounds.
                 for contender in round % 2 == 0 ? contenders : contenders.reversed() {
                     Workbench.say("fanout: \(clients) clients, round \(round + 1), \(contender.rawValue)")
                     rounds[contender, default: []].append(try self.measure(contender, clients: clients, rate: rate))
@@ -60,8 +60,8 @@ struct FanoutBenchmark {
         return round
     }
 
-    /// Delivered and lost are sums of all rounds, a ratio is the middle one of the rounds' ratios to the floor's next to
-    /// them, and everything else is the middle round's.
+    /// Returns the row of a relay: delivered and lost messages are sums of all rounds, a ratio is the median of the
+    /// ratios to the floor in the same round, and every other figure is the median round's.
     private static func row(
         _ contender: Contender,
         _ clients: Int,

@@ -1,6 +1,6 @@
 import Glibc
 
-/// Whole files.
+/// Reads and writes of whole files.
 enum FileText {
     static func read(_ path: String) -> [UInt8]? {
         guard let file = fopen(path, "rb") else { return nil }
@@ -21,7 +21,7 @@ enum FileText {
     }
 }
 
-/// A folder that is gone after the run.
+/// A folder that is removed after the run.
 final class ScratchFolder {
     let path: String
     private var count = 0
@@ -34,7 +34,7 @@ final class ScratchFolder {
         self.path = String(cString: made)
     }
 
-    /// A path that was not given before.
+    /// Returns an unused path.
     func file(_ name: String) -> String {
         self.count += 1
         let path = "\(self.path)/\(self.count)-\(name)"
@@ -42,7 +42,7 @@ final class ScratchFolder {
         return path
     }
 
-    /// Notes that a program has made a file here, which is to be gone, too.
+    /// Registers a file that a program creates here, so that it is removed, too.
     func willHold(_ path: String) { self.files.append(path) }
 
     deinit {

@@ -1,17 +1,18 @@
-/// The frames in a peer's bytes, whatever the reads cut them into. Fragments do not occur: nobody here sends any.
+/// The parser of a peer's frames, for any division of the bytes. It has no support for fragments, since no peer here
+/// sends any.
 struct FrameReader {
-    /// The beginning of a frame whose end has not come.
+    /// The start of an incomplete frame.
     private var rest: [UInt8] = []
 
-    /// Bytes that `take` needs in front of what is read.
+    /// The number of buffered bytes, which `take` needs before the newly read ones.
     var waiting: Int { self.rest.count }
 
-    /// Puts what waits at the start of `scratch`, so that the next read can follow it.
+    /// Copies the buffered bytes to the start of `scratch`, so that the next read can follow them.
     func lay(into scratch: UnsafeMutableRawBufferPointer) { scratch.copyBytes(from: self.rest) }
 
-    /// Takes the bytes at the start of `scratch`, those that waited first; a masked payload is unmasked in place.
+    /// Takes the bytes at the start of `scratch`, the buffered ones first, and unmasks payloads in place.
     ///
-    /// - Parameter frame: is given each whole frame's opcode and payload.
+    /// - Parameter frame: receives the opcode and the payload of each complete frame.
     mutating func take(
         _ count: Int,
         of scratch: UnsafeMutableRawBufferPointer,
@@ -32,7 +33,8 @@ struct FrameReader {
         }
     }
 
-    /// The length of the header at `here`, that of its payload, and where its mask is; `nil` when it is not whole.
+    /// Returns the lengths of the header at `here` and of its payload, and the position of its mask; `nil` for an
+    /// incomplete header.
     private static func head(
         _ bytes: UnsafeMutableRawBufferPointer,
         _ here: Int,

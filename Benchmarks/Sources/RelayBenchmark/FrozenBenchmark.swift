@@ -1,4 +1,4 @@
-/// One of a hundred clients stops reading: what the others feel of it, and what it costs in memory.
+/// The benchmark of one client in a hundred that stops reading: the effect on the others, and the memory.
 struct FrozenBenchmark {
     private static let clients = 100
     private static let rate = 1_000

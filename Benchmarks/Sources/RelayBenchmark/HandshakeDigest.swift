@@ -1,4 +1,4 @@
-/// The answer to a WebSocket key (RFC 6455, 4.2.2): SHA-1 (RFC 3174), then Base64.
+/// The value of Sec-WebSocket-Accept (RFC 6455, 4.2.2): SHA-1 (RFC 3174), then Base64.
 enum HandshakeDigest {
     static func accept(key: String) -> String {
         Self.base64(Self.sha1(Array("\(key)258EAFA5-E914-47DA-95CA-C5AB0DC85B11".utf8)))

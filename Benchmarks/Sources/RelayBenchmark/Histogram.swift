@@ -1,4 +1,4 @@
-/// Times in buckets that are at most 1.6 % wide; their number does not grow with what they hold.
+/// A histogram of times in buckets with a width of at most 1.6 %, of constant size.
 struct Histogram {
     private static let stepsPerDoubling = 64
     private var counts = [Int](repeating: 0, count: 64 * Histogram.stepsPerDoubling)
@@ -17,7 +17,7 @@ struct Histogram {
         self.maximum = max(self.maximum, other.maximum)
     }
 
-    /// The time that the given part of all values does not exceed, ns.
+    /// Returns the time that the given part of all values does not exceed, ns.
     func quantile(_ part: Double) -> Int64 {
         var left = max(Int((Double(self.count) * part).rounded(.up)), 1)
         for (index, count) in self.counts.enumerated() {

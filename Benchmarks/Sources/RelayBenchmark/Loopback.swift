@@ -1,8 +1,8 @@
 import Glibc
 
-/// TCP on 127.0.0.1, in plain system calls: what is measured is the program, so the load is made as cheaply as it goes.
+/// TCP on 127.0.0.1 by system calls, so that the load costs as little as possible beside the measured program.
 enum Loopback {
-    /// What a read brought.
+    /// The result of a read.
     enum Reception {
         case bytes(Int)
         case nothing
@@ -23,7 +23,7 @@ enum Loopback {
         return descriptor
     }
 
-    /// The port that a listening socket has.
+    /// Returns the port of a listening socket.
     static func port(of descriptor: Int32) -> Int {
         var address = sockaddr_in()
         var length = socklen_t(MemoryLayout<sockaddr_in>.size)
@@ -33,14 +33,14 @@ enum Loopback {
         return Int(UInt16(bigEndian: address.sin_port))
     }
 
-    /// A port that was free a moment ago.
+    /// Returns a port that was free at the call.
     static func freePort() throws -> Int {
         let descriptor = try Self.listen(port: 0)
         defer { close(descriptor) }
         return Self.port(of: descriptor)
     }
 
-    /// Connects, at once and without waiting for a listener; `nil` when nobody listens.
+    /// Connects without waiting for a listener; `nil` if there is none.
     static func connect(port: Int) throws -> Int32? {
         let descriptor = try Self.socket()
         var address = Self.address(port: port)
@@ -52,7 +52,7 @@ enum Loopback {
         return descriptor
     }
 
-    /// Connects as soon as somebody listens, which may take 20 s: a busy machine starts a program slowly.
+    /// Connects as soon as the program listens, within 20 s, since a busy machine starts a program slowly.
     static func connect(port: Int, to process: ChildProcess) throws -> Int32 {
         let limit = Clock.now() + 20 * Clock.second
         while Clock.now() < limit {
@@ -63,7 +63,7 @@ enum Loopback {
         throw BenchmarkFailure("\(process.name) does not listen: \(process.errors)")
     }
 
-    /// Takes a connection that comes within `seconds`.
+    /// Accepts a connection within `seconds`.
     static func accept(_ listener: Int32, seconds: Int) throws -> Int32 {
         guard Self.isReadable(listener, seconds: seconds) else { throw BenchmarkFailure("nobody connects") }
         let descriptor = Glibc.accept(listener, nil, nil)
@@ -77,14 +77,14 @@ enum Loopback {
         return poll(&polled, 1, Int32(seconds * 1_000)) > 0
     }
 
-    /// Reads what is there, without waiting.
+    /// Reads the available bytes without blocking.
     static func receive(_ descriptor: Int32, into bytes: UnsafeMutableRawBufferPointer) -> Reception {
         let count = recv(descriptor, bytes.baseAddress, bytes.count, Int32(MSG_DONTWAIT))
         if count > 0 { return .bytes(count) }
         return count < 0 && (errno == EAGAIN || errno == EINTR) ? .nothing : .closed
     }
 
-    /// Sends all bytes, waiting as long as the peer does not read, at most 10 s at a time.
+    /// Sends all bytes. It blocks while the peer does not read, for at most 10 s at a time.
     static func send(_ bytes: UnsafeRawBufferPointer, to descriptor: Int32) throws {
         var rest = bytes[...]
         while !rest.isEmpty {

@@ -1,6 +1,6 @@
 import Glibc
 
-/// One client of Finnhub's protocol that counts the trades it gets and keeps a digest of their frames.
+/// One client of Finnhub's protocol that counts its trades and computes a digest of their frames.
 struct LosslessReader {
     private let socket: Int32
     private let scratch: UnsafeMutableRawBufferPointer
@@ -14,18 +14,18 @@ struct LosslessReader {
         try Loopback.send(WebSocketText.request(port: port, path: "/"), to: self.socket)
         var answer: [UInt8] = []
         var byte: UInt8 = 0
-        // One by one, so that no frame behind it is swallowed.
+        // Byte by byte, so that no frame after the response is consumed.
         while !answer.ends(with: "\r\n\r\n") {
             guard Loopback.isReadable(self.socket, seconds: 10), recv(self.socket, &byte, 1, 0) == 1 else {
                 throw BenchmarkFailure("the relay does not answer a handshake")
             }
             answer.append(byte)
         }
-        // In one go, so that no trade goes by between two of them.
+        // In one write, so that no trade is missed between two requests.
         try Loopback.send(symbols.flatMap(WebSocketText.subscribe), to: self.socket)
     }
 
-    /// Reads to the end of the connection, for at most so long; releases everything.
+    /// Reads to the end of the connection, for at most this time; releases everything.
     mutating func read(seconds: Int) throws {
         defer {
             close(self.socket)

@@ -1,4 +1,4 @@
-/// How much memory the program holds: idle, with many clients, and when they have left.
+/// The benchmark of the program's memory: idle, with many clients, and after they have left.
 struct MemoryBenchmark {
     let bench: Workbench
 

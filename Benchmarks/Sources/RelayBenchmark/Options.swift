@@ -1,4 +1,4 @@
-/// What the command line asks for.
+/// The options of the command line.
 struct Options {
     static let usage = """
         usage: RelayBenchmark [PART...] [OPTIONS]      (all parts when none is named)
@@ -33,7 +33,7 @@ struct Options {
     var rounds = 3
     var pins = false
     var jsonFile: String?
-    /// The benchmarks named; all when empty.
+    /// The chosen benchmarks; empty means all.
     var names: Set<String> = []
     private static let parts: Set = [
         "throughput", "fanout", "prices", "saturation", "connections", "frozen", "memory", "recording", "screen",

@@ -1,10 +1,10 @@
 import Glibc
 
-/// What the prices of `/v1/stream` cost where each of many clients follows one of many symbols.
+/// The benchmark of `/v1/stream`'s prices with many clients, each of which follows one of many symbols.
 struct PriceBenchmark {
     private static let clients = 500
     private static let symbols = (0..<50).map { $0 == 0 ? TradeMessage.symbol : "BENCH:S\($0)" }
-    /// Frames a second, with a trade of each symbol.
+    /// The frames per second, each with a trade of every symbol.
     private static let rate = 20
 
     let bench: Workbench
@@ -46,7 +46,7 @@ struct PriceBenchmark {
         try self.play(Self.rate * self.bench.options.seconds, to: readers, finnhub)
         let cpu = Double(process.cpu - before)
         let expected = Self.clients * Self.rate * self.bench.options.seconds
-        // The first price of a round may be one that the last one has shown.
+        // The first price of a round may equal the last one of the round before.
         if readers.received < expected * 9 / 10 {
             self.bench.breaches.append("prices: \(readers.received) of \(expected) prices came")
         }
@@ -57,7 +57,7 @@ struct PriceBenchmark {
         )
     }
 
-    /// Sends so many frames at an even pace, and waits a moment for what they bring.
+    /// Sends frames at a constant rate, and waits a moment for the resulting prices.
     private func play(_ count: Int, to readers: PriceReaders, _ finnhub: FakeFinnhub) throws {
         let start = Clock.now()
         for number in 0..<count {
@@ -73,14 +73,14 @@ struct PriceBenchmark {
     }
 }
 
-/// Clients of `/v1/stream` on one thread, which count their prices.
+/// The clients of `/v1/stream` on one thread, which count their prices.
 private final class PriceReaders {
     private let finnhub: FakeFinnhub
     private let poll: EventPoll
     private var sockets: [(socket: Int32, frames: FrameReader)] = []
     private let scratch = UnsafeMutableRawBufferPointer.allocate(byteCount: 1 << 18, alignment: 16)
     var received = 0
-    /// Every price differs from the one before, and is newer.
+    /// Every price differs from the preceding one, and is newer.
     var nextPrice = 1_000
 
     init(finnhub: FakeFinnhub) throws {
@@ -98,7 +98,7 @@ private final class PriceReaders {
         let socket = try Loopback.connect(port: port, to: process)
         try Loopback.send(WebSocketText.request(port: port, path: "/v1/stream?symbol=\(symbol)"), to: socket)
         var answer: [UInt8] = []
-        // The hello follows at once and counts for nothing.
+        // The hello follows at once and is not counted.
         while !answer.contains(0x81) {
             guard Loopback.isReadable(socket, seconds: 10),
                 case .bytes(let count) = Loopback.receive(socket, into: self.scratch)
@@ -113,7 +113,7 @@ private final class PriceReaders {
         try self.poll.add(socket, as: self.sockets.count)
     }
 
-    /// Takes what comes until a moment.
+    /// Receives until this time.
     func read(until end: Int64) throws {
         while Clock.now() < end {
             for number in try self.poll.wait(nanoseconds: end - Clock.now()) {

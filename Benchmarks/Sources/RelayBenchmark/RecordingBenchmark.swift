@@ -1,12 +1,12 @@
 import Glibc
 
-/// What recording costs: the writer's processor time a frame, and what the relay's clients feel of it.
+/// The benchmark of recording: the writer's CPU time per frame, and the effect on the relay's clients.
 struct RecordingBenchmark {
     private static let clients = 100
     private static let rate = 1_000
     /// The name of the thread that writes the recording.
     private static let thread = "recorder"
-    /// That of the thread which writes bars and the index into the database.
+    /// The name of the thread that writes bars and the index into the database.
     private static let historyThread = "history"
 
     let bench: Workbench
@@ -18,7 +18,7 @@ struct RecordingBenchmark {
         return rows
     }
 
-    /// A figure, and what it is to be.
+    /// Returns the row of a figure with its goal.
     static func row(_ figure: String, _ values: [Double], digits: Int, goal: String) -> Row {
         Row([
             "figure": .text(figure),
@@ -29,7 +29,7 @@ struct RecordingBenchmark {
         ])
     }
 
-    /// The processor time of the writer's thread while a recording is replayed at full speed.
+    /// Measures the CPU time of the writer's thread while a recording is replayed at full speed.
     private func writer() throws -> Row {
         let recording = try RepeatedRecording(
             of: self.bench.options.recording,
@@ -67,13 +67,13 @@ struct RecordingBenchmark {
 
     private struct Round {
         var p99: Double
-        /// CPU time of the writer's thread a message, us.
+        /// The CPU time of the writer's thread per message, us.
         var writing: Double
-        /// That of the thread that keeps the history, which comes with a recording.
+        /// The CPU time of the history's thread per message, us; every recording has a history.
         var keeping: Double
     }
 
-    /// Rounds with and without, in turns; each with is compared with the one next to it.
+    /// Runs rounds with and without a recording in turns, and compares each pair.
     private func relay() throws -> [Row] {
         var with: [Round] = []
         var without: [Round] = []
@@ -119,7 +119,7 @@ struct RecordingBenchmark {
         try crowd.warmUp()
         let interval = Clock.second / Int64(Self.rate)
         _ = try crowd.send(Self.rate / 2, every: interval)
-        // The writer's own: the whole program's time differs by more than that from run to run.
+        // The writer's thread alone, since the whole program's time varies more between runs.
         let writing = process.cpu(ofThreads: Self.thread)
         let keeping = process.cpu(ofThreads: Self.historyThread)
         let count = Self.rate * self.bench.options.seconds

@@ -1,8 +1,9 @@
 import Glibc
 
-/// How fast a recording of a gibibyte is read, how soon a time is found in it, and how small it becomes.
+/// The benchmark of recording files: the speed of reading a gibibyte, the time to find a moment in it, and its
+/// compressed size.
 struct RecordingFiles {
-    /// The processor and the disk, not the disk alone: files are read once before they are timed.
+    /// Measures the CPU and the page cache: files are read once before they are timed.
     private static let runs = 3
 
     private static let header = RepeatedRecording.Header(
@@ -56,7 +57,7 @@ struct RecordingFiles {
         ]
     }
 
-    /// Has the program compress a file, as a start does with what an earlier run has left.
+    /// Makes the program compress a file, as a start does with the file of an earlier run.
     private func pack(_ path: String) throws -> String {
         Workbench.say("recording: compressing")
         let process = try self.bench.start(

@@ -1,31 +1,32 @@
 import Glibc
 
-/// A recording written over and over into one long file, with arrival times that go on rising: in the plain form, or in version
-/// 2 of the format (docs/recording-format.md) where it gets a header.
+/// A recording that is repeated in one long file, with rising arrival times. It has the plain form, or with a header
+/// version 2 of the format (docs/recording-format.md).
 struct RepeatedRecording {
     let path: String
     private(set) var frames = 0
     private(set) var trades = 0
-    /// The frames' own bytes, and how long all of them take, ns.
+    /// The size of the frames' texts, and the duration of all frames, ns.
     private(set) var textBytes = 0
     private(set) var span = 0
     /// The symbols in it.
     private(set) var symbols: [String] = []
-    /// Of all frames with trades, one behind the other.
+    /// The digest of all frames with trades, concatenated.
     private(set) var digest = TextDigest()
 
-    /// A header's line.
+    /// The line of a header.
     struct Header {
         /// The line up to its checksum.
         var text: String
-        /// The wall clock that it names, µs since 1970.
+        /// The wall clock in the header, µs since 1970.
         var wall: Int
     }
 
     /// - Parameters:
-    ///   - leastTrades: how many trades the file has at least.
-    ///   - leastBytes: how long it is at least.
-    ///   - header: the first line up to its checksum, which gives the lines their wall clocks; the plain form has none.
+    ///   - minimumTrades: the smallest number of trades in the file.
+    ///   - minimumBytes: the smallest length of the file.
+    ///   - header: the first line up to its checksum, which gives the lines their wall clocks; `nil` for the plain
+    ///     form.
     init(
         of source: String,
         minimumTrades: Int = 1,
@@ -81,7 +82,7 @@ struct RepeatedRecording {
     }
 }
 
-/// A line of a recording that holds a frame: `{"n":N,"wall":US,"mono":NS,…,"frame":"…","crc":"…"}`.
+/// A line of a recording with a frame: `{"n":N,"wall":US,"mono":NS,…,"frame":"…","crc":"…"}`.
 private struct RecordedLine {
     /// ns since the recording's start.
     var at: Int
@@ -94,14 +95,14 @@ private struct RecordedLine {
     init?(_ line: ArraySlice<UInt8>) {
         let line = String(decoding: line.dropLast(LineSeal.length), as: UTF8.self)
         let key = #","frame":""#
-        // A sent message is a frame, too.
+        // The lines of sent messages have frames, too.
         guard line.contains(#""dir":"in""#), let time = line.firstRange(of: #","mono":"#),
             let frame = line.firstRange(of: key),
             let at = Int(line[time.upperBound...].prefix { $0.isNumber })
         else { return nil }
         self.at = at
         self.member = Array(line[frame.lowerBound...].utf8)
-        // Finnhub's frames have quotation marks to escape, and nothing else.
+        // Finnhub's frames have no characters to escape except quotation marks.
         self.text = line[frame.upperBound...].dropLast().utf8.filter { $0 != UInt8(ascii: "\\") }
         self.trades = String(decoding: self.text, as: UTF8.self).split(separator: #""p":"#).count - 1
     }
@@ -115,14 +116,14 @@ private struct RecordedLine {
 
 /// The end of a recording's line: `,"crc":"xxxxxxxx"}`, the CRC-32C of the bytes before it.
 private enum LineSeal {
-    /// In bytes.
+    /// The length in bytes.
     static let length = 18
 
     private static let table: [UInt32] = (0..<256).map { byte in
         (0..<8).reduce(UInt32(byte)) { rest, _ in rest >> 1 ^ (rest & 1 == 1 ? 0x82F6_3B78 : 0) }
     }
 
-    /// The whole line, from its bytes up to there.
+    /// Returns the complete line for its bytes up to the checksum.
     static func sealed(_ line: [UInt8]) -> [UInt8] {
         let table = Self.table
         let rest = line.reduce(UInt32.max) { $0 >> 8 ^ table[Int(UInt8(truncatingIfNeeded: $0) ^ $1)] }
@@ -132,7 +133,7 @@ private enum LineSeal {
     }
 }
 
-/// A number for a long text: equal texts have equal ones, others hardly ever (FNV-1a).
+/// A 64-bit digest of a long text (FNV-1a).
 struct TextDigest: Equatable {
     private var value: UInt64 = 0xCBF2_9CE4_8422_2325
 

@@ -1,9 +1,9 @@
-/// One line of a result: named figures in order, for a table and for machines.
+/// One line of a result: named figures in order, as a table row and as JSON.
 struct Row {
     enum Value {
         case text(String)
         case count(Int)
-        /// With so many digits behind the point.
+        /// A number with this many fraction digits.
         case number(Double, digits: Int)
     }
 
@@ -11,7 +11,7 @@ struct Row {
 
     init(_ fields: KeyValuePairs<String, Value>) { self.fields = fields.map { ($0.key, $0.value) } }
 
-    /// One JSON object.
+    /// Returns a JSON object.
     func json(benchmark: String) -> String {
         let fields = [(name: "benchmark", value: Value.text(benchmark))] + self.fields
         let members = fields.map { field in
@@ -24,7 +24,7 @@ struct Row {
         return "{\(members.joined(separator: ","))}"
     }
 
-    /// Rows with the same names as a table in Markdown.
+    /// Returns rows with the same names as a table in Markdown.
     static func table(_ rows: [Row]) -> String {
         guard let first = rows.first else { return "" }
         var lines = [first.fields.map(\.name), first.fields.map { _ in "---" }]
@@ -54,6 +54,6 @@ struct Row {
 }
 
 extension [Double] {
-    /// The middle one; of an even number the upper one of the two.
+    /// The median; for an even number of values, the upper one of the middle two.
     var median: Double { self.isEmpty ? .nan : self.sorted()[self.count / 2] }
 }

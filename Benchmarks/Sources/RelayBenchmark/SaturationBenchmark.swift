@@ -1,4 +1,4 @@
-/// How much one relay can pass on: the highest rate at which nearly everything still arrives in time.
+/// The benchmark of one relay's throughput: the highest rate at which nearly everything still arrives in time.
 struct SaturationBenchmark {
     private struct Step {
         var rate: Int
@@ -7,7 +7,7 @@ struct SaturationBenchmark {
         var p99: Int64
         var lateness: Int64
 
-        /// Everything came, and came soon: what waits in ever longer queues is no throughput.
+        /// Whether everything arrived, and soon. Messages in ever longer queues do not count as throughput.
         var keptUp: Bool
     }
 

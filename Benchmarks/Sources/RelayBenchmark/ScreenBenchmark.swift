@@ -1,10 +1,10 @@
 import Glibc
 
-/// How long a price takes from the upstream's frame to the terminal.
+/// The benchmark of the latency from the upstream's frame to the price on the terminal.
 struct ScreenBenchmark {
     private static let columns: UInt16 = 100
     private static let lines: UInt16 = 30
-    /// Two prices with digits that occur in no other figure on the screen so often in a row.
+    /// Two prices whose repeated digits occur nowhere else on the screen.
     private static let prices = (low: "111111.11", high: "888888.88")
     private static let marks = (low: Array("111".utf8), high: Array("888".utf8))
     private static let tradesPerSecond = 100
@@ -36,8 +36,8 @@ struct ScreenBenchmark {
         ]
     }
 
-    /// Gives the times from the start to the subscribe, from the first frame to its price, and the same of each later
-    /// change.
+    /// Returns the times from the start to the subscribe, from the first frame to its price, and from each later frame
+    /// to its change.
     private func measure() throws -> (start: Int64, first: Int64, latency: Histogram) {
         let terminal = try Terminal(columns: Self.columns, lines: Self.lines)
         let finnhub = try FakeFinnhub()
@@ -51,7 +51,7 @@ struct ScreenBenchmark {
         defer { process.stop() }
         try finnhub.accept(process)
         let subscribed = Clock.now()
-        // The screen is drawn before the first price comes.
+        // The screen is drawn before the first price arrives.
         try terminal.discard(milliseconds: 500)
 
         let sent = Clock.now()
@@ -60,7 +60,7 @@ struct ScreenBenchmark {
             throw BenchmarkFailure("the first price is not shown; there is only: \(terminal.text)")
         }
         let shown = Clock.now()
-        // Once up and down, so that the session's high and low stand and only the price changes from now on.
+        // One rise and one fall fix the session's high and low, so that only the price changes afterwards.
         for (number, price) in [Self.prices.high, Self.prices.low].enumerated() {
             try finnhub.send(TradeMessage.frame(number: number + 1, price: price))
             try terminal.discard(milliseconds: 1_000)
@@ -68,7 +68,7 @@ struct ScreenBenchmark {
         return (subscribed - started, shown - sent, try self.changes(from: finnhub, on: terminal))
     }
 
-    /// Sends trades at an even pace, whose price changes now and then, and gives the times until the changes are shown.
+    /// Sends trades at a constant rate, with some price changes, and returns the times until the changes are shown.
     private func changes(from finnhub: FakeFinnhub, on terminal: Terminal) throws -> Histogram {
         var latency = Histogram()
         let interval = Clock.second / Int64(Self.tradesPerSecond)
@@ -77,7 +77,7 @@ struct ScreenBenchmark {
         var number = 3
         var isHigh = false
         var tradesToChange = 30
-        /// When the change was sent that is not yet shown.
+        /// The time of the sent change that is not shown yet.
         var changed: Int64?
         while Clock.now() < end || changed != nil {
             if Clock.now() >= due {
@@ -86,7 +86,7 @@ struct ScreenBenchmark {
                 tradesToChange -= 1
                 if tradesToChange <= 0, changed == nil {
                     isHigh.toggle()
-                    // Never the same distance, so that changes meet the screen's own rhythm at every phase.
+                    // The varying distance spreads the changes over all phases of the screen's refresh.
                     tradesToChange = 30 + number % 7
                     changed = Clock.now()
                 }

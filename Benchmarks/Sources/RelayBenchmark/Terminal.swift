@@ -1,13 +1,13 @@
 import Glibc
 
-/// A terminal without a person: what a program writes to it can be read here.
+/// A pseudo-terminal, whose output the benchmark reads.
 final class Terminal {
     // `unlockpt` and `ptsname`, which the C library declares only on request (ioctl_tty(2)).
     private static let unlock: UInt = 0x4004_5431
     private static let number: UInt = 0x8004_5430
 
     private let descriptor: Int32
-    /// The program's end of it.
+    /// The path of the program's end.
     let path: String
     private var shown: [UInt8] = []
     private var scratch = [UInt8](repeating: 0, count: 1 << 16)
@@ -26,7 +26,7 @@ final class Terminal {
 
     deinit { close(self.descriptor) }
 
-    /// Takes what is written within so long.
+    /// Reads the output that is written within this time.
     func take(milliseconds: Int32) throws {
         var polled = pollfd(fd: self.descriptor, events: Int16(POLLIN), revents: 0)
         guard poll(&polled, 1, milliseconds) > 0, Int32(polled.revents) & POLLIN != 0 else { return }
@@ -41,7 +41,7 @@ final class Terminal {
         return (0...self.shown.count - text.count).contains { self.shown[$0..<$0 + text.count].elementsEqual(text) }
     }
 
-    /// What was written since the last `forget`, escape sequences made visible.
+    /// The output since the last `forget`, with visible escape sequences.
     var text: String { String(decoding: self.shown, as: UTF8.self).replacing("\u{1B}", with: "^[") }
 
     func forget() { self.shown.removeAll(keepingCapacity: true) }
@@ -59,7 +59,7 @@ final class Terminal {
         return false
     }
 
-    /// Throws away what is written within so long.
+    /// Discards the output that is written within this time.
     func discard(milliseconds: Int) throws {
         let limit = Clock.now() + Int64(milliseconds) * 1_000_000
         while Clock.now() < limit { try self.take(milliseconds: 10) }

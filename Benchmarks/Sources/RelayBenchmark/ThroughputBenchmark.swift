@@ -1,10 +1,10 @@
-/// How fast a recording goes through TLS and WebSocket onto the tape, and to one lossless client.
+/// The benchmark of throughput: a recording through TLS and WebSocket onto the tape, and to one lossless client.
 struct ThroughputBenchmark {
     private struct Round {
-        /// By the program's own count and clock.
+        /// As the program counted and timed them.
         var trades: Int
         var seconds: Double
-        /// CPU time of the whole process, ns; the stand-in Finnhub, which encrypts, is part of it.
+        /// CPU time of the whole process, ns, including the mock server, which encrypts.
         var cpu: Int64
     }
 
@@ -56,7 +56,7 @@ struct ThroughputBenchmark {
         return Round(trades: trades, seconds: seconds, cpu: ending.cpu)
     }
 
-    /// Reads `tickertape: replayed 19904 trades in 650.1 s`.
+    /// Parses `tickertape: replayed 19904 trades in 650.1 s`.
     private static func report(in text: String) throws -> (trades: Int, seconds: Double) {
         for line in text.split(separator: "\n").reversed() {
             let words = line.split(separator: " ").drop { $0 != "replayed" }.map(String.init)

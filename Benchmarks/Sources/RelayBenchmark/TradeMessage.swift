@@ -1,4 +1,4 @@
-/// Finnhub's trade frames with one trade, whose time is a sequence number in disguise.
+/// Finnhub's trade frames with one trade, whose time encodes a sequence number.
 enum TradeMessage {
     static let symbol = "BINANCE:BTCUSDT"
     /// The exchange's time of message 0, ms since 1970.
@@ -6,16 +6,16 @@ enum TradeMessage {
     /// `"t":`
     private static let timeKey = UInt32(bigEndian: 0x2274_223A)
 
-    /// The message with that number as a server's frame.
+    /// Returns the message with that number as a server's frame.
     static func frame(number: Int, price: String? = nil) -> [UInt8] {
-        // Every price differs from the one before, as in a market that moves.
+        // Every price differs from the preceding one, as in a real market.
         let price = price ?? "\(61_000 + number % 1_000).\(number % 9 + 1)"
         let time = Self.firstTime + number
         let trade = #"{"c":null,"p":\#(price),"s":"\#(Self.symbol)","t":\#(time),"v":0.02}"#
         return WebSocketText.serverFrame(opcode: 0x1, Array(#"{"data":[\#(trade)],"type":"trade"}"#.utf8))
     }
 
-    /// The number of a message that went through a relay; `nil` when it is another message.
+    /// Returns the number of a message that passed a relay; `nil` for any other message.
     static func number(in payload: UnsafeRawBufferPointer) -> Int? {
         var here = 0
         while here + 17 <= payload.count {

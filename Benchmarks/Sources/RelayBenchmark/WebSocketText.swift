@@ -1,6 +1,6 @@
-/// The little of RFC 6455 that a load program needs: handshakes, text frames, pongs.
+/// The part of RFC 6455 that a load generator needs: handshakes, text frames, pongs.
 enum WebSocketText {
-    /// A client's handshake. The key is the RFC's own example, for nobody here needs another.
+    /// Returns a client's handshake. The key is the RFC's example, since no server here checks for reuse.
     static func request(port: Int, path: String) -> [UInt8] {
         Array(
             """
@@ -16,7 +16,7 @@ enum WebSocketText {
         )
     }
 
-    /// A server's answer to a request.
+    /// Returns a server's response to a request.
     static func answer(to request: [UInt8]) throws -> [UInt8] {
         let name = "sec-websocket-key:"
         let lines = String(decoding: request, as: UTF8.self).split(separator: "\r\n")
@@ -37,19 +37,20 @@ enum WebSocketText {
         )
     }
 
-    /// A request of Finnhub's protocol, as a frame.
+    /// Returns a request of Finnhub's protocol as a frame.
     static func subscribe(_ symbol: String) -> [UInt8] {
         Self.clientFrame(opcode: 0x1, Array(#"{"type":"subscribe","symbol":"\#(symbol)"}"#.utf8))
     }
 
-    /// A client's frame. Its masking key is zero, which every server must take and which leaves the payload as it is.
+    /// Returns a client's frame. Its masking key is zero, which leaves the payload unchanged and which every server
+    /// must accept.
     static func clientFrame(opcode: UInt8, _ payload: [UInt8]) -> [UInt8] {
         var frame: [UInt8] = [0x80 | opcode]
         Self.appendLength(payload.count, mask: 0x80, to: &frame)
         return frame + [0, 0, 0, 0] + payload
     }
 
-    /// A server's frame.
+    /// Returns a server's frame.
     static func serverFrame(opcode: UInt8, _ payload: [UInt8]) -> [UInt8] {
         var frame: [UInt8] = [0x80 | opcode]
         Self.appendLength(payload.count, mask: 0, to: &frame)

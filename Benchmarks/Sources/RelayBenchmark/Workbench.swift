@@ -1,15 +1,15 @@
 import CLoad
 import Glibc
 
-/// What all measurements share: the options, a folder for what they leave behind, and how programs are started.
+/// The shared state of all measurements: the options, a temporary folder, and the start of programs.
 final class Workbench {
     let options: Options
     let folder: ScratchFolder
-    /// What must not be; the run then fails at its end, with all tables shown.
+    /// The violated expectations. The run fails at its end, after all tables are printed.
     var breaches: [String] = []
-    /// Descriptors for what is no client.
+    /// The number of descriptors for other purposes than clients.
     private static let reserve = 1_000
-    /// How many clients fit into the open files that are allowed, here and in the programs, which inherit the limit.
+    /// The number of clients that the limit of open files allows, here and in the programs, which inherit it.
     let maximumClients: Int
 
     init(_ options: Options) throws {
@@ -26,7 +26,7 @@ final class Workbench {
         if options.pins { try Self.pin(to: 1) }
     }
 
-    /// Starts the measured program on a plain upstream.
+    /// Starts the measured program on an unencrypted upstream.
     func startProgram(
         upstream: FakeFinnhub,
         _ arguments: [String],
@@ -44,7 +44,7 @@ final class Workbench {
         environment: [String: String] = [:],
         terminal: String? = nil
     ) throws -> ChildProcess {
-        // A child inherits the CPU of its parent.
+        // A child inherits the CPU affinity of its parent.
         if self.options.pins { try Self.pin(to: 0) }
         defer { if self.options.pins { try? Self.pin(to: 1) } }
         return try ChildProcess(
@@ -56,13 +56,14 @@ final class Workbench {
         )
     }
 
-    /// Says on standard error what is under way.
+    /// Reports progress on standard error.
     static func say(_ text: String) { Self.put("\(text)\n", on: 2) }
 
-    /// Shows a result on standard output, at once.
+    /// Prints a result on standard output without buffering.
     static func show(_ text: String) { Self.put("\(text)\n", on: 1) }
 
-    /// Raises the limit of open files to so many if that may be, beyond the hard limit only by root, and returns what it is.
+    /// Raises the limit of open files to this number if it is allowed (beyond the hard limit only for root); returns
+    /// the limit.
     private static func allowDescriptors(_ most: Int) -> Int {
         let resource = __rlimit_resource_t(RLIMIT_NOFILE.rawValue)
         var limit = rlimit()

@@ -1,4 +1,4 @@
-// Measures the built program from outside, with load on loopback. Everything is bounded in time and ends by itself.
+// Measures the built program from outside, with load on loopback. Every part has a time limit.
 import Glibc
 
 do {

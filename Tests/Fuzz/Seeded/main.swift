@@ -1,11 +1,11 @@
 import FuzzTargets
 import Glibc
 
-// The seeded generator at full speed, for `scripts/fuzz`: the same seed makes the same inputs on every machine.
+// Runs the seeded generator at full speed, for `scripts/fuzz`. The same seed makes the same inputs on every machine.
 //
-//   Fuzz run TARGET SEED COUNT      checks the rules on so many inputs; memory is told at a tenth and at the end
+//   Fuzz run TARGET SEED COUNT      checks the rules on COUNT inputs; prints the memory at a tenth and at the end
 //   Fuzz files TARGET FOLDER        checks the rules on the files of a folder
-//   Fuzz oracle SEED COUNT          prints so many frames and what is read in them, for Tests/Fuzz/oracle.py
+//   Fuzz oracle SEED COUNT          prints COUNT frames and their parsed contents, for Tests/Fuzz/oracle.py
 //   Fuzz corpus FOLDER...           prints the same for the files of folders
 //   Fuzz seeds TARGET FOLDER        writes the seeds as files
 
