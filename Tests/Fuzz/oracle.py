@@ -12,7 +12,7 @@ import re
 import sys
 from decimal import Context, Decimal, InvalidOperation, Overflow, Underflow
 
-# Room for every digit of any number in a frame, so that nothing is ever rounded.
+# Enough precision for every digit of any number in a frame, so that nothing is rounded.
 EXACT = Context(
     prec=20_000,
     Emax=999_999_999_999_999_999,
@@ -21,7 +21,7 @@ EXACT = Context(
 )
 UNHELD = object()
 MAXIMUM_DEPTH = 64
-# What no exchange can mean (docs/upstream.md).
+# The bounds of plausible values (docs/upstream.md).
 TOO_LARGE = Decimal(10) ** 18
 PRICE_DECIMALS, SIZE_DECIMALS = 30, 18
 LAST_MILLISECOND = (2**63 - 1) // 1_000_000
@@ -32,7 +32,7 @@ class Refused(Exception):
 
 
 def number(text):
-    """A number exactly, or UNHELD where the exponent is beyond Decimal's own range."""
+    """Returns the exact number, or UNHELD for an exponent beyond Decimal's range."""
     try:
         return EXACT.create_decimal(text)
     except ArithmeticError:
@@ -40,7 +40,7 @@ def number(text):
 
 
 def constant(text):
-    # Python takes NaN and Infinity, which are no JSON (RFC 8259, 6).
+    # Python accepts NaN and Infinity, which JSON does not have (RFC 8259, 6).
     raise Refused(f"the constant {text}")
 
 
@@ -58,7 +58,7 @@ def read(frame):
 
 
 def scalars(text):
-    """A string as Unicode has it: a surrogate that is alone becomes U+FFFD."""
+    """Returns a valid Unicode string: a lone surrogate becomes U+FFFD."""
     return re.sub("[\ud800-\udfff]", "\ufffd", text)
 
 
@@ -73,12 +73,12 @@ def held(value):
 
 
 def meant(value, decimals):
-    """Whether an exchange can mean a number that is held as a price or a size with so many decimals at most."""
+    """Whether a number is plausible as a price or a size with at most this many decimals."""
     return value < TOO_LARGE and value.normalize(EXACT).as_tuple().exponent >= -decimals
 
 
 def trade(element):
-    """A trade as (price, size, nanoseconds, symbol), or None where an element is none."""
+    """Returns a trade as (price, size, nanoseconds, symbol), or None for an element that is not a trade."""
     if not isinstance(element, dict):
         return None
     price, size, time, symbol = (element.get(key) for key in "pvts")
@@ -95,12 +95,12 @@ def trade(element):
 
 
 def clipped(text, limit):
-    """The text's scalars as far as they fit into so many bytes."""
+    """Returns the longest prefix of whole scalars that fits into this many bytes."""
     return scalars(text).encode()[:limit].decode("utf-8", "ignore").encode()
 
 
 def expected(value):
-    """What the frame says: kind, detail, trades."""
+    """Returns the frame's contents: kind, detail, trades."""
     if not isinstance(value, dict):
         raise Refused("no object")
     kind = value.get("type")
@@ -120,7 +120,7 @@ def expected(value):
 
 
 def depth(frame):
-    """How deep the brackets nest, strings left out."""
+    """Returns the nesting depth of the brackets, outside of strings."""
     deepest = here = 0
     for byte in re.sub(rb'"(?:[^"\\]|\\.)*"', b"", frame, flags=re.DOTALL):
         if byte in b"[{":
@@ -162,7 +162,7 @@ def parse(line):
 
 
 def judge(line):
-    """The class that a frame falls into; raises AssertionError where the two differ without a reason."""
+    """Returns the frame's class; raises AssertionError for an unexplained difference between the two."""
     frame, ours = parse(line)
     accepts = ours[0] != "malformed"
     try:
@@ -170,15 +170,15 @@ def judge(line):
     except Refused as refusal:
         if not accepts:
             return "both refuse"
-        # Looser: the WebSocket has refused what is no UTF-8 already (RFC 6455, 8.1), so that the parser looks at the
-        # names of symbols only.
+        # Looser: the WebSocket has already refused invalid UTF-8 (RFC 6455, 8.1), so the parser validates only the
+        # names of symbols.
         if str(refusal) == "no UTF-8":
             return "only ours accepts: no UTF-8, which never gets through the WebSocket"
         raise AssertionError(f"only ours accepts, the reference says: {refusal}") from None
     if accepts:
         assert same(ours, theirs), f"the reference reads {theirs}, ours is {ours}"
         return "both accept, and read the same"
-    # Stricter: a frame that nests deeper than this is hostile.
+    # Stricter: a frame with deeper nesting is treated as hostile.
     if depth(frame) > MAXIMUM_DEPTH:
         return f"only the reference accepts: nested deeper than {MAXIMUM_DEPTH}"
     raise AssertionError(f"only the reference accepts, ours says: {ours[1]}")

@@ -9,7 +9,7 @@ import Glibc
 //   Fuzz corpus FOLDER...           prints the same for the files of folders
 //   Fuzz seeds TARGET FOLDER        writes the seeds as files
 
-/// The resident memory in KiB (proc(5), statm).
+/// Returns the resident memory in KiB (proc(5), statm).
 func residentKiB() -> Int {
     guard let file = fopen("/proc/self/statm", "r") else { return 0 }
     defer { fclose(file) }
@@ -21,7 +21,7 @@ func residentKiB() -> Int {
     return fields.count > 1 ? (Int(fields[1]) ?? 0) * sysconf(Int32(_SC_PAGESIZE)) / 1_024 : 0
 }
 
-/// The names of a folder's files.
+/// Returns the names of a folder's files.
 func files(in folder: String) -> [String] {
     guard let stream = opendir(folder) else { return [] }
     defer { closedir(stream) }
@@ -69,7 +69,7 @@ case "run" where arguments.count == 4:
             print("\(target.rawValue): input \(number) of seed \(seed): \(error)\n\(input)")
             exit(1)
         }
-        // What the first tenth needed is what all the others may need.
+        // The memory after the first tenth is the baseline for the others.
         if number == max(count / 10, 1) { early = residentKiB() }
     }
     let late = residentKiB()
@@ -77,7 +77,7 @@ case "run" where arguments.count == 4:
         "\(target.rawValue): \(count) inputs of seed \(seed), of which \(good) got through, "
             + "memory \(early) KiB after a tenth, \(late) KiB at the end"
     )
-    // Of 100,000 inputs, 90,000 come behind the first tenth: the limit is below 50 bytes for each.
+    // Of 100,000 inputs, 90,000 follow the first tenth, so the limit is below 50 bytes per input.
     if late > early + (4 << 10) {
         print("\(target.rawValue): the memory grows")
         exit(1)

@@ -2,7 +2,7 @@ import NIOCore
 import NIOEmbedded
 import WebSocket
 
-/// The rules for a WebSocket client, whatever its server sends behind the 101.
+/// The rules for a WebSocket client with arbitrary bytes from its server after the 101.
 enum ClientFuzz {
     private static let maximumMessageBytes = 4_096
 
@@ -13,7 +13,7 @@ enum ClientFuzz {
         return [
             Self.frame(0x81, trade) + Self.frame(0x81, Array(#"{"type":"ping"}"#.utf8)),
             Self.frame(0x81, long) + ping + Self.frame(0x88, [0x03, 0xE8] + Array("bye".utf8)),
-            // In fragments, with a ping between them; empty fragments.
+            // A fragmented message with a ping in between; empty fragments.
             Self.frame(0x01, Array(trade.prefix(20))) + ping + Self.frame(0x00, Array(trade[20..<40]))
                 + Self.frame(0x80, Array(trade[40...])),
             Self.frame(0x02, []) + Self.frame(0x00, []) + Self.frame(0x80, [0xFF]) + Self.frame(0x8A, []),
@@ -52,7 +52,7 @@ enum ClientFuzz {
         }
     }
 
-    /// Plays a conversation and answers with what the application saw.
+    /// Plays a conversation, and returns what the application received.
     private static func converse(_ pieces: [[UInt8]]) throws(FuzzFinding) -> [FuzzWitness.Sight] {
         let channel = EmbeddedChannel()
         let witness = FuzzWitness(maximumMessageBytes: Self.maximumMessageBytes)
@@ -70,25 +70,26 @@ enum ClientFuzz {
                 try channel.writeInbound(ByteBuffer(bytes: piece))
                 while let bytes = try channel.readOutbound(as: ByteBuffer.self) { sent += bytes.readableBytes }
             }
-            // Whatever it waits for has a limit: a minute later it is over, or pings.
+            // Every wait has a limit: without a pong, the connection closes within a minute.
             channel.embeddedEventLoop.advanceTime(by: .seconds(60))
             try FuzzFinding.require(!channel.isActive, "a connection without a pong is open after a minute")
             _ = try channel.finish(acceptAlreadyClosed: true)
         } catch {
             throw (error as? FuzzFinding) ?? FuzzFinding("\(error) was thrown")
         }
-        // Each byte of a ping costs at most one of a pong, with 6 of a header for 2; a close frame comes on top.
+        // Each byte of a ping costs at most one byte of a pong, with a header of 6 bytes for one of 2; a close frame
+        // may follow.
         try FuzzFinding.require(sent <= 4 * received + 256, "\(received) bytes made \(sent)")
         try FuzzFinding.require(witness.finding == nil, witness.finding ?? "")
         return witness.seen
     }
 }
 
-/// The application at the end of a client's pipeline: writes down what it sees, and what must not be.
+/// The application at the end of a client's pipeline, which records messages and rule violations.
 final class FuzzWitness: ChannelInboundHandler {
     typealias InboundIn = WebSocketMessage
 
-    /// What the application saw.
+    /// An event that the application received.
     enum Sight: Equatable {
         case text(ByteBuffer)
         case binary(ByteBuffer)

@@ -4,7 +4,7 @@ import Wire
 
 /// The rules for the reader of the service's frames.
 enum FinnhubFuzz {
-    /// A trade by its symbol's name: tables that met symbols in another order number them differently.
+    /// A trade with its symbol's name, since two tables may number the same symbols differently.
     struct NamedTrade: Equatable {
         var price: ExactDecimal
         var size: ExactDecimal
@@ -20,13 +20,13 @@ enum FinnhubFuzz {
     }
 
     static func check(_ input: [UInt8]) throws(FuzzFinding) -> Bool {
-        // Of exactly its size, so that the address sanitizer sees a read behind its end.
+        // The allocation has the exact size, so that the address sanitizer detects a read beyond its end.
         let exact = UnsafeMutableRawBufferPointer.allocate(byteCount: input.count, alignment: 1)
         defer { exact.deallocate() }
         exact.copyBytes(from: input)
         let bytes = UnsafeRawBufferPointer(exact)
 
-        // Names that only escapes can spell must not be recognised in plain bytes.
+        // Names that require escapes must not match plain bytes.
         var fast = SymbolTable()
         for name in ["BINANCE:BTCUSDT", "AB\"DEFGHIJ", "AB\\uDEFGHIJ", "AB\nDEFGHIJ"] { _ = fast.intern(name) }
         var general = fast
@@ -60,7 +60,7 @@ enum FinnhubFuzz {
         }
     }
 
-    /// What was accepted is written in the service's form and read again: it must come back as it was.
+    /// Writes the accepted trades in the service's form and reads them again; they must be unchanged.
     private static func again(
         _ trades: [Trade],
         _ named: [NamedTrade],

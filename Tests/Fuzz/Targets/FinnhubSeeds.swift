@@ -1,7 +1,7 @@
-/// Frames in every shape that the service has been seen to send, and some that it has not.
+/// Frames in every form that the service is known to send, and in some others.
 enum FinnhubSeeds {
     static let frames: [String] = [
-        // Crypto, as today; ten of one read; an integer price; a price update without a volume.
+        // Crypto in the current form; ten trades in one frame; an integer price; a price update without a volume.
         #"{"data":[{"c":null,"p":75008.34,"s":"BINANCE:BTCUSDT","t":1776315883083,"v":0.00042}],"type":"trade"}"#,
         #"{"data":[{"c":null,"p":20461.12,"s":"BINANCE:BTCUSDT","t":1667198366116,"v":0.06164},{"c":null,"p":20461.12,"s":"BINANCE:BTCUSDT","t":1667198366116,"v":0.07517},{"c":null,"p":20461.11,"s":"BINANCE:BTCUSDT","t":1667198366116,"v":0.33782},{"c":null,"p":20461.3,"s":"BINANCE:ETHUSDT","t":1667198366130,"v":0.00446}],"type":"trade"}"#,
         #"{"data":[{"c":null,"p":26626,"s":"BINANCE:BTCUSDT","t":1687202120662,"v":0.04755}],"type":"trade"}"#,
@@ -12,7 +12,7 @@ enum FinnhubSeeds {
         // Shares: conditions, identical fills, both kinds in one frame.
         #"{"data":[{"c":["1","12"],"p":164.0601,"s":"AAPL","t":1680286537580,"v":5},{"c":["1","8","12"],"p":164.06,"s":"AAPL","t":1680286538064,"v":4},{"c":["1","8","12"],"p":164.06,"s":"AAPL","t":1680286538064,"v":4}],"type":"trade"}"#,
         #"{"data":[{"c":["1","24","12"],"p":171.465,"s":"AAPL","t":1696250801554,"v":1},{"c":null,"p":1731.1,"s":"BINANCE:ETHUSDT","t":1696250801782,"v":0.014}],"type":"trade"}"#,
-        // Without conditions, as the documentation has it; keys in another order; spaces; escapes; unknown keys.
+        // Without conditions, as in the documentation; keys in another order; spaces; escapes; unknown keys.
         #"{"data":[{"p":7296.89,"s":"BINANCE:BTCUSDT","t":1575526691134,"v":0.011467}],"type":"trade"}"#,
         #"{"type":"trade","data":[{"v":0.5,"t":1575526691134,"s":"BINANCE:BTCUSDT","p":7296.89,"c":[]}]}"#,
         #" { "data" : [ { "\u0070" : 1.50 , "s" : "\u0042TC\/\ud83d\ude00" , "t" : 1575526691134 , "v" : 2 } ] , "type" : "trade" } "#,

@@ -1,10 +1,11 @@
 import Market
 
-/// A part of the program that takes bytes from strangers, with the rules that must hold whatever they are.
+/// A part of the program that reads untrusted bytes, with the rules that hold for any input.
 package enum FuzzTarget: String, CaseIterable, Sendable {
-    /// A text frame of the service: the template against the general parser, and what they accept written and read again.
+    /// A text frame of the service: the template and the general parser must agree, and accepted trades must survive
+    /// writing and reading.
     case finnhub
-    /// The bytes behind the service's 101: a WebSocket client, fed whole and in pieces.
+    /// The bytes after the service's 101: a WebSocket client, fed whole and in pieces.
     case client
     /// The service's answer to the upgrade request, fed whole and in pieces.
     case upgrade
@@ -12,17 +13,17 @@ package enum FuzzTarget: String, CaseIterable, Sendable {
     case recording
     /// A compressed recording: its frames, its index and its table.
     case packed
-    /// What a relay and its clients say to one another on `/v1/stream`.
+    /// The messages of a relay and its clients on `/v1/stream`, in both directions.
     case stream
-    /// What a relay sends on `/v1/stream` over several connections: what its reader makes of it.
+    /// A relay's messages on `/v1/stream` over several connections, and the reader's state.
     case reading
     /// Requests to a replay, over HTTP and on `/v1/stream`.
     case replay
 
-    /// Feeds one input; throws what is broken.
+    /// Feeds one input, and throws the violated rule.
     ///
-    /// - Returns: whether it brought what good ones bring: a trade, a message, an open connection, a recorded frame. A run in
-    ///   which hardly any does has checked no more than the doors.
+    /// - Returns: whether the input had a result of valid input: a trade, a message, an open connection, a recorded
+    ///   frame. A run with hardly any such result has tested only the first checks.
     @discardableResult
     package func check(_ input: [UInt8]) throws(FuzzFinding) -> Bool {
         switch self {
@@ -37,7 +38,7 @@ package enum FuzzTarget: String, CaseIterable, Sendable {
         }
     }
 
-    /// Inputs as they come in real life, which the others are made of.
+    /// Realistic inputs, from which the others are made.
     package var seeds: [[UInt8]] {
         switch self {
         case .finnhub: FinnhubSeeds.frames.map { Array($0.utf8) }
@@ -51,7 +52,7 @@ package enum FuzzTarget: String, CaseIterable, Sendable {
         }
     }
 
-    /// Pieces that inputs of this kind are made of.
+    /// Fragments for inputs of this kind.
     package var words: [[UInt8]] {
         switch self {
         case .finnhub, .recording, .packed, .stream: Mutator.jsonWords
@@ -62,11 +63,11 @@ package enum FuzzTarget: String, CaseIterable, Sendable {
         }
     }
 
-    /// The generator of damaged inputs of this kind: the same ones for the same seed.
+    /// Returns the generator of damaged inputs; the same seed makes the same inputs.
     package func inputs(seed: UInt64) -> Mutator { Mutator(seeds: self.seeds, words: self.words, seed: seed) }
 }
 
-/// A rule that an input broke.
+/// A rule that an input violated.
 package struct FuzzFinding: Error, Equatable, CustomStringConvertible {
     package let description: String
 
@@ -79,7 +80,7 @@ package struct FuzzFinding: Error, Equatable, CustomStringConvertible {
 }
 
 extension [UInt8] {
-    /// Cuts into pieces whose lengths the bytes themselves choose, so that an input is all that a run depends on.
+    /// Cuts the bytes into pieces whose lengths depend on the bytes only, so that the input alone determines a run.
     var pieces: [[UInt8]] {
         var chance = SeededGenerator(
             seed: self.reduce(14_695_981_039_346_656_037) { ($0 ^ UInt64($1)) &* 1_099_511_628_211 }

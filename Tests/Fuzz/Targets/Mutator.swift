@@ -1,11 +1,11 @@
 import Market
 
-/// The maker of damaged inputs: good ones, of which a few pieces are changed, doubled, moved, cut off or mixed.
+/// The generator of damaged inputs: valid ones with a few pieces changed, doubled, moved, cut off or mixed.
 package struct Mutator: Sendable {
     private let seeds: [[UInt8]]
     private let words: [[UInt8]]
     private var chance: SeededGenerator
-    /// The longest input that is made, in bytes.
+    /// The largest length of an input, in bytes.
     private let limit = 8 << 10
 
     init(seeds: [[UInt8]], words: [[UInt8]], seed: UInt64) {
@@ -59,7 +59,7 @@ package struct Mutator: Sendable {
         }
     }
 
-    /// Pieces of JSON, and what readers of it trip over.
+    /// Fragments of JSON, including known pitfalls of its readers.
     static let jsonWords: [[UInt8]] =
         [
             "{", "}", "[", "]", ",", ":", "\"", "\\", "\\\"", "\\\\", "\\u0041", "\\ud83d\\ude00", "\\ud800", "\\u0000",

@@ -1,8 +1,8 @@
 import Market
 import Wire
 
-/// A frame and what this package's parser reads in it, as a line for a reader of JSON in another language
-/// (`Tests/Fuzz/oracle.py`): the frame in hexadecimal, the kind of message, what was skipped, and the trades.
+/// A frame and its parsed contents, as a line for a JSON reader in another language (`Tests/Fuzz/oracle.py`): the frame
+/// in hexadecimal, the kind of message, the skipped parts, and the trades.
 package struct OracleLine: CustomStringConvertible {
     package let description: String
 
@@ -29,7 +29,7 @@ package struct OracleLine: CustomStringConvertible {
             kind = "malformed"
             detail = Self.hexadecimal(reason.utf8)
         }
-        // The nanoseconds are written in the service's unit; that they are a whole number of it, the reader checks.
+        // The time is in nanoseconds, as in the oracle's trades.
         let fields = trades.map { trade in
             "\(trade.price.significand)e\(trade.price.exponent),\(trade.size.significand)e\(trade.size.exponent),"
                 + "\(trade.exchangeTime),\(Self.hexadecimal(symbols.name(of: trade.symbol).utf8))"
@@ -39,7 +39,7 @@ package struct OracleLine: CustomStringConvertible {
 
     private static func hexadecimal(_ bytes: some Collection<UInt8>) -> String {
         let digits = Array("0123456789abcdef".utf8)
-        // Something must stand between the blanks.
+        // An empty field would be lost between the blanks.
         if bytes.isEmpty { return "." }
         return String(decoding: bytes.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }, as: UTF8.self)
     }

@@ -25,15 +25,15 @@ enum PackedFuzz {
             preconditionFailure("\(error)")
         }
         let result = Self.bytes(of: packed)
-        // Two files, one behind the other, are a file, too.
+        // Two concatenated files are a valid file, too.
         return [result, result + result, Array(RecordingFuzz.current.readableBytesView), Self.parts(of: result).index]
     }()
 
     // MARK: Indexes
 
-    /// A file with one frame of text, an index, and a table of these two: the frame, and the index's text.
+    /// Splits a file with one text frame, an index, and a table of both into the frame and the index's text.
     private static func parts(of file: [UInt8]) -> (frame: ArraySlice<UInt8>, index: [UInt8]) {
-        // Two entries of eight bytes and the footer of nine, behind the magic number and the length.
+        // The table has two entries of eight bytes and a footer of nine, after the magic number and the length.
         let table = file.count - 8 - 25
         let length = Self.word(file, at: table + 8)
         return (file[..<length], Array(file[length + 8..<table]))
@@ -47,7 +47,7 @@ enum PackedFuzz {
         words.flatMap { word in (0..<4).map { UInt8(truncatingIfNeeded: word >> (8 * $0)) } }
     }
 
-    /// The same file with another index, and a table that fits: what no change of single bytes would make.
+    /// Returns the file with another index and a matching table, which no change of single bytes could produce.
     private static func file(withIndex index: [UInt8]) -> [UInt8] {
         let seed = Self.seeds[0]
         let frame = Self.parts(of: seed).frame
@@ -67,7 +67,7 @@ enum PackedFuzz {
     static func check(_ input: [UInt8]) throws(FuzzFinding) -> Bool {
         let isIndex = input.first == UInt8(ascii: "{") && input.dropFirst().starts(with: Array("\"index".utf8))
         guard isIndex else { return try Self.checkFile(input) }
-        // Whatever the index says, the text is all there.
+        // All text is readable with any index.
         let isRead = try Self.checkFile(Self.file(withIndex: input))
         try FuzzFinding.require(isRead, "with this index no frame is read")
         return true
@@ -78,7 +78,7 @@ enum PackedFuzz {
         let descriptor = mkstemp(&name)
         guard descriptor >= 0 else { throw FuzzFinding("no file in /tmp") }
         defer { close(descriptor) }
-        // Open it has a name still, and no run leaves one behind.
+        // An unlinked open file still has a path, and no run leaves a file behind.
         unlink(name)
         let count = input.withUnsafeBytes { write(descriptor, $0.baseAddress, $0.count) }
         try FuzzFinding.require(count == input.count, "\(count) of \(input.count) bytes are in the file")
@@ -87,14 +87,14 @@ enum PackedFuzz {
         do throws(RecordingFailure) {
             frames = try Self.read(path, size: input.count)
         } catch {
-            // A reason is as good as an answer.
+            // An error with a reason is a valid result.
             return false
         }
         try Self.search(path)
         return frames > 0
     }
 
-    /// Reads all of it; returns how many frames there were.
+    /// Reads the whole file; returns the number of frames.
     private static func read(_ path: String, size: Int) throws(RecordingFailure) -> Int {
         let bytes = try RecordingBytes(path: path)
         var produced = 0
@@ -102,7 +102,7 @@ enum PackedFuzz {
         var frames = 0
         while let text = try bytes.next() {
             produced += text.readableBytes
-            // More than the largest growth in one step, and the limit is none.
+            // The tolerance exceeds the largest growth in one step.
             precondition(produced <= (size + 512) * 4_096 + (1 << 20), "\(produced) bytes of \(size)")
             reader.feed(text)
             while let line = reader.nextLine() { if case .frame = line.content { frames += 1 } }
@@ -112,7 +112,7 @@ enum PackedFuzz {
         return frames
     }
 
-    /// Looks for times and gaps; what is found has the time that was looked for.
+    /// Searches for times and gaps; a match must have the time that was searched for.
     private static func search(_ path: String) throws(FuzzFinding) {
         var finding: String?
         do throws(RecordingFailure) {

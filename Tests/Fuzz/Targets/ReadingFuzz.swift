@@ -3,10 +3,10 @@ import Market
 import NIOCore
 import Wire
 
-/// The rules for the reader of a relay's `/v1/stream` over several connections, whatever the relay sends.
+/// The rules for the reader of a relay's `/v1/stream` over several connections with arbitrary messages.
 ///
-/// Each line of an input is a message, but for three that say what happens here: `!` is a break and a new connection, `+NAME`
-/// and `-NAME` are the wishes of the person who watches.
+/// Each line of an input is a message, with three exceptions: `!` is a disconnection and a new connection, `+NAME` and
+/// `-NAME` are subscriptions and unsubscriptions of the user.
 enum ReadingFuzz {
     private static let hello =
         #"{"type":"hello","epoch":7,"seq":3,"status":{"state":"live","since":1,"source":"live"},"symbols":[]}"#
@@ -20,7 +20,7 @@ enum ReadingFuzz {
 
     static let seeds: [[UInt8]] = [
         [Self.hello, Self.snapshot, "!", Self.hello, Self.trade, Self.resumed, Self.snapshot],
-        // The longest age and the latest time that there can be, and after a break the earliest.
+        // The largest age and the latest time that are possible, and after a disconnection the earliest.
         [
             Self.hello,
             Self.snapshot.replacing(#""age":12"#, with: #""age":4611686018427"#)
@@ -85,7 +85,7 @@ enum ReadingFuzz {
         return isNews
     }
 
-    /// What is asked for must be what a relay reads.
+    /// Every request must be one that a relay can parse.
     private static func judge(_ requests: [StreamRequest]) throws(FuzzFinding) {
         for request in requests {
             let back = StreamRequest.parse(request.encoded())
@@ -93,7 +93,7 @@ enum ReadingFuzz {
         }
     }
 
-    /// What is told must be within the bounds that those who show it rely on; answers whether it is a price.
+    /// Every value must be within the bounds that the displays rely on; returns whether the message is a price.
     private static func judge(_ news: StreamMessage) throws(FuzzFinding) -> Bool {
         switch news {
         case .snapshot(let update, let age):

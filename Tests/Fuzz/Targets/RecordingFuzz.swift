@@ -5,7 +5,7 @@ import Wire
 
 /// The rules for the reader of recordings.
 enum RecordingFuzz {
-    /// A small limit, so that lines beyond it come often.
+    /// A small limit, so that many lines exceed it.
     private static let lineLimit = 1_024
 
     static let seeds: [[UInt8]] = {
@@ -85,7 +85,8 @@ enum RecordingFuzz {
         }
     }
 
-    /// Every line that is read lies where it says, its checksum holds, and written again it says the same.
+    /// Every line that was read is at its reported position and has a valid checksum, and it is unchanged after writing
+    /// and reading.
     private static func checkLines(_ input: [UInt8]) throws(FuzzFinding) {
         var reader = RecordingReader(maximumLineBytes: Self.lineLimit)
         reader.feed(ByteBuffer(bytes: input))
@@ -128,7 +129,7 @@ enum RecordingFuzz {
         return events
     }
 
-    /// A frame written again is read as the same frame.
+    /// Writes a frame and reads it again; it must be unchanged.
     private static func again(_ frame: RecordedFrame) throws(FuzzFinding) {
         var line = ByteBuffer()
         RecordingSyntax.plainFrame(frame.frame, at: frame.at, into: &line)

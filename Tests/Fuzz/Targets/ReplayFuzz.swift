@@ -4,10 +4,11 @@ import MockUpstream
 import NIOCore
 import Wire
 
-/// The rules for what anybody asks of a replay, as the body of `POST /v1/replay` and as a message on `/v1/stream`: each line of
-/// an input is one request to a replay that goes on from where the one before has left it.
+/// The rules for requests to a replay, as the body of `POST /v1/replay` and as a message on `/v1/stream`.
+///
+/// Each line of an input is one request, and all lines go to the same replay.
 enum ReplayFuzz {
-    /// A replay of some time, and those that a damaged or hostile recording can make.
+    /// A realistic replay, and those that a damaged or hostile recording can produce.
     private static let worlds: [(start: Int64, bounds: ClosedRange<Int64>)] = [
         (1_795_239_000_000_000_000, 0...86_400_000_000_000), (0, 5...9_000_000_000), (0, 0...0), (.max, 0...(.max)),
         (.min, .min...(.max)), (1_795_239_000_000_000_000, .min...(-1)),
@@ -69,7 +70,7 @@ enum ReplayFuzz {
         for line in input.split(separator: UInt8(ascii: "\n")) {
             now += Self.step
             var body = ByteBuffer(bytes: line)
-            // A client of `/v1/stream` sends the same with a type.
+            // A client of `/v1/stream` sends the same object with a type.
             if case .replay(let text) = StreamRequest.parse(body) { body = text }
             let position = machine.position(start: start, now: now)
             try Self.judge(position)
@@ -94,7 +95,7 @@ enum ReplayFuzz {
                 place = machine.bounds.lowerBound
                 machine.wentBack(to: place, now: now)
             }
-            // A few messages, a second of the recording apart.
+            // Three messages, each a second of the recording apart.
             for _ in 0..<3 {
                 guard case .play = machine.next(recorded: place, now: now) else { break }
                 machine.played(recorded: place, now: now)

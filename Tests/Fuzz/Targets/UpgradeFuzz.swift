@@ -4,9 +4,9 @@ import NIOEmbedded
 import NIOHTTP1
 import WebSocket
 
-/// The rules for the opening handshake of a client, whatever its server answers.
+/// The rules for a client's opening handshake with an arbitrary response.
 ///
-/// The letters `ACCEPT` in an input stand for the value that proves that the server has read the request.
+/// The letters `ACCEPT` in an input stand for the correct value of `Sec-WebSocket-Accept`.
 enum UpgradeFuzz {
     private static let maximumBodyBytes = 256
 
@@ -50,7 +50,7 @@ enum UpgradeFuzz {
         return whole.hasPrefix("open ")
     }
 
-    /// Answers an upgrade request with the pieces, and tells what the client made of them.
+    /// Answers an upgrade request with the pieces, and returns the client's result.
     private static func answer(_ pieces: [[UInt8]]) throws(FuzzFinding) -> String {
         let channel = EmbeddedChannel()
         let outcomes = NIOLockedValueBox<[String]>([])
@@ -61,7 +61,8 @@ enum UpgradeFuzz {
             var request = WebSocketClientRequest(host: "ws.finnhub.io", target: "/?token=secret")
             request.maximumBodyBytes = Self.maximumBodyBytes
             request.maximumHeaderBytes = 1_024
-            // Always the same, so that an answer that repeats what it proves, or half of it, reads the same twice.
+            // A constant nonce, so that a response that repeats the value or a part of it has the same result in every
+            // run.
             channel.upgradeToWebSocket(request, settings: WebSocketSettings(role: .client), nonce: (1, 2)) {
                 channel,
                 _ in
@@ -81,7 +82,7 @@ enum UpgradeFuzz {
             for piece in Self.replacing(pieces, accept) where channel.isActive {
                 try channel.writeInbound(ByteBuffer(bytes: piece))
             }
-            // A body that never ends is not waited for longer than the limit says.
+            // The time limit also ends a body without an end.
             channel.embeddedEventLoop.advanceTime(by: .seconds(10))
             let outcome = outcomes.withLockedValue { $0 }
             let count = upgrades.withLockedValue { $0 }
@@ -97,7 +98,7 @@ enum UpgradeFuzz {
         }
     }
 
-    /// The value of `Sec-WebSocket-Accept` for the client's request, as this package's server makes it.
+    /// Returns the value of `Sec-WebSocket-Accept` for the client's request, computed by this package's server.
     private static func accept(for request: ByteBuffer?) throws -> String {
         let text = request.map { String(buffer: $0) } ?? ""
         let marker = "Sec-WebSocket-Key: "
@@ -115,7 +116,7 @@ enum UpgradeFuzz {
         return try WebSocketServerHandshake.check(head).get().responseHeaders.first(name: "Sec-WebSocket-Accept") ?? ""
     }
 
-    /// Puts the value in the place of the letters that stand for it; a mark that is cut in two is put together first.
+    /// Replaces the letters by the value, even if two pieces share them.
     private static func replacing(_ pieces: [[UInt8]], _ accept: String) -> [[UInt8]] {
         let mark = Array("ACCEPT".utf8)
         let joined = Array(pieces.joined())
@@ -130,7 +131,7 @@ enum UpgradeFuzz {
                 index += 1
             }
         }
-        // Cut as the input was, which is the same in every run; what the value has made longer comes last.
+        // The pieces have the lengths of the input's, so every run cuts alike; the last one takes the excess.
         var rest = bytes[...]
         var cut = pieces.dropLast().map { piece in
             let part = Array(rest.prefix(piece.count))
@@ -142,7 +143,7 @@ enum UpgradeFuzz {
     }
 }
 
-/// The application behind an upgrade: tells what comes first.
+/// The application behind an upgrade, which reports the first event.
 private final class FrameWitness: ChannelInboundHandler {
     typealias InboundIn = WebSocketMessage
 
