@@ -11,7 +11,7 @@ import TickertapeTesting
 import WebSocket
 import Wire
 
-/// The feed against a scripted Finnhub, over real TLS and a real WebSocket on loopback.
+/// Tests of the feed against a scripted Finnhub, over real TLS and a real WebSocket on loopback.
 @Suite("The Finnhub feed", .timeLimit(.minutes(2 * Patience.factor)))
 struct FinnhubFeedTests {
     private static let trade =
@@ -19,7 +19,7 @@ struct FinnhubFeedTests {
     private static let otherTrade =
         #"{"data":[{"c":null,"p":61838,"s":"BINANCE:BTCUSDT","t":1723161255343,"v":0.5}],"type":"trade"}"#
 
-    /// A feed that is running, and what it told.
+    /// A running feed and its reports.
     private struct Running {
         var feed: FeedService
         var log: TapeLog
@@ -99,7 +99,7 @@ struct FinnhubFeedTests {
         let contents = running.log.contents
         #expect(contents.sequences == [1, 2])
         #expect(contents.gaps.map(\.nextSequence) == [2])
-        // A socket that is closed with a request unread is reset.
+        // A socket that is closed with an unread request is reset.
         let lost = ["the connection was lost without a close frame", "the connection broke: Connection reset by peer"]
         #expect(lost.map { "\($0), 2 attempts" }.contains(contents.gaps.first?.reason ?? ""))
         let reasons = contents.statuses.filter { $0.word == "reconnecting" }.compactMap(\.reason)
@@ -229,7 +229,7 @@ struct FinnhubFeedTests {
         let gap = try #require(contents.order.firstIndex(of: "gap"))
         let before = contents.order[..<gap].compactMap { Int($0.dropFirst("read ".count)) }.reduce(0, +)
         #expect(before == 3)
-        // The recording has what came.
+        // The recording has all frames.
         #expect(contents.frames.count == 5)
         try await self.stop(running, server)
     }
@@ -264,7 +264,7 @@ struct FinnhubFeedTests {
         }
         #expect(await running.log.waits { $0.trades.count == 2 })
         let contents = running.log.contents
-        // Late before its first trade as well, where the machine stands still so long; and straight stale where it stands longer.
+        // A slow test machine may add `late` before the first trade, or skip it where it stalls longer.
         let words = contents.words.filter { $0 != "late" }.reduce(into: [String]()) {
             if $0.last != $1 { $0.append($1) }
         }
@@ -403,7 +403,7 @@ struct FinnhubFeedTests {
         let hanging = try await ScriptedFinnhub.start { _ in .hang }
         let first = try await self.start(hanging, authority: nil) { $0.upgradeTimeout = .seconds(120) }
         #expect(await first.log.waits { $0.words == ["connecting"] })
-        // The socket goes at once, not when the upgrade's limit is over.
+        // The socket closes at once, not when the upgrade's limit has passed.
         let begin = ContinuousClock.now
         for await event in hanging.events {
             if event == .accepted(connection: 0) { first.feed.stop() }

@@ -45,7 +45,7 @@ import Wire
         #expect(!Canary.occurs(in: text))
     }
 
-    /// What a reader of the tape gets of one frame.
+    /// Returns what a reader of the tape gets of one frame.
     private func passed(_ frame: String) -> (message: FinnhubMessage, frames: [String], trades: [String]) {
         let log = TapeLog()
         let writer = FinnhubTape(epoch: 1, readers: [log], key: Secret(Canary.key))

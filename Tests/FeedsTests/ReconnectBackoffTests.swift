@@ -18,9 +18,9 @@ struct ReconnectBackoffTests {
         )
         #expect(backoff.connectionEnded(tradedFor: 0, chance: 0).wait == second / 10)
         #expect(backoff.connectionEnded(tradedFor: 0, chance: 0.25).wait == 15 * second)
-        // Who starts again meanwhile gets back what jitter has won, as far as another step.
+        // A program that restarts meanwhile waits the time that jitter has saved as well, at most one more step.
         #expect(backoff.connectionEnded(tradedFor: 0, chance: 0.25).whole == 120 * second)
-        // A chance that is none changes nothing.
+        // A chance outside 0 to 1 is clamped.
         #expect(backoff.connectionEnded(tradedFor: 0, chance: -1).wait == second / 10)
         #expect(backoff.connectionEnded(tradedFor: 0, chance: 7).wait == 60 * second)
     }
@@ -41,14 +41,14 @@ struct ReconnectBackoffTests {
         let kinds = (0..<5).map { _ in backoff.connectionEnded(tradedFor: 0, livedFor: brief, chance: 1) }
         #expect(kinds.map(\.kind) == [.reconnecting, .reconnecting, .keyInUse, .keyInUse, .keyInUse])
         #expect(kinds.map(\.wait) == [second / 2, second, 60 * second, 60 * second, 60 * second])
-        // A refusal is what a second connection gets as well, and changes nothing.
+        // A second connection may get a refusal as well, so it changes nothing.
         _ = backoff.rateLimited(retryAfter: nil)
         #expect(backoff.connectionEnded(tradedFor: 0, livedFor: 0, chance: 1).kind == .keyInUse)
-        // One that lives on was not thrown out.
+        // A connection that lives on was not displaced by another program.
         #expect(backoff.connectionEnded(tradedFor: 0, livedFor: 5 * second, chance: 1).kind == .reconnecting)
         #expect(backoff.connectionEnded(tradedFor: 0, livedFor: 0, chance: 1).kind == .reconnecting)
         #expect(backoff.connectionEnded(tradedFor: 0, livedFor: 0, chance: 1).kind == .reconnecting)
-        // An attempt that fails is another trouble.
+        // A failed attempt has another cause.
         #expect(backoff.connectionEnded(tradedFor: 0, chance: 1).kind == .reconnecting)
         #expect(backoff.connectionEnded(tradedFor: 0, livedFor: 0, chance: 1).kind == .reconnecting)
     }
@@ -70,7 +70,7 @@ struct ReconnectBackoffTests {
         for _ in 0..<3 { _ = first.connectionEnded(tradedFor: 0, chance: 0.1) }
         let memory = first.memory(ofAttemptAt: 7)
         #expect(memory.failures == 4)
-        // Half a second, one and two were drawn as 0.1, 0.1 and 0.2.
+        // The steps of 0.5, 1 and 2 s were drawn as 0.1, 0.1 and 0.2 s.
         #expect(memory.wait == 4 * second + 31 * second / 10)
         var backoff = ReconnectBackoff(memory: memory)
         #expect(backoff.connectionEnded(tradedFor: 0, chance: 0.1).wait == 8 * second)

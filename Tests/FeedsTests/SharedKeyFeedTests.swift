@@ -79,7 +79,7 @@ struct SharedKeyFeedTests {
         #expect(bench.attempts.count == 2 && bench.connections.last?.isOpen == true)
         #expect(bench.reasons.last == "the tickertape that held the key (pid 9) has gone")
         let count = bench.log.contents.events.count
-        // What the hung relay answers after all changes nothing.
+        // A late answer of the hung relay changes nothing.
         for hanging in bench.hanging {
             let late = EmbeddedChannel(loop: bench.loop)
             #expect(throws: ChannelError.self) { try hanging.reached(late) }
@@ -96,7 +96,7 @@ struct SharedKeyFeedTests {
         do {
             let bench = FeedBench(loop: loop) { $0.holding = KeyHolding(ownership: FakeOwnership(.mine)) }
             feed = bench.feed
-            // The look at the key is due in the same turn, and comes later.
+            // The check of the key is due in the same turn, but later.
             loop.scheduleTask(in: .milliseconds(500)) { bench.feed.stop() }
             bench.start()
             bench.advance(seconds: 0.4)

@@ -5,19 +5,19 @@ import Testing
 import Wire
 @testable import Feeds
 
-/// Names and their numbers are bounded, and nobody who asks for enough symbols may use them up for the others.
+/// Tests that a client with very many symbols does not use up the bounded numbers of all others.
 @Suite("The tape, when its symbols' numbers are used up")
 struct TapeRenewalTests {
-    /// A reader that keeps of each trade what it would tell.
+    /// A reader that keeps the sequence number, the symbol and the epoch of each trade.
     ///
-    /// Unchecked, because the one thread of the test does all of it.
+    /// Unchecked, because only the test's thread uses it.
     private final class Book: TapeReader, @unchecked Sendable {
         var lines: [String] = []
         var places: Set<String> = []
         var epochs: [UInt64] = []
-        /// Those that the newest epoch began with.
+        /// The symbols at the beginning of the newest epoch.
         var names: [String] = []
-        /// Whether a batch came of an epoch that had not begun.
+        /// Whether a batch came before its epoch had begun.
         var isAhead = false
         var maximumNames = 0
         var marked = 0
@@ -63,9 +63,9 @@ struct TapeRenewalTests {
             writer.endRead(Moment(monotonic: Int64(number), wall: Int64(number)))
         }
         #expect(book.lines == expected)
-        // No two trades have the same place.
+        // No two trades have the same position.
         #expect(book.places.count == expected.count)
-        // Each is published once, in front of its first batch and with the names of that batch.
+        // Each epoch is published once, before its first batch and with the symbols of that batch.
         #expect(book.epochs == [100, 101] && !book.isAhead)
         #expect(book.names.count == 2 && book.names.last == "BINANCE:BTCUSDT")
         #expect(book.maximumNames < SymbolTable.capacity)
@@ -83,7 +83,7 @@ struct TapeRenewalTests {
         #expect(book.lines.count == SymbolTable.capacity)
         #expect(writer.input.losses.unnumberedTrades == 100)
         #expect(writer.input.losses.malformedElements == 2 && writer.input.losses.malformedFrames == 0)
-        // The next read has room again.
+        // The next read has free numbers again.
         _ = writer.take(Self.frame("NAME:\(names)", 1), now: 2)
         writer.endRead(Moment(monotonic: 2, wall: 2))
         #expect(book.lines.last == "NAME:\(names) 1")
@@ -96,10 +96,10 @@ struct TapeRenewalTests {
         var number = 0
         while book.epochs.last != 2 {
             number += 1
-            // The same times and prices under each number: only the symbol tells them apart.
+            // The times and prices are the same under each number, so only the symbol distinguishes the trades.
             _ = writer.take(Self.frame("NAME:\(number)", 1), now: Int64(number))
             _ = writer.take(Self.frame("NAME:\(number)", 2), now: Int64(number))
-            // Each time from shortly before its end on.
+            // An interruption in each read, from shortly before the epoch's end on.
             if number > 3_800 { writer.input.interrupted(from: 0, reason: "a reason", cause: nil) }
             writer.endRead(Moment(monotonic: Int64(number), wall: 1))
             guard number < 10_000 else { break }

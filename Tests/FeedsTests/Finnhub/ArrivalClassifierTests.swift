@@ -71,7 +71,7 @@ struct ArrivalClassifierTests {
         #expect(reader.batches.suffix(2).map { $0.trades.map(\.marks) } == [[[], [.ahead]], [[], []]])
         #expect(reader.batches.suffix(2).map(\.aheadArrival) == [Self.start, nil])
         #expect(reader.batches.allSatisfy { $0.clockOffset == 0 })
-        // A frame without trades uses it up.
+        // A frame without trades consumes the mark.
         marks.post(.arrival(Self.start), after: 32, on: 7)
         _ = writer.take(ByteBuffer(string: #"{"type":"ping"}"#), now: 2)
         Self.read(writer, [300, 90_000], at: 3)

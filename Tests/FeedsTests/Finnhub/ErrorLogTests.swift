@@ -7,7 +7,7 @@ import TickertapeTesting
 struct ErrorLogTests {
     private static func error(_ text: String) -> String { #"{"msg":"\#(text)","type":"error"}"# }
 
-    /// About the feed, about a symbol that nobody asked for, and about the symbol that was asked for.
+    /// The errors concern the feed, a symbol that was not requested, or one that was.
     @Test(
         "has twenty lines a minute, however many errors come and whatever they are about, and says how many it lacks",
         arguments: ["Trouble", "Invalid symbol X:", "Subscribing to too many symbols "]

@@ -9,33 +9,33 @@ import TickertapeTesting
 import WebSocket
 @testable import Feeds
 
-/// A whole feed but for the socket, on a loop whose time is the test's, with connections on which the
-/// test plays the service.
+/// A whole feed without sockets, on a loop whose time the test sets, with connections on which the test plays the
+/// service.
 ///
-/// Unchecked, because the thread of the test, which is the loop's too, does all of it.
+/// Unchecked, because only the test's thread, which is also the loop's, uses it.
 final class FeedBench: @unchecked Sendable {
     let loop: EmbeddedEventLoop
     let log = TapeLog()
     let feed: any Feed
     private(set) var ended: Result<Void, any Error>?
-    /// By how much the wall clock was set forth, ns.
+    /// How far the wall clock was set forward, ns.
     private let ahead: Clock
     private(set) var connections: [Connection] = []
-    /// By which way each connection was asked for: `nil` for the service, else the path at a relay.
+    /// The target of each connection: `nil` for the service, otherwise the path at a relay.
     private(set) var ways: [String?] = []
-    /// When the trades were asked for, wherever they are, in milliseconds.
+    /// When each attempt to get the trades began, from any source; milliseconds.
     private(set) var attempts: [Int64] = []
-    /// Whether relays answer nothing when the trades are asked for.
+    /// Whether attempts to get the trades from a relay hang.
     var relayHangs = false
-    /// What asking a relay for the trades comes to, where that fails.
+    /// The failure of attempts to get the trades from a relay; `nil` if they succeed.
     var relayFailure: UpstreamFailure?
     private(set) var hanging: [(reached: (any Channel) throws -> Void, connected: (any Channel, Bool) throws -> Void)] =
         []
 
-    /// Whether those say that they are relays.
+    /// Whether the peers identify themselves as relays.
     var isRelay = false
 
-    /// The wall clock when the loop's is 0, ns since 1970.
+    /// The wall clock at the loop's time 0, ns since 1970.
     static let epoch: Int64 = 1_800_000_000_000_000_000
 
     private final class Clock: Sendable {
@@ -59,7 +59,7 @@ final class FeedBench: @unchecked Sendable {
             if isWholeRead { self.channel.pipeline.syncOperations.fireChannelReadComplete() }
         }
 
-        /// What has been asked since the last look, as `+A` and `-A`.
+        /// The requests since the last call, as `+A` and `-A`.
         func takeRequests() throws -> [String] {
             var requests: [String] = []
             while let output = try self.channel.readOutbound(as: WebSocketOutput.self) {
@@ -71,7 +71,7 @@ final class FeedBench: @unchecked Sendable {
             return requests
         }
 
-        /// Answers a ping: a sign of life, and no trade.
+        /// Answers a ping: a sign of life without a trade.
         func pong() {
             self.channel.pipeline.syncOperations.fireUserInboundEventTriggered(
                 WebSocketEvent.pongReceived(ByteBuffer())
@@ -80,7 +80,7 @@ final class FeedBench: @unchecked Sendable {
 
         var isOpen: Bool { self.channel.isActive }
 
-        /// Whether a close frame was sent; takes the requests before it.
+        /// Whether a close frame was sent; consumes the requests before it.
         func takeClose() throws -> Bool {
             while let output = try self.channel.readOutbound(as: WebSocketOutput.self) {
                 if case .close = output { return true }
@@ -88,7 +88,7 @@ final class FeedBench: @unchecked Sendable {
             return false
         }
 
-        /// Breaks it, as a reset found by a read does: an error, and no end of the read.
+        /// Breaks the connection like a reset during a read: an error, and no end of the read.
         func reset() {
             self.channel.pipeline.syncOperations.fireErrorCaught(IOError(errnoCode: 104, reason: "read"))
         }
@@ -128,9 +128,9 @@ final class FeedBench: @unchecked Sendable {
         weak var bench: FeedBench?
     }
 
-    /// Who connects, so that the test knows where to.
+    /// The connector, which notes where each connection leads.
     ///
-    /// Unchecked, because the thread of the test, which is the loop's too, does all of it.
+    /// Unchecked, because only the test's thread, which is also the loop's, uses it.
     private final class Way: Connecting, @unchecked Sendable {
         let path: String?
         private let ways: Ways
@@ -192,13 +192,13 @@ final class FeedBench: @unchecked Sendable {
 
     func advance(seconds: Double) { self.loop.advanceTime(by: .nanoseconds(Int64(seconds * 1e9))) }
 
-    /// Why the feed is in the states that it reported, as far as it said so.
+    /// The reasons of the statuses that the feed reported, where it gave one.
     var reasons: [String] { self.log.contents.statuses.compactMap(\.reason) }
 
-    /// Lets this machine sleep: the wall clock goes on, the other one does not.
+    /// Simulates a sleep of the computer: the wall clock continues, the monotonic one stops.
     func sleep(seconds: Int64) { self.ahead.ahead.withLockedValue { $0 += seconds * 1_000_000_000 } }
 
-    /// A trade frame; `number` is its size and milliseconds.
+    /// Returns a trade frame; `number` is the trade's size and its time in milliseconds.
     static func trade(_ symbol: String, _ numbers: Int...) -> String {
         let elements = numbers.map { #"{"c":null,"p":10,"s":"\#(symbol)","t":\#(1_723_161_255_000 + $0),"v":\#($0)}"# }
         return #"{"data":[\#(elements.joined(separator: ","))],"type":"trade"}"#

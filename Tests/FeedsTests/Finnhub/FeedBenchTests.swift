@@ -4,7 +4,7 @@ import Testing
 import TickertapeTesting
 @testable import Feeds
 
-/// What happens between the feed's parts, on virtual time.
+/// Tests of the interaction of the feed's parts, in virtual time.
 @Suite("The Finnhub feed on virtual time")
 struct FeedBenchTests {
     private static let second: Int64 = 1_000_000_000
@@ -59,7 +59,7 @@ struct FeedBenchTests {
         let own = try #require(bench.log.contents.gaps.last)
         #expect(own.symbol == "B" && own.cause == .stale && own.to - own.from == 40 * Self.second)
         #expect(bench.log.contents.gaps.count == 1)
-        // Now everything is silent; the pongs keep the connection.
+        // Everything is silent now; the pongs keep the connection open.
         for _ in 0..<13 {
             bench.advance(milliseconds: 10_000)
             bench.connections[0].pong()
@@ -79,7 +79,7 @@ struct FeedBenchTests {
         bench.connections[0].send(FeedBench.trade("A", 1, 2))
         bench.advance(milliseconds: 500)
         bench.sleep(seconds: 100)
-        // The service sends some of it again.
+        // The service sends some of the trades again.
         bench.connections[0].send(FeedBench.trade("A", 1, 2, 3))
         let contents = bench.log.contents
         #expect(contents.lines == ["A 10 1", "A 10 2", "A 10 1", "A 10 2", "A 10 3"])
@@ -112,7 +112,7 @@ struct FeedBenchTests {
         bench.advance(milliseconds: 20_000)
         #expect(bench.log.contents.gaps.map(\.cause) == [.sleep])
         #expect(bench.log.contents.gaps.first?.from == FeedBench.epoch)
-        // A replay's trades are all there, whatever the clocks do.
+        // A replay misses no trades, whatever the clocks do.
         let replay = FeedBench { $0.source = .demo }
         replay.start()
         replay.connections[0].send(FeedBench.trade("A", 1))

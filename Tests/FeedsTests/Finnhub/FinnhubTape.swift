@@ -6,7 +6,7 @@ import NIOCore
 import Wire
 @testable import Feeds
 
-/// A tape with one feed, whose frames the test hands over as a connection of Finnhub's does.
+/// A tape with one feed, to which the test passes frames like a Finnhub connection.
 final class FinnhubTape {
     let input: FeedInput
     private let tape: TapeWriter

@@ -8,10 +8,10 @@ import NIOPosix
 import Testing
 import TickertapeTesting
 
-/// A service that has places for some symbols only, and knows some symbols only from the second time on.
+/// A service that has places for some symbols only, and that knows some symbols only from the second request on.
 @Suite("Symbols that the service refuses, through the whole feed", .timeLimit(.minutes(2 * Patience.factor)))
 struct RefusedSymbolsTests {
-    /// Plays the service until the server stops; returns every request that it got.
+    /// Plays the service until the server stops; returns all requests that it got.
     private static func play(
         _ server: ScriptedFinnhub,
         places: Int = 50,

@@ -7,10 +7,10 @@ import Wire
 @testable import MockUpstream
 @testable import Simulation
 
-/// What a replay has of frames that are equal, or become so when they are cut.
+/// Tests of replays with frames that are equal, or that become equal when they are cut.
 @Suite("A replay of equal frames")
 struct RepeatReplayTests {
-    /// Plays a recording in virtual time; returns what its readers were given.
+    /// Plays a recording in virtual time; returns what its readers got.
     private func play(_ text: ByteBuffer, symbols: [String], speed: Double? = 1) throws -> TapeLog.Contents {
         let folder = try TemporaryFolder()
         defer { folder.remove() }
@@ -49,7 +49,7 @@ struct RepeatReplayTests {
     }
 
     private static func mixed(_ numbers: Int...) -> String {
-        // A trade of each symbol; those of A are all alike.
+        // One trade of each symbol; those of A are all equal.
         let (begin, end) = (#"{"data":["#, #"],"type":"trade"}"#)
         let frames = [FeedBench.trade("A", 1)] + numbers.map { FeedBench.trade("B", $0) }
         let trades = frames.map { $0.dropFirst(begin.utf8.count).dropLast(end.utf8.count) }
@@ -64,7 +64,7 @@ struct RepeatReplayTests {
         settings.length = 20_000_000_000
         var whole = ByteBuffer()
         SimulatedRun.record(settings, into: { whole.writeImmutableBuffer($0) })
-        // The same trades, one a frame.
+        // The same trades, one in each frame.
         var single = ByteBuffer()
         var run = SimulatedRun(settings)
         var parser = FinnhubParser()

@@ -4,7 +4,7 @@ import TickertapeTesting
 import Wire
 @testable import Feeds
 
-/// What comes again, or looks like it, on connections to the service and to another program.
+/// Tests of real and apparent repeats on connections to the service and to another program.
 @Suite("Trades that may have come before")
 struct RepeatTests {
     private func isMarked(_ bench: FeedBench) -> [Bool] {
@@ -74,7 +74,7 @@ struct RepeatTests {
         bench.advance(milliseconds: 2_000)
         let second = try #require(bench.connections.last)
         for number in again + [4] {
-            // A read each, of which a feed would make out nothing by frames.
+            // One read for each trade, of which a feed could detect nothing by frames.
             second.send(FeedBench.trade("A", number))
         }
         #expect(bench.log.contents.lines == ([1, 2, 3] + again + [4]).map { "A 10 \($0)" })
@@ -82,7 +82,7 @@ struct RepeatTests {
         let gap = try #require(bench.log.contents.gaps.first)
         #expect(bench.log.contents.gaps.count == 1 && gap.overlapBounds?.most == again.count)
         #expect(gap.overlapBounds?.least == (again.count > 1 ? again.count : 0), "\(again)")
-        // It stands in front of the first that cannot be from before it.
+        // The gap precedes the first trade that cannot be from before it.
         #expect(bench.log.contents.order.last == "read 1" && bench.log.contents.order.dropLast().last == "gap")
         #expect(gap.nextSequence == UInt64(4 + again.count))
         bench.stop()
@@ -150,7 +150,7 @@ struct RepeatTests {
             let frame = FeedBench.trade("A", 1)
             bench.connections[0].send(frame, frame)
             #expect(self.isMarked(bench) == [false, false] && self.leftOut(bench) == 0)
-            // The service itself at the same address says nothing.
+            // The service itself at the same address does not identify itself as a relay.
             bench.isRelay = false
             bench.connections[0].reset()
             bench.advance(milliseconds: 5_000)

@@ -81,7 +81,7 @@ struct SymbolMonitorTests {
         bench.pass(to: 29 + 88)
         #expect(bench.word("A") == "quiet")
         bench.trade("A")
-        // 88 s are the longest gap now; an hour without such a gap later they count no more.
+        // The longest gap is 88 s now. After an hour without such a gap it no longer counts.
         bench.pass(to: 117 + 260)
         #expect(bench.word("A") == "live")
         bench.pass(to: 117 + 7_600, trading: ["A"], every: 1)
@@ -104,12 +104,12 @@ struct SymbolMonitorTests {
                 == SymbolSilence(symbol: "DEAD", others: 0, nanoseconds: 60_000_000_000, from: 1_000_000_000_000)
         )
         #expect(bench.takeSent() == ["+A", "+DEAD"])
-        // A day later: asked anew now and then, and no other reconnect.
+        // A day later: resubscribed now and then, without another reconnect.
         bench.pass(to: 86_400, trading: ["A"], every: 1)
         #expect(bench.reconnects == [60])
         let rounds = bench.takeSent().count / 2
         #expect((120...150).contains(rounds), "\(rounds)")
-        // It trades and falls silent again: that is another silence.
+        // It trades and falls silent again: a new silence.
         bench.trade("DEAD")
         bench.pass(to: bench.now + 13_000, trading: ["A"], every: 1)
         #expect(bench.reconnects.count == 2)
@@ -165,14 +165,14 @@ struct SymbolMonitorTests {
             while let soonest = next.indices.min(by: { next[$0] < next[$1] }), next[soonest] < end {
                 bench.pass(to: max(next[soonest], bench.now))
                 bench.trade(symbols[soonest])
-                // Regular ones trade within nine seconds; the others come in bursts between long pauses.
+                // The regular symbols trade within nine seconds; the others in bursts between long pauses.
                 let isBurst = !isRegular && Int.random(in: 0..<4, using: &generator) > 0
                 let span = isBurst ? 1 : means[soonest] * Double.random(in: 0.5...4, using: &generator)
                 next[soonest] = bench.now + max(span, 0.5)
             }
             bench.pass(to: end)
             if isRegular { #expect(bench.reconnects == [], "seed \(seed)") }
-            // 0, 60, 180, 420 s, and again after a calm of 1,200 s: never more than 12 in an hour.
+            // At 0, 60, 180 and 420 s, and again after a calm of 1,200 s: never more than 12 in an hour.
             for first in bench.reconnects {
                 let hour = bench.reconnects.count { $0 >= first && $0 < first + 3_600 }
                 #expect(hour <= 12, "seed \(seed): \(bench.reconnects)")
@@ -182,7 +182,7 @@ struct SymbolMonitorTests {
             }
             total += bench.reconnects.count
         }
-        // Whoever never reconnects keeps within any limit.
+        // Without this check a monitor that never reconnects would pass.
         #expect(total > 16, "\(total)")
     }
 
@@ -210,7 +210,7 @@ struct SymbolMonitorTests {
         let silence = bench.watch.takeEndedSilence()
         #expect(silence?.symbol == "A" && silence?.others == 0 && silence?.from == since)
         #expect(bench.watch.takeEndedSilence() == nil && bench.watch.quietSince(bench.moment) == nil)
-        // Of a silence that a new connection ends, the gap between the two connections tells.
+        // The gap between two connections covers a silence that a new connection ends.
         var other = WatchBench(["A", "B"])
         other.trade("A", "B")
         other.pass(to: 200, trading: ["B"], every: 5)

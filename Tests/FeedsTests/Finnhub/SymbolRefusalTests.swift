@@ -21,7 +21,7 @@ struct SymbolRefusalTests {
         }
         #expect(retryAt == 1_300_100_000_000)
         _ = bench.takeSent()
-        // No step is taken for what is refused.
+        // No step is taken for a refused symbol.
         bench.pass(to: 299, trading: ["A"], every: 1)
         #expect(bench.takeSent() == [])
         bench.pass(to: 301, trading: ["A"], every: 1)
@@ -72,10 +72,10 @@ struct SymbolRefusalTests {
         #expect(bench.word("B") == "no-such-symbol" && bench.word("C") == "asked")
         bench.error("You don't have access to this resource.")
         #expect(bench.word("C") == "not-permitted")
-        // B trades: it was C that was invalid. But C is refused already, so nobody else is suspected.
+        // B trades, so the error meant C. But C is refused already, so no other symbol is suspected.
         bench.trade("B")
         #expect(bench.word("B") == "live" && bench.word("A") == "live")
-        // Long after every request it is about none of them.
+        // Long after every request the error concerns none of them.
         bench.pass(to: 100, trading: ["A", "B"], every: 1)
         bench.error("You don't have access to this resource.")
         #expect(bench.word("A") == "live" && bench.word("B") == "live")
@@ -84,20 +84,20 @@ struct SymbolRefusalTests {
     @Test("one too many is the newest that has not traded; what trades is cleared, and another is found")
     func overLimit() {
         let symbols = (1...55).map { "S\($0)" }
-        // The plan gives 51 places, though 55 are thought to be allowed.
+        // The plan gives 51 places, though the limit is 55.
         var bench = WatchBench(symbols) { $0.symbolLimit = 55 }
         bench.pass(to: 2)
         for _ in 52...55 { bench.error(tooMany) }
         let refused = bench.watch.states.filter { $0.word == "over-limit" }.map(\.symbol)
         #expect(refused == ["S52", "S53", "S54", "S55"])
         #expect(bench.status("S52")?.reason == tooMany)
-        // The service counts otherwise: it had place for the 55th and not for the 51st.
+        // The service counts otherwise: it had a place for the 55th symbol and not for the 51st.
         bench.trade("S55")
         #expect(bench.word("S55") == "live" && bench.word("S51") == "over-limit")
         for number in 1...50 { bench.trade("S\(number)") }
         #expect(bench.watch.states.count { $0.word == "live" } == 51)
         _ = bench.takeSent()
-        // A place becomes free: the first of them gets it at once.
+        // A place becomes free, and the first refused symbol gets it at once.
         bench.watch.unsubscribed("S7", now: bench.moment)
         bench.take()
         bench.pass(to: 2.1)
@@ -109,7 +109,7 @@ struct SymbolRefusalTests {
     @Test("errors that come while requests wait their turn refuse as many as there are")
     func pacedOverLimit() {
         var bench = WatchBench((1...60).map { "S\($0)" }) { $0.symbolLimit = 60 }
-        // Each request beyond the 51st is answered 100 ms later.
+        // Each request after the 51st is answered 100 ms later.
         var answered = 51
         while bench.now < 4 {
             let reached = bench.sent.count
@@ -150,7 +150,7 @@ struct SymbolRefusalTests {
         bench.take()
         #expect(bench.takeSent() == ["-B", "+C"])
         #expect(bench.word("C") == "asked")
-        // A refused one takes no place either.
+        // A refused symbol takes no place either.
         bench.error("Invalid symbol C")
         bench.watch.subscribed(for: "D", now: bench.moment)
         bench.take()

@@ -8,7 +8,7 @@ import Wire
 
 @Suite("The memory of reads")
 struct TakenBackTests {
-    /// Keeps every batch, as a queue does that nobody empties.
+    /// A reader that keeps every batch, like a queue that is never emptied.
     private final class Keeper: TapeReader {
         let batches = NIOLockedValueBox<[TapeBatch]>([])
         let keeps: Bool
@@ -47,7 +47,7 @@ struct TakenBackTests {
         let capacities = reader.capacities.withLockedValue { $0 }
         #expect(capacities.count == 22)
         #expect(capacities[1] >= 5_500)
-        // The one behind it still has its arrays.
+        // The read after the burst still has its arrays.
         #expect(capacities.dropFirst(3).allSatisfy { $0 < 100 }, "\(capacities)")
     }
 }

@@ -2,13 +2,13 @@ import Feeds
 import Market
 import Wire
 
-/// A ``SymbolMonitor`` and what a test needs to play a service to it; times are seconds.
+/// A ``SymbolMonitor`` for which a test plays the service; times are seconds.
 struct WatchBench {
     static let second: Int64 = 1_000_000_000
 
     var watch: SymbolMonitor
     var now: Double
-    /// Requests sent, as `+A` and `-A`; and what was published, as `A live`.
+    /// The requests that were sent, as `+A` and `-A`, and the published changes, as `A live`.
     var sent: [String] = []
     var reported: [String] = []
     var reconnects: [Double] = []
@@ -54,13 +54,13 @@ struct WatchBench {
         self.take()
     }
 
-    /// Lets time pass to `time`, obeying every deadline; a reconnect takes half a second.
+    /// Lets time pass up to `time`, and obeys every deadline; a reconnect takes half a second.
     mutating func pass(to time: Double) {
         while let deadline = self.watch.deadline(now: self.moment.monotonic) {
             let at = max(Double(deadline) / Double(Self.second), self.now)
             guard at <= time else { break }
             self.now = at
-            // Seconds as a double may fall short of the deadline by some nanoseconds, for ever.
+            // Seconds as a double may fall short of the deadline by some nanoseconds for ever.
             while self.moment.monotonic < deadline { self.now = self.now.nextUp }
             let moment = self.moment
             let action = self.watch.deadlineReached(moment)

@@ -9,7 +9,7 @@ import TickertapeTesting
 @testable import MockUpstream
 @testable import Wire
 
-/// The client of the REST service against servers that say anything.
+/// Tests of the REST client against servers with arbitrary answers.
 @Suite("A request to the REST service", .timeLimit(.minutes(2 * Patience.factor)))
 struct ServiceClientTests {
     static let now: Int64 = 1_704_067_200_000_000_000
@@ -31,7 +31,7 @@ struct ServiceClientTests {
         return try ServiceClient(settings, on: MultiThreadedEventLoopGroup.singleton, resolver: resolver) { Self.now }
     }
 
-    /// Asks once a server that gives this answer.
+    /// Makes one request to a server with this answer.
     private func ask(
         _ answer: RawServer.Answer,
         change: (inout ServiceSettings) -> Void = { _ in }

@@ -14,7 +14,7 @@ struct SymbolCatalogueTests {
     private static let list =
         #"[{"description":"Binance BTCUSDT","displaySymbol":"BTC/USDT","symbol":"BINANCE:BTCUSDT"}]"#
 
-    /// A service, a folder and a clock, and catalogues that share them as the runs of a program do.
+    /// A service, a folder and a clock, which several catalogues share like successive runs of a program.
     private final class Bench: Sendable {
         let folder: TemporaryFolder
         let server: RawServer
@@ -49,7 +49,7 @@ struct SymbolCatalogueTests {
             return SymbolCatalogue(.service(client, exchange: "BINANCE", file: file)) { clock.withLockedValue { $0 } }
         }
 
-        /// The names and contents of the files that are kept.
+        /// The names and contents of the kept files.
         func kept() throws -> [(path: String, text: String)] {
             var files: [(String, String)] = []
             guard let folder = opendir("\(self.folder.path)/cache") else { return [] }
@@ -74,7 +74,7 @@ struct SymbolCatalogueTests {
     func daily() async throws {
         let bench = try await Bench()
         let first = try bench.catalogue()
-        // All at once, as when somebody types.
+        // All at once, as when a person types.
         async let one = first.search("bitcoin")
         async let other = first.search("btc")
         #expect(try await one.get().symbols.map(\.symbol) == ["BINANCE:BTCUSDT"])
@@ -108,7 +108,7 @@ struct SymbolCatalogueTests {
         let first = try bench.catalogue()
         guard case .failure(let failure) = await first.search("btc") else { throw ChannelError.eof }
         #expect(failure.kind == .down)
-        // Somebody who types on does not make it worse.
+        // Further typing causes no further requests.
         _ = await first.search("btcu")
         #expect(bench.asked == 1)
         bench.passes(20_000_000_000)
@@ -153,7 +153,7 @@ struct SymbolCatalogueTests {
         let found = try await bench.catalogue().search("btc").get()
         #expect(found.symbols.map(\.displaySymbol) == ["BTC/USDT"])
         #expect(bench.asked == 2)
-        // A folder in its place is no reason for a failure; it is told, since each start asks the service then.
+        // A folder in the place of the file is no failure. It is reported, since then each start asks the service.
         #expect((found.note != nil) == (how == "folder"), "\(found.note ?? "")")
         try await bench.end()
     }

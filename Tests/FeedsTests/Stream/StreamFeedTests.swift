@@ -14,7 +14,7 @@ struct StreamFeedTests {
         )
     }
 
-    /// Waits for a request on a connection, passing over what else happens.
+    /// Waits for a request on a connection, and ignores other events.
     private func request(
         _ events: inout AsyncStream<ScriptedFinnhub.Event>.Iterator,
         on connection: Int
@@ -86,7 +86,7 @@ struct StreamFeedTests {
         #expect(await self.request(&events, on: 0) == #"{"type":"ping"}"#)
         relay.send(#"{"type":"symbol","n":4,"symbol":"X:Z","state":"live","since":1,"reason":null}"#, on: 0)
         #expect(await good == nil)
-        // One that it has is asked for by nobody.
+        // A symbol that the feed has is not requested again.
         #expect(await feed.retain("X:Z") == nil)
         feed.stop()
         try await running.value

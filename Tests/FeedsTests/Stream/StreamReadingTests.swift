@@ -46,10 +46,10 @@ struct StreamReadingTests {
         #expect(reading.position == TapePosition(epoch: 7, sequence: 10))
         _ = reading.took(.price(try self.update("A", 12, trades: 3)), wall: 2)
         _ = reading.took(.trades(try self.summary("B", 15, trades: 9)), wall: 3)
-        // Numbers may come out of order, for prices are held back.
+        // Numbers may come out of order, since prices are held back.
         _ = reading.took(.price(try self.update("A", 14, trades: 4)), wall: 4)
         #expect(reading.opened() == [.subscribe(["A", "B"], since: TapePosition(epoch: 7, sequence: 15))])
-        // Cut off again before it has caught up: nothing is lost.
+        // The link breaks again before the reader has caught up: nothing is lost.
         _ = reading.took(self.hello(7, 40), wall: 5)
         #expect(reading.opened() == [.subscribe(["A", "B"], since: TapePosition(epoch: 7, sequence: 15))])
         let end = TapePosition(epoch: 7, sequence: 44)
@@ -77,7 +77,7 @@ struct StreamReadingTests {
             return
         }
         _ = reading.opened()
-        // Time goes on: what just fitted into a number does not any more.
+        // As time passes, a value that just fitted into a number no longer does.
         let later = wall + 1_000_000_000
         _ = reading.took(self.hello(7, 9), wall: later)
         for (number, received) in [0, 4_611_686_018_427_000].enumerated() {
@@ -99,7 +99,7 @@ struct StreamReadingTests {
         #expect(some.unsubscribed("A") == nil)
         #expect(some.opened() == [.subscribe(["B"])])
         #expect(some.unsubscribed("B") == .unsubscribe(["B"]))
-        // Nothing is not everything.
+        // An empty list of symbols is not all symbols.
         #expect(some.opened() == [])
 
         var all = StreamReading(symbols: [])
@@ -117,7 +117,7 @@ struct StreamReadingTests {
         var reading = StreamReading(symbols: ["A"])
         #expect(reading.took(.released("A", since: 1), wall: 0) == .released("A", since: 1))
         #expect(reading.took(.released("B", since: 1), wall: 0) == nil)
-        // What is told of it when somebody asks again is news, though nothing was traded.
+        // The message after the next subscription is new, though there was no trade.
         let known = StreamMessage.snapshot(try self.update("A", 3, trades: 3), age: 5)
         #expect(reading.took(known, wall: 1) == known)
         #expect(reading.took(.released("A", since: 1), wall: 2) == .released("A", since: 1))
@@ -137,10 +137,10 @@ struct StreamReadingTests {
             #expect(reading.took(.released("A", since: 1), wall: wall) == .released("A", since: 1))
             #expect(reading.took(.price(held), wall: wall) == .price(held))
             #expect(reading.position?.sequence == 11)
-            // Whoever heard that it is nobody's took no notice of that price.
+            // The receiver of the release has ignored that price.
             #expect(reading.took(known, wall: wall) == known)
         }
-        // Now it is known.
+        // The receiver knows the price now.
         #expect(reading.took(known, wall: 4) == .trades(held.summary))
     }
 
@@ -189,10 +189,10 @@ struct StreamReadingTests {
         _ = reading.took(self.hello(7, 20), wall: 9)
         let same = try self.update("A", 3, trades: 3)
         #expect(reading.took(.snapshot(same, age: 8), wall: 9) == .trades(same.summary))
-        // Two of its trades came after the break and one before it, which had been held back: the relay counts two.
+        // Two of its trades came after the break, and one before it was held back: the relay counts two.
         let next = reading.took(.snapshot(try self.update("B", 20, trades: 5, skipped: 2), age: 1), wall: 9)
         #expect(next == .snapshot(try self.update("B", 20, trades: 5, skipped: 2), age: 1))
-        // One that was never seen counts from the place.
+        // A symbol that was never seen counts from the position.
         let new = reading.took(.snapshot(try self.update("C", 15, trades: 90, skipped: 4), age: 1), wall: 9)
         #expect(new == .snapshot(try self.update("C", 15, trades: 90, skipped: 3), age: 1))
     }
@@ -212,7 +212,7 @@ struct StreamReadingTests {
         }
         #expect(gap.from == 2_000 && gap.to == 8_900)
         #expect(gap.reason.hasPrefix("the link to the relay was lost") && gap.reason.hasSuffix("no such number"))
-        // The counts of the old run mean nothing in the new one.
+        // The counts of the old epoch mean nothing in the new one.
         let first = reading.took(.snapshot(try self.update("A", 2, trades: 7, skipped: 2), age: 1), wall: 9_000)
         #expect(first == .snapshot(try self.update("A", 2, trades: 7, skipped: 1), age: 1))
         let end = StreamResumed(position: TapePosition(epoch: 8, sequence: 2), trades: 2, isComplete: false)
@@ -311,7 +311,7 @@ struct StreamReadingTests {
         #expect(first.summary.low == ExactDecimal("99") && first.summary.high == known.summary.high)
         #expect(first.summary.trades == 5 && first.summary.volume == ExactSum("2"))
         #expect(first.summary.open == known.summary.open)
-        // A price update is no trade, and what is not wanted is not told.
+        // A price update is not a trade, and an unwanted symbol is left out.
         #expect(reading.took(try self.trade("B", 12, price: "1"), wall: 20_000) == nil)
         guard
             case .snapshot(let second, _)? = reading.took(
@@ -325,10 +325,10 @@ struct StreamReadingTests {
         #expect(second.summary.trades == 5 && second.summary.high == ExactDecimal("500"))
         #expect(reading.takeRequests() == [])
         _ = reading.took(self.resumed(7, 13), wall: 20_001)
-        // Asked for anew, so that a snapshot tells what was held back of other symbols before the break.
+        // The new subscription brings a snapshot with what was held back of other symbols before the break.
         #expect(reading.takeRequests() == [.unsubscribe(["A"]), .subscribe(["A"], delivery: .latest)])
         #expect(reading.takeRequests() == [])
-        // One that came before the relay heard that is told as it comes, and so are prices.
+        // A trade from before the relay's switch is passed on as it comes, and so are prices.
         guard case .price(let live)? = reading.took(try self.trade("A", 14, price: "501"), wall: 20_002) else {
             Issue.record("no price")
             return
@@ -354,7 +354,7 @@ struct StreamReadingTests {
         _ = reading.took(self.hello(7, 20), wall: 4)
         #expect(reading.took(try self.trade("A", 12, price: "1"), wall: 5) == nil)
         #expect(reading.took(try self.trade("A", 13, price: "1"), wall: 5) != nil)
-        // Where not all was to be had, a new subscription brings the sums.
+        // If not all trades are available, a new subscription brings the sums.
         _ = reading.took(self.resumed(7, 20, isComplete: false), wall: 6)
         #expect(reading.takeRequests() == [.unsubscribe([]), .subscribe([], delivery: .latest), .unsubscribe(["X"])])
     }
@@ -391,10 +391,10 @@ struct StreamReadingTests {
         #expect(reading.took(.error(text), wall: 5) == .symbol(refused))
         #expect(reading.took(.error(text), wall: 6) == nil)
         #expect(reading.took(.error("slow down"), wall: 7) == .error("slow down"))
-        // Taken after all, and refused again.
+        // The symbol is accepted at last, and refused again.
         _ = reading.took(.symbol(SymbolStatus(symbol: "A", state: .live, since: 8)), wall: 8)
         #expect(reading.took(.error(text), wall: 5) == .symbol(refused))
-        // The relay has said it itself.
+        // The relay has reported the state itself.
         _ = reading.took(.symbol(refused), wall: 9)
         #expect(reading.took(.error(text), wall: 9) == nil)
     }

@@ -7,13 +7,13 @@ import TickertapeTesting
 import WebSocket
 @testable import Feeds
 
-/// One attempt of a connector, and what came of it.
+/// One attempt of a connector, and its result.
 struct Attempt {
     /// 2024-01-01T00:00:00Z.
     static let now: Int64 = 1_704_067_200_000_000_000
     static let key = "s3cr3t-key"
 
-    /// A connector to `ws://HOST:PORT/?token=…`, or `wss` where the settings are changed so.
+    /// A connector to `ws://HOST:PORT/?token=…`, or to `wss` if the settings say so.
     static func connector(
         host: String = "127.0.0.1",
         port: Int,
@@ -35,7 +35,7 @@ struct Attempt {
         return try UpstreamConnector(settings, resolver: resolver) { Self.now }
     }
 
-    /// Connects once and closes again; returns the failure, `nil` for an open WebSocket.
+    /// Connects once and closes again; returns the failure, or `nil` for an open WebSocket.
     static func run(_ connector: UpstreamConnector) async throws -> UpstreamFailure? {
         let loop = MultiThreadedEventLoopGroup.singleton.next()
         do {
@@ -52,7 +52,7 @@ struct Attempt {
         }
     }
 
-    /// Connects once and closes again; returns whether the server says that it is a relay.
+    /// Connects once and closes again; returns whether the server identifies itself as a relay.
     static func findsRelay(_ connector: UpstreamConnector) async throws -> Bool {
         let loop = MultiThreadedEventLoopGroup.singleton.next()
         let found = NIOLockedValueBox(false)
@@ -69,7 +69,7 @@ struct Attempt {
         return found.withLockedValue { $0 }
     }
 
-    /// Connects once to a server of bytes.
+    /// Connects once to a server on raw bytes.
     static func run(
         port: Int,
         change: (inout ConnectorSettings) -> Void = { _ in }
@@ -77,7 +77,7 @@ struct Attempt {
         try await Self.run(Self.connector(port: port, change: change))
     }
 
-    /// A resolver that knows one name's addresses.
+    /// A resolver that knows the addresses of one name.
     static func resolver(_ addresses: [SocketAddress]) -> NameResolver {
         NameResolver { _, _ throws(NameFailure) in addresses }
     }

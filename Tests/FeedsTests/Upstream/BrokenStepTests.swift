@@ -6,10 +6,10 @@ import Testing
 import TickertapeTesting
 @testable import Feeds
 
-/// A connection that ends on its way to the WebSocket, by FIN or by RST: what is told depends on the step alone.
+/// A connection that ends on its way to the WebSocket, by FIN or by RST. The failure depends on the step alone.
 @Suite("A connection that breaks on its way", .timeLimit(.minutes(1 * Patience.factor)))
 struct BrokenStepTests {
-    /// Answers the first bytes that come with the first text, and so on; ends the connection instead of another answer.
+    /// Answers the first bytes with the first text, the next with the second, and so on, and then ends the connection.
     private final class Ending: ChannelInboundHandler {
         typealias InboundIn = ByteBuffer
 
@@ -28,7 +28,7 @@ struct BrokenStepTests {
             } else if self.resets, let socket = channel as? any SocketOptionProvider {
                 socket.setSoLinger(linger(l_onoff: 1, l_linger: 0)).whenComplete { _ in channel.close(promise: nil) }
             } else {
-                // Closing it altogether could reset it, where bytes have not been read.
+                // A full close could reset the connection if bytes have not been read.
                 channel.close(mode: .output, promise: nil)
             }
         }
@@ -36,7 +36,7 @@ struct BrokenStepTests {
         func errorCaught(context: ChannelHandlerContext, error: any Error) { context.close(promise: nil) }
     }
 
-    /// One attempt at a server that ends the connection behind these answers.
+    /// One attempt at a server that ends the connection after these answers.
     private func failure(
         after answers: [String],
         resets: Bool,

@@ -6,21 +6,21 @@ import NIOCore
 import NIOEmbedded
 import TickertapeTesting
 
-/// What becomes of an attempt.
+/// The outcome of an attempt.
 enum ConnectionOutcome {
     case fails(UpstreamFailure)
-    /// Opens, carries trades for so long, and dies after so long; times in nanoseconds.
+    /// Opens, carries trades for a time, and ends after another; times in nanoseconds.
     case opens(tradedFor: Int64, diesAfter: Int64)
     case opensAndStays
-    /// Opens, and ends like this after so long, in nanoseconds.
+    /// Opens, and ends with this failure after a time, in nanoseconds.
     case opensAndEnds(UpstreamFailure, after: Int64)
     /// Answers nothing.
     case hangs
-    /// Dies while its handler is being installed, whose installation then fails.
+    /// Ends while its handler is being installed; the installation then fails.
     case breaksWhileInstalled
-    /// The same, and the installation goes through.
+    /// Ends while its handler is being installed; the installation succeeds.
     case endsWhileInstalled
-    /// The attempt fails while the handler is being installed, which goes through.
+    /// The attempt fails while its handler is being installed; the installation succeeds.
     case failsWhileInstalled
 
     static let down = ConnectionOutcome.fails(UpstreamFailure("it is down"))
@@ -43,9 +43,9 @@ final class FakeConnection: KeptConnection {
     func setReading(_ isReading: Bool) {}
 }
 
-/// A keeper on a loop whose time is the test's, with a connector that does as the test says.
+/// A ``ReconnectingConnection`` on a loop whose time the test sets, with a connector that follows the test's plan.
 ///
-/// Unchecked, because the thread of the test, which is the loop's too, does all of it.
+/// Unchecked, because only the test's thread, which is also the loop's, uses it.
 final class ConnectionWorld: Connecting, ReconnectingConnectionDelegate, @unchecked Sendable {
     let loop: EmbeddedEventLoop
     let link: ReconnectingConnection
@@ -122,7 +122,7 @@ final class ConnectionWorld: Connecting, ReconnectingConnectionDelegate, @unchec
         self.reasons.append(reason ?? "")
     }
 
-    /// Unchecked, because the thread of the test, which is the loop's too, does all of it.
+    /// Unchecked, because only the test's thread, which is also the loop's, uses it.
     private final class Proxy: Connecting, @unchecked Sendable {
         weak var world: ConnectionWorld?
         func connect(
@@ -172,7 +172,7 @@ final class ConnectionWorld: Connecting, ReconnectingConnectionDelegate, @unchec
     var words: [String] { self.phases.map(\.word) }
 }
 
-/// A ledger in memory.
+/// An attempt store in memory.
 final class Notebook: AttemptStore {
     private let state = NIOLockedValueBox<SavedBackoff?>(nil)
     func load() -> SavedBackoff? { self.state.withLockedValue { $0 } }
@@ -180,7 +180,7 @@ final class Notebook: AttemptStore {
     func clear() { self.state.withLockedValue { $0 = nil } }
 }
 
-/// A key whose owner the test decides.
+/// A key whose owner the test sets.
 final class FakeOwnership: KeyOwnership {
     private let state: NIOLockedValueBox<(claim: KeyClaim, isReleased: Bool)>
     init(_ claim: KeyClaim) { self.state = NIOLockedValueBox((claim, false)) }

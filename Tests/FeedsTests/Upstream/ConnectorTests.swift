@@ -6,7 +6,7 @@ import Testing
 import TickertapeTesting
 @testable import Feeds
 
-/// The way to an open WebSocket on loopback, up to TCP.
+/// Tests of the way to an open WebSocket on loopback, up to TCP.
 @Suite("Connecting, from the name to TCP", .timeLimit(.minutes(1 * Patience.factor)))
 struct ConnectorTests {
     private static let hasIPv6 = BlackHole("::1") != nil
@@ -22,7 +22,7 @@ struct ConnectorTests {
             resolver: Attempt.resolver([hole.address, good])
         )
         let begin = ContinuousClock.now
-        // Without the race this would last the thirty seconds of the limit, and fail.
+        // Without the race this would take the whole limit of thirty seconds, and fail.
         #expect(try await Attempt.run(connector) == nil)
         #expect(ContinuousClock.now - begin >= .milliseconds(250))
         try await server.stop()

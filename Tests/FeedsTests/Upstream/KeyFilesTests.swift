@@ -5,7 +5,7 @@ import NIOConcurrencyHelpers
 import Testing
 import TickertapeTesting
 
-/// What was warned of.
+/// The warnings that were given.
 private final class Warnings: Sendable {
     private let state = NIOLockedValueBox<[String]>([])
     var texts: [String] { self.state.withLockedValue { $0 } }
@@ -94,7 +94,7 @@ struct AttemptFileTests {
         other.failures = 9
         file.save(other)
         #expect(file.load() == other)
-        // What the link led to is untouched.
+        // The target of the link is untouched.
         #expect(try folder.read("elsewhere") == self.memory.text)
     }
 
@@ -210,7 +210,7 @@ struct KeyLockTests {
         #expect(warnings.texts.isEmpty)
     }
 
-    /// In a process of its own, since the limit is the whole process's.
+    /// In a process of its own, because the limit applies to the whole process.
     @Test("stays with the one who has it when there is no descriptor left to look at it")
     func shortage() async {
         await #expect(processExitsWith: .success) {

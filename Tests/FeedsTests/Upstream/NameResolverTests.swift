@@ -9,7 +9,7 @@ import TickertapeTesting
 
 @Suite("The finding of addresses", .timeLimit(.minutes(5 * Patience.factor)))
 struct NameResolverTests {
-    /// A resolver whose lookups hang until they are let go.
+    /// A resolver whose lookups hang until the test releases them.
     private final class Hanging: Sendable {
         let began = AsyncStream.makeStream(of: Void.self)
         private let gate = DispatchSemaphore(value: 0)
@@ -23,7 +23,7 @@ struct NameResolverTests {
             }
         }
 
-        /// Waits until so many lookups hang.
+        /// Waits until this number of lookups hang.
         func hang(_ count: Int) async {
             var left = count
             for await _ in self.began.stream {
@@ -63,7 +63,7 @@ struct NameResolverTests {
         let found = try await NameResolver.system.addresses(of: "localhost", port: 7, within: .seconds(30), on: loop)
             .get()
         #expect(found.contains { $0.ipAddress == "127.0.0.1" && $0.port == 7 })
-        // A name that cannot be one asks nobody.
+        // A text that cannot be a name causes no query.
         let long = String(repeating: "x", count: 300)
         let failure = try await self.failure(
             NameResolver.system.addresses(of: long, port: 7, within: .seconds(30), on: loop)

@@ -5,12 +5,12 @@ import Testing
 import TickertapeTesting
 @testable import Feeds
 
-/// Connections through an HTTP proxy on loopback, to a service of another name.
+/// Tests of connections through an HTTP proxy on loopback, to a service with another name.
 @Suite("Connecting through a proxy", .timeLimit(.minutes(1 * Patience.factor)))
 struct ProxyConnectTests {
     private static let login = ProxyServer.Credentials(user: "me", password: "pa:ss wörd")
 
-    /// One attempt to reach `wss://ws.finnhub.io`, which no test can, but by a proxy.
+    /// One attempt to reach `wss://ws.finnhub.io`, which a test can reach only through a proxy.
     private func attempt(
         proxy port: Int,
         credentials: ProxyServer.Credentials? = nil,
@@ -147,7 +147,7 @@ struct ProxyConnectTests {
         )
         #expect(
             try await self.refusal(
-                // Long enough for a first byte on a busy machine, and by far not for the last one.
+                // Long enough for a first byte on a busy machine, but far too short for the last one.
                 .drip("HTTP/1.1 200 Connection established\r\n\r\n", every: .milliseconds(200)),
                 change: { $0.upgradeTimeout = .milliseconds(2_500) }
             )

@@ -3,19 +3,19 @@ import NIOConcurrencyHelpers
 import NIOCore
 import NIOPosix
 
-/// A server that takes bytes and answers with bytes: whatever a test wants to say in the place of a service or a proxy.
+/// A server on raw bytes: a test can give any answer in the place of a service or a proxy.
 final class RawServer: Sendable {
-    /// What it does once a whole head has come.
+    /// The reaction to a whole head.
     enum Answer: Sendable {
         case send(String)
         case sendAndClose(String)
-        /// Byte by byte, with this much time between two.
+        /// Byte by byte, with this time between two bytes.
         case drip(String, every: TimeAmount)
-        /// Never ends.
+        /// Bytes without an end.
         case endless(String)
         case silence
         case close
-        /// Says this, and from then on passes everything on to a port of 127.0.0.1, as a proxy does.
+        /// These bytes; from then on everything is forwarded to a port of 127.0.0.1, as a proxy does.
         case tunnel(String, to: Int)
     }
 
@@ -23,7 +23,7 @@ final class RawServer: Sendable {
     private let channel: any Channel
     private let seen: HeadList
 
-    /// Listens on a free port; is asked for each head (a request up to its empty line).
+    /// Listens on a free port. The closure chooses the reaction to each head (a request up to its empty line).
     static func start(
         host: String = "127.0.0.1",
         answer: @escaping @Sendable (_ head: String) -> Answer
@@ -51,7 +51,7 @@ final class RawServer: Sendable {
     func stop() async throws { try await self.channel.close().get() }
 }
 
-/// A list that several threads add to.
+/// A list to which several threads add.
 private final class HeadList: Sendable {
     private let texts = NIOLockedValueBox<[String]>([])
 
@@ -160,12 +160,12 @@ private final class BackHandler: ChannelInboundHandler {
     }
 }
 
-/// An address of this machine that answers no attempt to connect: a listener whose queue is full, which drops them.
+/// An address of this machine that answers no attempt to connect: a listener with a full queue, which drops them.
 final class BlackHole {
     let address: SocketAddress
     private var descriptors: [Int32] = []
 
-    /// Answers `nil` where the machine lacks the address, or refuses rather than drops.
+    /// Returns `nil` if the machine lacks the address, or refuses attempts instead of dropping them.
     init?(_ host: String) {
         guard let free = try? SocketAddress(ipAddress: host, port: 0) else { return nil }
         let family = host.contains(":") ? AF_INET6 : AF_INET
@@ -176,7 +176,7 @@ final class BlackHole {
         let isNamed = withUnsafeMutablePointer(to: &bound) { pointer in
             pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { getsockname(listener, $0, &size) } == 0
         }
-        // The port is at the same place in both families.
+        // The port has the same offset in both families.
         let port = withUnsafeBytes(of: bound) {
             UInt16(bigEndian: $0.loadUnaligned(fromByteOffset: 2, as: UInt16.self))
         }
@@ -186,7 +186,7 @@ final class BlackHole {
         }
         self.address = address
         self.descriptors = [listener]
-        // A queue of 0 holds one; the others make sure of it.
+        // A queue of 0 holds one connection; the others make sure that it is full.
         for _ in 0..<4 {
             let client = socket(family, Int32(SOCK_STREAM.rawValue | SOCK_NONBLOCK.rawValue), 0)
             _ = address.withSockAddr { connect(client, $0, socklen_t($1)) }
@@ -198,9 +198,9 @@ final class BlackHole {
         for descriptor in self.descriptors { close(descriptor) }
     }
 
-    /// A port of a host at which nobody listens.
+    /// Returns a port of a host on which no program listens.
     static func closedPort(_ host: String) -> SocketAddress? {
-        // Closed as soon as it is let go of.
+        // The socket is closed as soon as it is released.
         BlackHole(host)?.address
     }
 }

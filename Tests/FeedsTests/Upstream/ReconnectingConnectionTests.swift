@@ -33,7 +33,7 @@ struct ReconnectingConnectionTests {
         down.advance(seconds: 0.1)
         #expect(down.attempts == [0, 100])
         #expect(down.link.renew() == .tooSoon)
-        // The ladder has climbed all the same.
+        // The backoff has grown all the same.
         down.advance(seconds: 1)
         #expect(down.attempts == [0, 100, 1_100])
         down.link.stop()
@@ -51,7 +51,7 @@ struct ReconnectingConnectionTests {
             #expect(world.link.renew() == .begun)
             #expect(world.connections.last?.isClosed == true)
             #expect(world.link.renew() == .tooSoon)
-            // The peer says goodbye.
+            // The peer answers with a close frame.
             world.link.connectionEnded(UpstreamFailure("it died"), tradedFor: 0)
             #expect(world.reasons.last == "a new connection was asked for")
             world.advance(seconds: 0.1)
@@ -131,7 +131,7 @@ struct ReconnectingConnectionTests {
         let world = ConnectionWorld { _ in .opens(tradedFor: 0, diesAfter: self.second) }
         world.link.start()
         world.advance(seconds: 130)
-        // 1 s of life each, then 0.5 s, 1 s, and from the third death on a minute.
+        // Each lives for 1 s; the waits are 0.5 s, 1 s, and a minute from the third end on.
         #expect(world.attempts == [0, 1_500, 3_500, 64_500, 125_500])
         #expect(world.words.filter { $0 == "key-in-use" }.count == 3)
         #expect(world.reasons.contains { $0.contains("is the key used by another program?") && $0.contains("it died") })
@@ -248,7 +248,7 @@ struct ReconnectingConnectionTests {
             switch attempt {
             case 0: .fails(failure(90))
             case 1: .fails(failure(86_400))
-            // Less than the ladder's own step of 2 s.
+            // Less than the backoff's own step of 2 s.
             case 2: .fails(failure(1))
             default: .opensAndStays
             }

@@ -8,9 +8,9 @@ import Recordings
 import Testing
 import TickertapeTesting
 
-/// A disk that answers when the test says so; time is the test's.
+/// A disk that answers when the test says so; the test sets the time.
 ///
-/// Unchecked, because the thread of the test, which is the loop's too, does all of it.
+/// Unchecked, because only the test's thread, which is also the loop's, uses it.
 private final class SlowDisk: DiskWorker, @unchecked Sendable {
     private var waiting: [() -> Void] = []
     var isInstant = false
@@ -31,13 +31,13 @@ private final class SlowDisk: DiskWorker, @unchecked Sendable {
         if self.isInstant { work() } else { self.waiting.append(work) }
     }
 
-    /// Answers what was asked, and what is asked by that.
+    /// Answers the open questions, and those that follow from the answers.
     func answer() {
         while !self.waiting.isEmpty { self.waiting.removeFirst()() }
     }
 }
 
-/// What a keeper does while the disks of its files are slow, or hang.
+/// Tests of a connection while the disks of its files are slow, or hang.
 @Suite("The keeper of a connection and slow disks")
 struct ReconnectingDiskTests {
     private let lockDisk = SlowDisk()
@@ -62,7 +62,7 @@ struct ReconnectingDiskTests {
         let world = ConnectionWorld(holding: self.holding()) { _ in .opensAndStays }
         world.link.start()
         world.advance(seconds: 1)
-        // What an earlier run left is being read.
+        // The state of an earlier run is being read.
         #expect(self.attemptsDisk.count == 1 && world.attempts.isEmpty)
         let earlier = NIOLockedValueBox(false)
         world.script = { [notebook] _ in
@@ -86,13 +86,13 @@ struct ReconnectingDiskTests {
         world.advance(seconds: 1.9)
         #expect(world.attempts.isEmpty)
         world.advance(seconds: 2.2)
-        // Two seconds for what was before, and as long for the attempt.
+        // Two seconds for the saved state, and two for the attempt.
         #expect(world.attempts == [4_000])
         world.advance(seconds: 10)
-        // By the ladder of this run alone.
+        // With the backoff of this run alone.
         #expect(world.attempts == [4_000, 4_500, 5_500, 7_500, 11_500])
         #expect(self.warned.count == 1 && self.warned.first?.contains("state.directory") == true, "\(self.warned)")
-        // However long it hangs, little waits for it.
+        // However long the disk hangs, few questions wait for it.
         #expect(self.attemptsDisk.count <= 2)
         self.attemptsDisk.answer()
         #expect(self.notebook.load()?.failures == 5)
@@ -151,7 +151,7 @@ struct ReconnectingDiskTests {
         bench.advance(seconds: 1)
         self.lockDisk.isInstant = true
         bench.feed.stop()
-        // The closing handshake's limit, and then the disk.
+        // The limit of the closing handshake, and then the disk.
         bench.advance(seconds: 0.6)
         #expect(!ownership.isReleased && self.notebook.load()?.isHandedOver == false)
         self.attemptsDisk.answer()

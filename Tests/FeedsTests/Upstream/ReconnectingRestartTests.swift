@@ -23,7 +23,7 @@ struct ReconnectingRestartTests {
                 world.link.start()
                 loop.advanceTime(by: .seconds(1))
                 attempts += world.attempts
-                // Killed: nothing of it runs on, and nothing more is written.
+                // The run is killed: nothing of it continues, and nothing more is saved.
                 let frozen = notebook.load()
                 world.link.stop()
                 loop.advanceTime(by: .zero)
@@ -97,10 +97,10 @@ struct ReconnectingRestartTests {
         loop.advanceTime(by: .seconds(1))
     }
 
-    /// Programs with one key, of which the next waits for the one before: each connects, lives so long, and ends.
+    /// Runs programs with one key, each of which waits for the one before: it connects, lives for a time, and ends.
     ///
-    /// - Parameter kills: whether it is killed; otherwise it ends in good order.
-    /// - Returns: how long the next needed, and when each connection was begun, in milliseconds.
+    /// - Parameter kills: whether each program is killed; otherwise it ends in good order.
+    /// - Returns: how long each next program needed, and when each connection was begun, in milliseconds.
     private func takeovers(_ count: Int, life: Double, kills: Bool) -> (waits: [Int64], attempts: [Int64]) {
         let notebook = Notebook()
         let loop = EmbeddedEventLoop()
@@ -137,7 +137,7 @@ struct ReconnectingRestartTests {
             let (waits, _) = self.takeovers(12, life: life, kills: false)
             #expect(waits.allSatisfy { $0 <= 600 }, "\(life) s: \(waits)")
         }
-        // Who was killed could not say that its connection stood.
+        // A killed program could not save that its connection was open.
         #expect(self.takeovers(8, life: 3.5, kills: true).waits.contains { $0 > 2_000 })
     }
 
@@ -147,7 +147,7 @@ struct ReconnectingRestartTests {
         for (index, attempt) in attempts.enumerated().dropFirst(6) {
             #expect(attempt - attempts[index - 6] >= 20_000, "\(attempts)")
         }
-        // Who was killed leaves a wait that grows, and not all come to theirs while they are looked at.
+        // A killed program leaves a growing wait, so not all programs connect within the test.
         #expect(attempts.count == (kills ? 14 : 20))
     }
 
@@ -158,7 +158,7 @@ struct ReconnectingRestartTests {
         var attempts: [Int64] = []
         var benches: [FeedBench] = []
         for number in 0..<40 {
-            // Every third is a restart, which finds nobody.
+            // Every third run is a restart, which finds no owner.
             let isTakeover = number % 3 != 0
             let ownership = FakeOwnership(isTakeover ? .others(KeyOwner(pid: 9, relay: .off)) : .mine)
             let bench = FeedBench(loop: loop) {

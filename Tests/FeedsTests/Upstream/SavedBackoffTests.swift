@@ -68,8 +68,8 @@ struct SavedBackoffTests {
         #expect(absurd.remaining(at: absurd.at + 4_000 * second, settings: settings) == nil)
     }
 
-    /// Lives of a program on one ledger: how many attempts they make within 20 s, when each may make as many as its ladder
-    /// lets it and is killed at a time of the test's choice.
+    /// Counts the attempts that the runs of a program with one attempt store make within 20 s. Each run makes as many
+    /// attempts as its backoff permits, until the test kills it.
     private func attempts(restartingAt times: [Int64], generator: inout SeededGenerator) -> Int {
         let settings = ReconnectBackoff.Settings()
         var saved: SavedBackoff?
@@ -89,7 +89,7 @@ struct SavedBackoffTests {
                     tradedFor: 0,
                     chance: Double.random(in: 0...1, using: &generator)
                 )
-                // Killed before or after the end could be written down.
+                // The run is killed before or after the end could be saved.
                 if Bool.random(using: &generator) { saved = backoff.memory(of: pause, at: now, reason: "x") }
                 now += pause.wait
             }

@@ -6,10 +6,10 @@ import TickertapeTesting
 @testable import Feeds
 @testable import WebSocket
 
-/// What a service can answer to the request for a WebSocket, as bytes on loopback.
+/// Tests of the answers that a service may give to the request for a WebSocket, as bytes on loopback.
 @Suite("Answers to the upgrade", .timeLimit(.minutes(1 * Patience.factor)))
 struct UpgradeAnswerTests {
-    /// What a head asks for, accepted as RFC 6455 wants it, but for the changes.
+    /// Returns the correct answer to a request by RFC 6455, with the given changes.
     private static func accept(_ head: String, change: (inout [String]) -> Void = { _ in }) -> String {
         let mark = "Sec-WebSocket-Key: "
         let key = head.split(separator: "\r\n").first { $0.hasPrefix(mark) }.map { String($0.dropFirst(mark.count)) }
@@ -53,7 +53,7 @@ struct UpgradeAnswerTests {
             try await self.failure(limit: .milliseconds(Int64(limit))) { _ in .silence }?.description
                 == "the service did not open the WebSocket within \(limit) ms: no answer came"
         )
-        // Long enough for a first byte on a busy machine, and by far not for the last one.
+        // Long enough for a first byte on a busy machine, but far too short for the last one.
         #expect(
             try await self.failure(limit: .milliseconds(2_500)) {
                 .drip(Self.accept($0), every: .milliseconds(200))
