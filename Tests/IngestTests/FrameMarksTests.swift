@@ -36,7 +36,7 @@ private final class MarkedFeed: FeedInputDelegate {
 
     func obey() { self.input.obeyMarks(now: self.now) }
 
-    /// So many frames in one read, as a connection takes them.
+    /// Takes a number of frames in one read, as a connection does.
     func read(_ count: Int) {
         for _ in 0..<count {
             if self.input.hasDueMarks { self.obey() }
@@ -65,7 +65,7 @@ struct FrameMarksTests {
     @Test("take effect after the frame whose number they name, whether they come before or after it")
     func order() {
         self.feed.open(1)
-        // Long before the frame, amid a read, and when it has been taken.
+        // Long before the frame, amid a read, and after the frame was taken.
         self.feed.marks.post(Self.moved("first"), after: 2, on: 1)
         self.feed.marks.post(Self.moved("second"), after: 3, on: 1)
         self.feed.obey()
@@ -91,12 +91,12 @@ struct FrameMarksTests {
         self.feed.input.connectionEnded(now: Moment(monotonic: 50, wall: 50))
         #expect(self.feed.log.contents.gaps.map(\.reason) == ["moved", "in the recording: lost"])
         #expect(self.feed.pauses == [true])
-        // What the player says before it has noticed the end takes effect at once.
+        // A mark that the player posts before it has noticed the end takes effect at once.
         self.feed.marks.post(Self.moved("late"), after: 3, on: 1)
         self.feed.marks.post(.repeats([0]), after: 3, on: 1)
         self.feed.obey()
         #expect(self.feed.log.contents.gaps.last?.reason == "late")
-        // The frames of the next connection are counted anew, and nothing of the old one is about them.
+        // The frames of the next connection are counted anew, and no old mark concerns them.
         self.feed.open(2)
         #expect(self.feed.pauses == [true, false])
         self.feed.marks.post(.repeats([0]), after: 1, on: 2)
@@ -114,7 +114,7 @@ struct FrameMarksTests {
         self.feed.marks.post(Self.moved("a"), after: 0, on: 1)
         self.feed.marks.post(.arrival(5), after: 0, on: 1)
         self.feed.marks.post(.repeats([1]), after: 0, on: 1)
-        // Of somebody else's connection.
+        // A mark of another connection.
         self.feed.marks.post(Self.moved("b"), after: 0, on: 2)
         #expect(woken.withLockedValue { $0 } == 1)
     }

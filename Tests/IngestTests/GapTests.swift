@@ -62,7 +62,7 @@ struct GapTrackerTests {
         gaps.interrupted(from: 5, reason: "our ping was not answered")
         let second = gaps.traded(received: 20, nextSequence: 1, epoch: 7)
         #expect(second?.from == 9 && second?.to == 20)
-        // A symbol that has been silent since then, and another one behind it.
+        // A symbol that has been silent since then, and another one after it.
         gaps.interrupted(from: 5, reason: "silent")
         #expect(gaps.traded(received: 30, nextSequence: 1, epoch: 7)?.from == 20)
         gaps.interrupted(from: 50, reason: "lost")
@@ -78,7 +78,7 @@ struct GapTrackerTests {
         #expect(watch.looked(Moment(monotonic: 600 * second, wall: 605 * second)) == nil)
         #expect(watch.looked(Moment(monotonic: 601 * second, wall: 4_206 * second)) == 3_600 * second)
         #expect(watch.looked(Moment(monotonic: 602 * second, wall: 4_207 * second)) == nil)
-        // Set back: nobody slept.
+        // The clock was set back, which is no sleep.
         #expect(watch.looked(Moment(monotonic: 603 * second, wall: 7 * second)) == nil)
     }
 

@@ -14,7 +14,7 @@ struct OverlapCheckTests {
         )
     }
 
-    /// What is thought of each trade of the reads that come after `seen`.
+    /// Returns the finding for each trade of the reads that come after `seen`.
     private func compare(
         seen: [Trade],
         reads: [[Trade]]
@@ -91,7 +91,7 @@ struct OverlapCheckTests {
         #expect(check.bounds == OverlapBounds(least: 2, most: 2))
     }
 
-    /// Trades as a market makes them: several in a millisecond, many alike.
+    /// Returns trades like a market's: several in a millisecond, many of them equal.
     private func market(_ count: Int, using generator: inout SeededGenerator) -> [Trade] {
         var time: Int64 = 1
         return (0..<count).map { _ in

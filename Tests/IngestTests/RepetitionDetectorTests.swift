@@ -10,7 +10,7 @@ import Testing
             said.append(frame)
         }
         #expect(said == [RepetitionDetector.frames - 1])
-        // Another connection of the same service, within the hour and behind it.
+        // Another connection of the same service, within the hour and after it.
         watch = RepetitionDetector(after: watch)
         let again = (0..<3_000).filter { watch.take(isRepeat: $0 % times != 0, now: Int64(3_000 + $0) * 1_000_000_000) }
         #expect(again.isEmpty)

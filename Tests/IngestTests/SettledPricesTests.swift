@@ -6,7 +6,7 @@ import Testing
 import TickertapeTesting
 import Wire
 
-/// A reader that asks for the prices of each batch, and keeps what becomes due between two.
+/// A reader that asks for the prices of each batch, and keeps those that become due between two.
 private final class PriceReader: SettledPriceReader {
     let prices: SettledPrices
     private(set) var texts: [String] = []

@@ -56,7 +56,7 @@ struct SubscriptionTableTests {
         table.unsubscribe("A", now: Self.at(1))
         #expect(table.subscribe("B") == .accepted && !table.hasChanges)
         table.unsubscribe("B", now: Self.at(2))
-        // A has waited longer than B by now.
+        // A has lingered longer than B by now.
         #expect(table.subscribe("C") == .accepted && table.takeChanges() == [.unsubscribe("A"), .subscribe("C")])
         #expect(table.subscribe("D") == .accepted && table.takeChanges() == [.unsubscribe("B"), .subscribe("D")])
         #expect(table.subscribe("A") == .full)
@@ -120,7 +120,7 @@ struct SubscriptionTableTests {
         #expect(table.takeChanges() == [] && table.holds("B"))
         table.release("B")
         #expect(table.takeChanges() == [.unsubscribe("B")])
-        // Twice is once, and what was never the program's own is left alone.
+        // A second call has no effect, and neither has one for a symbol that was never retained.
         table.release("B")
         table.release("C")
         #expect(table.takeChanges() == [])
@@ -152,7 +152,7 @@ struct SubscriptionTableTests {
         #expect(table.subscribe("C") == .full)
         table.release("B")
         #expect(table.subscribe("C") == .accepted && table.takeChanges() == [.unsubscribe("B"), .subscribe("C")])
-        // Retained while it lingers, it lingers no more.
+        // A symbol that is retained while it lingers no longer lingers.
         table.unsubscribe("C", now: Self.at(0))
         #expect(table.retain("C") == .accepted && table.deadline == nil)
     }

@@ -10,7 +10,7 @@ struct SubscriptionsTests {
     private final class Feed: SubscribingFeed {
         private let heard = NIOLockedValueBox<[[SubscriptionChange]]>([])
 
-        /// The changes since the last time, call by call.
+        /// The changes since the last call, grouped by call.
         func take() -> [[SubscriptionChange]] {
             self.heard.withLockedValue { heard in
                 defer { heard = [] }
@@ -35,7 +35,7 @@ struct SubscriptionsTests {
         let subscriptions = self.make(limit: 3, retained: ["OWN"])
         for symbol in ["A", "B", "A"] { #expect(subscriptions.subscribe(symbol) == .accepted) }
         subscriptions.unsubscribe("B")
-        // Takes the place of the one that lingers.
+        // Takes the place of the lingering symbol.
         #expect(subscriptions.retain("C") == .accepted)
         subscriptions.release("OWN")
         self.loop.run()

@@ -6,7 +6,7 @@ import TickertapeTesting
 import Wire
 @testable import Ingest
 
-/// A feed of a made-up dialect, of which each frame is `SYMBOL PRICE`.
+/// A feed of an invented dialect, in which each frame is `SYMBOL PRICE`.
 private final class ToyFeed: FeedInputDelegate {
     let input: FeedInput
 
@@ -37,7 +37,7 @@ private final class ToyFeed: FeedInputDelegate {
         self.input.statusChanged()
     }
 
-    /// One frame of the current read.
+    /// Takes one frame of the current read.
     func say(_ text: String, at second: Int64 = 1) {
         self.input.take(ByteBuffer(string: text), of: .tickertape, now: second * oneSecond) { _, symbols, trades in
             let words = text.split(separator: " ")
@@ -48,7 +48,7 @@ private final class ToyFeed: FeedInputDelegate {
         }
     }
 
-    /// A whole read of one frame, at a second of the wall clock.
+    /// Takes a whole read of one frame, at a second of the wall clock.
     func read(_ text: String, at second: Int64 = 1) {
         self.say(text, at: second)
         self.input.endRead(wall: second * oneSecond)
@@ -96,7 +96,7 @@ struct TwoFeedsTests {
         self.first.change(.reconnecting(attempt: 1, retryAt: 9), reason: "reset")
         #expect(self.log.contents.statuses.last?.reason == "first: reset")
         self.second.read("EUR 3", at: 3)
-        // What the other feed says of itself does not hide the worse.
+        // A better status of the other feed does not hide the worse one.
         self.second.change(.late, reason: "no trades")
         #expect(self.log.contents.statuses.last?.word == "reconnecting")
         #expect(self.log.contents.gaps.isEmpty)
