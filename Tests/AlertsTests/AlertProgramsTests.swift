@@ -41,7 +41,7 @@ struct AlertProgramsTests {
                     + "grep SigIgn /proc/self/status >> \(out)",
                 in: folder
             )
-            // One of ours that does not close by itself.
+            // A descriptor of ours without close-on-exec.
             let open = dup(STDERR_FILENO)
             defer { close(open) }
             programs.run([path, "$(id) ; `id`", "-v -v"], for: sampleAlert(reason: "a \"quote\" \u{1B}[2J"))
@@ -53,11 +53,11 @@ struct AlertProgramsTests {
                     == #"{"type":"alert","rule":"BINANCE:BTCUSDT above 60000","kind":"above","symbol":"BINANCE:BTCUSDT","price":"60001.5","time":1767225600147,"reason":"a \"quote\" \u001b[2J","count":3}"#
             )
             #expect(lines[1] == "2|$(id) ; `id`|-v -v")
-            // The three, and the one that lists them.
+            // The three standard descriptors, and the one that lists them.
             #expect(lines[2].filter(\.isNumber) == "4")
             #expect(!Canary.occurs(in: lines.joined(separator: "\n")))
             #expect(lines.contains("HOME=/h"), "\(lines)")
-            // Of the signals below the real-time ones none is ignored; two of those are libc's own.
+            // No signal below the real-time ones is ignored; two of those are libc's own.
             let ignored = lines.last?.split(separator: "\t").last.flatMap { UInt64($0, radix: 16) }
             #expect(ignored.map { $0 & 0x7FFF_FFFF } == 0, "\(lines)")
         }
@@ -80,7 +80,7 @@ struct AlertProgramsTests {
 
     @Test("one that hangs, with what it started and whatever signals it ignores, is ended at its limit")
     func hangs() async throws {
-        // Long enough for a shell to begin on a busy machine: its children are looked for.
+        // Long enough for a shell to start on a busy machine, since the test looks for its children.
         try await self.run({ $0.time = 2_000_000_000 }) { programs, log, folder in
             let pids = "\(folder.path)/pids"
             let path = try self.script(
@@ -94,7 +94,7 @@ struct AlertProgramsTests {
                 log.warnings.all.first?.hasSuffix("did not end within 2s, and was ended") == true
             )
             for pid in try folder.read("pids").split(whereSeparator: { $0.isWhitespace }).compactMap({ Int32($0) }) {
-                // Collected by us or by init; a moment may pass until init has.
+                // Collected by us or by init, which may take a moment.
                 for _ in 0..<500 where kill(pid, 0) == 0 && !Self.isDead(pid) {
                     try await Task.sleep(for: .milliseconds(10))
                 }
@@ -170,7 +170,7 @@ struct AlertProgramsTests {
         let log = MeterLog("notify-send")
         let path = try folder.write("#!/bin/sh\nprintf '%s\\n' \"$@\" > \(folder.path)/out\n", to: "notify-send")
         chmod(path, 0o700)
-        // posix_spawnp looks in this process's own PATH.
+        // `posix_spawnp` searches this process's own PATH.
         let before = String(cString: getenv("PATH"))
         setenv("PATH", "\(folder.path):\(before)", 1)
         defer { setenv("PATH", before, 1) }

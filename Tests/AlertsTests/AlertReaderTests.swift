@@ -88,7 +88,7 @@ struct AlertReaderTests {
         }.get()
         try await bench.play([feed.batch([Frames.trade("A:X", "101", time: 25_000)])])
         #expect(bench.lines.count == (cause == .seek ? 1 : 0))
-        // From there on the rule holds as ever.
+        // From there on the rule holds as before.
         try await bench.play([
             feed.batch([Frames.trade("A:X", "99", time: 26_000), Frames.trade("A:X", "101", time: 25_500)])
         ])
@@ -130,7 +130,7 @@ struct AlertReaderTests {
     @Test("live, silence is told by a timer although nothing comes")
     func silence() async throws {
         let bench = try Bench("A:X stale for 1s", isReplay: false)
-        // The reader's clock begins at 0, and its timer reads it again.
+        // The reader's clock starts at 0, and its timer reads it again.
         try await bench.loop.submit {}.get()
         bench.clock.withLockedValue { $0 = 1_000_000_000 }
         for _ in 0..<2_000 where bench.lines.isEmpty { try await Task.sleep(for: .milliseconds(10)) }
@@ -157,7 +157,7 @@ struct AlertReaderTests {
         var summary = sampleSummary()
         summary.isAhead = true
         let ahead = StreamMessage.price(PriceUpdate(summary: summary, skipped: 0))
-        // What the relay says of a price that it has shown already.
+        // The relay's message about a price that it has shown already.
         let still = StreamMessage.trades(summary)
         summary.isAhead = false
         let genuine = StreamMessage.trades(summary)

@@ -5,7 +5,7 @@ import TickertapeTesting
 @testable import Alerts
 @testable import Measurements
 
-/// What a meter counted and said.
+/// The counts and the warnings of a ``JobMetrics``.
 final class MeterLog: Sendable {
     let registry = MetricRegistry()
     let warnings = Calls()
@@ -23,7 +23,7 @@ final class MeterLog: Sendable {
         return line?.split(separator: " ").last.flatMap { Int($0) } ?? -1
     }
 
-    /// Waits until so many have come to an end in all.
+    /// Waits until this number of jobs have ended.
     func ends(_ count: Int) async throws -> Bool {
         for _ in 0..<2_000 * Patience.factor {
             if ["done", "failed", "dropped"].reduce(0, { $0 + self.count($1) }) >= count { return true }

@@ -28,7 +28,7 @@ struct AlertWebhookTests {
         )
     }
 
-    /// No part of a failure's words is a part of the URL.
+    /// Checks that no part of the URL is in the text of a failure.
     private func isSecret(_ log: MeterLog) -> Bool {
         !log.warnings.all.contains { Canary.occurs(in: $0) || $0.contains("127.0.0.1") || $0.contains("localhost") }
     }
@@ -116,7 +116,7 @@ struct AlertWebhookTests {
         let webhook = try self.webhook("http://127.0.0.1:\(server.port)", log) {
             $0.pauses = []
             $0.atOnce = 1
-            // Holds for the exchange that goes well, too.
+            // This also holds for the exchange that succeeds.
             $0.time = .seconds(5)
         }
         webhook.notify(sampleAlert())

@@ -3,11 +3,11 @@ import NIOCore
 import NIOPosix
 import TLS
 
-/// A server that a webhook is tried on: it keeps each request and answers as it is told.
+/// A server for tests of the webhook: it keeps each request and answers as planned.
 final class WebhookServer: Sendable {
     enum Answer: Sendable {
         case status(Int, body: String = "")
-        /// These bytes, and the connection stays open.
+        /// These bytes; the connection stays open.
         case bytes(String)
         /// A good status, and a body that never ends.
         case endless
