@@ -14,7 +14,7 @@ struct HistorySample {
     private var tape = Tape(epoch: 7)
     private(set) var symbols = SymbolTable()
 
-    /// A read of the feed: trades of one symbol at so many ms after the start.
+    /// A read of the feed: trades of one symbol at these ms after the start.
     mutating func batch(
         _ symbol: String = "A:B",
         _ trades: [(price: String, size: String, at: Int64)]
@@ -43,7 +43,7 @@ struct HistorySample {
 
 @Suite("The history's database", .timeLimit(.minutes(2 * Patience.factor)))
 struct HistoryStoreTests {
-    /// Lines that a person was told.
+    /// The lines for a person.
     private final class Reported: Sendable {
         private let lines = NIOLockedValueBox<[String]>([])
         var all: [String] { self.lines.withLockedValue { $0 } }
@@ -66,7 +66,7 @@ struct HistoryStoreTests {
         )
     }
 
-    /// Waits until something is true.
+    /// Waits until a condition holds.
     private func eventually(_ condition: () throws -> Bool) async throws {
         let end = ContinuousClock.now + .seconds(30) * Patience.factor
         while try !condition() {
@@ -164,7 +164,7 @@ struct HistoryStoreTests {
             let recorder = try self.recorder(path)
             recorder.read(try sample.batch("A:B", [("100.5", "2", 1_000)]))
             try await self.eventually { recorder.report.commits > 0 }
-            // Who asks has readers opened.
+            // A query makes the pool open its readers.
             let asked = try await recorder.ask { try $0.bars(of: "A:B", .minute, from: nil, to: nil, limit: 10).count }
             #expect(asked == 1)
             let other = isOpenElsewhere ? try HistoryStore(path: path) : nil
@@ -214,13 +214,13 @@ struct HistoryStoreTests {
             let store = try HistoryStore(path: path)
             let minutes = try store.bars(of: "A:B", .minute, from: nil, to: nil, limit: 10)
             #expect(minutes.map { ($0.start - HistorySample.start) / 60_000_000_000 } == [0, 10, 58, 61])
-            // The first of all, and the one that the gap reaches back to.
+            // The first bar of all, and the one that the gap reaches back to.
             #expect(minutes.map(\.isIncomplete) == [true, false, true, false])
             #expect(try store.contents().gaps == 1)
         }
     }
 
-    /// The statements of schema 1, and those that were added to it by 2 and 3.
+    /// The statements of schema 1, and those that schemas 2 and 3 added.
     private static let schemas = [
         """
         CREATE TABLE symbol (id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE) STRICT;
@@ -246,10 +246,10 @@ struct HistoryStoreTests {
         "ALTER TABLE bar ADD COLUMN possibleRepeats INTEGER NOT NULL DEFAULT 0;",
     ]
 
-    /// Makes a database with a bar.
+    /// Creates a database with a bar.
     ///
-    /// - Parameter isNumbered: whether the number stands in the file; if not, a table has a row for each step, as in those of
-    ///   before the first release.
+    /// - Parameter isNumbered: whether the number is in the file. If not, a table has a row for each step, as before
+    ///   the first release.
     private func make(_ path: String, schema: Int, isNumbered: Bool) throws {
         let database = try DatabaseQueue(path: path)
         try database.write { database in
@@ -371,7 +371,7 @@ struct HistoryStoreTests {
         }
     }
 
-    /// A database with a few bars, of which something is changed.
+    /// Creates a database with a few bars, of which something is changed.
     private func spoil(_ path: String, _ statement: String) async throws {
         let recorder = try self.recorder(path)
         var sample = HistorySample()
@@ -510,7 +510,7 @@ struct HistoryStoreTests {
             let recorder = try self.recorder(path)
             let gate = ConditionLock(value: 0)
             let isStuck = NIOLockedValueBox(false)
-            // The connection that writes is held up in a call, as by a disk that does not answer.
+            // The writing connection hangs in a call, as with a disk that does not answer.
             async let stall: Void = recorder.ask { store in
                 store.pool.writeWithoutTransaction { _ in
                     isStuck.withLockedValue { $0 = true }
@@ -564,7 +564,7 @@ struct HistoryStoreTests {
             one.read(both)
             two.read(both)
             try await self.eventually { two.report.trades == 0 && one.report.trades == 2 }
-            // Its thread has thrown away what was the other's.
+            // Its thread has discarded the trades of the other program.
             let rounds = two.rounds
             try await self.eventually { two.rounds > rounds + 1 }
             _ = await one.finish()

@@ -11,7 +11,7 @@ import Wire
 struct RecordedPastTests {
     private static let start: Int64 = 1_795_239_000_000_000_000
 
-    /// Writes a recording of two symbols in turn, a frame a second; returns what the index says of it.
+    /// Writes a recording of two symbols in turn, a frame a second; returns its index entry.
     private func record(
         _ folder: TemporaryFolder,
         _ name: String,
@@ -52,7 +52,7 @@ struct RecordedPastTests {
     }
 
     private func find(_ query: PastTradesQuery, in segments: [HistoryBatch.Segment]) -> [String] {
-        // Its limit of time is for what people wait for; a busy machine or a sanitizer takes longer.
+        // The default limit is for waiting people; a busy machine or a sanitizer takes longer.
         var limits = RecordedPast.Limits()
         limits.time = 60_000_000_000 * Int64(Patience.factor)
         var past = RecordedPast(symbol: "B", query: query, limits: limits)
