@@ -9,10 +9,10 @@ import Wire
 @testable import Feeds
 @testable import MockUpstream
 
-/// The stand-in's handler on a channel whose socket takes what the test lets it take.
+/// The mock server's handler on a channel whose socket takes bytes only while the test lets it.
 @Suite("A stand-in's connection")
 struct MockServerHandlerTests {
-    /// The socket: keeps what is written until the test lets it go.
+    /// A socket that keeps the written messages until the test releases them.
     private final class Socket: ChannelOutboundHandler {
         typealias OutboundIn = WebSocketOutput
 
@@ -31,7 +31,7 @@ struct MockServerHandlerTests {
         }
 
         var texts: Int { self.written.count { if case .text = $0 { true } else { false } } }
-        /// What was written since the last time.
+        /// Returns the messages written since the last call.
         func take() -> [WebSocketOutput] {
             defer { self.written = [] }
             return self.written
@@ -77,7 +77,7 @@ struct MockServerHandlerTests {
             }
         )
         try channel.pipeline.syncOperations.addHandlers([socket, handler])
-        // The handler opens the file when it begins, so it begins while the folder is there.
+        // The handler opens the file when it begins, so it must begin while the folder exists.
         _ = try withExtendedLifetime(folder) {
             try channel.writeInbound(WebSocketMessage.text(ByteBuffer(string: #"{"type":"subscribe","symbol":"A"}"#)))
         }
@@ -96,7 +96,7 @@ struct MockServerHandlerTests {
         _ = try channel.finish(acceptAlreadyClosed: true)
     }
 
-    /// A socket that is full behind some messages, and takes them all with the flush, as a kernel with room does.
+    /// A socket that is full after some messages and takes them all with the flush, like a kernel with buffer space.
     private final class QuickSocket: ChannelOutboundHandler {
         typealias OutboundIn = WebSocketOutput
 
@@ -189,7 +189,7 @@ struct MockServerHandlerTests {
         let own = WebSocketOutput.text(FinnhubEncoder.ping)
         for minute in 1...5 {
             channel.embeddedEventLoop.advanceTime(by: .seconds(59))
-            // But before the first one has come nobody knows of them.
+            // The server does not know of recorded pings before the first one.
             #expect(socket.take() == [])
             channel.embeddedEventLoop.advanceTime(by: .seconds(1))
             let opcode: UInt8 = minute == 3 ? 0x8A : 0x89
@@ -198,7 +198,7 @@ struct MockServerHandlerTests {
             #expect(found.contains(recorded))
             if minute == 2 || minute == 5 { #expect(found == [recorded]) }
         }
-        // The recording has none any more: there are others again, within two intervals.
+        // The recording has no more pings, so the server sends its own again within two intervals.
         channel.embeddedEventLoop.advanceTime(by: .seconds(120))
         #expect(socket.take() == [own])
         _ = try channel.finish(acceptAlreadyClosed: true)

@@ -12,7 +12,7 @@ import Testing
 import TickertapeTesting
 import Wire
 
-/// A recording served by the stand-in and taken by the feed: the whole way of a replay but for the sinks.
+/// A recording served by the mock server and read by the feed: a whole replay except the sinks.
 @Suite("A replay through the stand-in", .timeLimit(.minutes(2 * Patience.factor)))
 struct MockServerTests {
     private static let quiet = Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() })
@@ -139,7 +139,7 @@ struct MockServerTests {
         #expect(await replay.log.waits { $0.words.last == "waiting" })
         replay.feed.pause()
         replay.mockServer.go()
-        // What fits into the sockets may come; the 6 MB of the recording must not.
+        // The bytes that fit into the sockets' buffers may come; the 6 MB of the recording must not.
         #expect(await replay.log.waits(atMost: .milliseconds(300)) { $0.trades.count == 80_000 } == false)
         replay.feed.resume()
         try await replay.outcome.value
@@ -201,7 +201,7 @@ struct MockServerTests {
         }
         #expect(await replay.log.waits { $0.trades.count >= 100 })
         let times = replay.log.contents.trades.prefix(20).map { $0.exchangeTime - 2_000_000_000_000_000_000 }
-        // The clock stands still: each round's first frame ends now.
+        // The clock stands still, so each round's first frame ends now.
         #expect(times == (0..<20).map { Int64($0 - 9) * 1_000_000 })
         replay.feed.stop()
         try await replay.outcome.value

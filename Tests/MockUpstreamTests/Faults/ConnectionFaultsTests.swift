@@ -4,7 +4,7 @@ import MockUpstream
 import NIOCore
 import Testing
 
-/// The machine of one connection's faults, with time as an argument and chance from a seed.
+/// The state machine of one connection's faults, with time as an argument and chance from a seed.
 @Suite("A connection's faults")
 struct ConnectionFaultsTests {
     private static let second: Int64 = 1_000_000_000
@@ -23,7 +23,7 @@ struct ConnectionFaultsTests {
 
     private static let ping = ByteBuffer(string: #"{"type":"ping"}"#)
 
-    /// What goes out when frames are written one after the other, the one that waits for another at the end.
+    /// Returns what is sent when frames are written one after the other, including the held frame at the end.
     private static func sent(_ faults: inout ConnectionFaults, _ frames: [ByteBuffer], now: Int64 = 0) -> [ByteBuffer] {
         var sent: [ByteBuffer] = []
         for frame in frames {
@@ -59,7 +59,7 @@ struct ConnectionFaultsTests {
         #expect(events.map(\.description) == ["close=1001", #"{"msg":"no","type":"error"}"#])
         #expect(faults.timeReached(now: 110 * Self.second) == [.reset])
         #expect(faults.deadline == 3_700 * Self.second)
-        // A clock that jumps misses nothing.
+        // A jump of the clock skips no event.
         #expect(faults.timeReached(now: .max) == [.halfOpen])
         #expect(faults.deadline == nil)
     }

@@ -5,7 +5,7 @@ import WebSocket
 @testable import Feeds
 @testable import MockUpstream
 
-/// A stand-in's pipeline with faults in it, on a loop whose time the test moves.
+/// A mock server's pipeline with faults, on a loop whose time the test controls.
 @Suite("A faulty line")
 struct FaultyLineTests {
     /// The socket's sending half, which an embedded channel does not have.
@@ -24,7 +24,7 @@ struct FaultyLineTests {
         }
     }
 
-    /// A connection whose WebSocket is open, with an application on top that the test speaks for.
+    /// A connection with an open WebSocket, on which the test acts as the application.
     private final class Connection {
         let channel = EmbeddedChannel()
         let socket = Socket()
@@ -54,14 +54,14 @@ struct FaultyLineTests {
 
         func wait(_ time: TimeAmount) { self.channel.embeddedEventLoop.advanceTime(by: time) }
 
-        /// The bytes that have left since the last call.
+        /// Returns the bytes that have left since the last call.
         func taken() throws -> [UInt8] {
             var bytes: [UInt8] = []
             while let buffer = try self.channel.readOutbound(as: ByteBuffer.self) { bytes += buffer.readableBytesView }
             return bytes
         }
 
-        /// A frame that the server sends.
+        /// Returns a frame as the server sends it.
         static func frame(_ text: String, opcode: UInt8 = 0x81) -> [UInt8] {
             [opcode, UInt8(text.utf8.count)] + text.utf8
         }
@@ -92,7 +92,7 @@ struct FaultyLineTests {
         #expect(connection.socket.isOutputClosed)
         connection.send("after")
         #expect(try connection.taken().isEmpty)
-        // A peer that never ends its side is waited for five seconds.
+        // The line waits five seconds for a peer that never ends its side.
         connection.wait(.seconds(5))
         #expect(!connection.channel.isActive)
     }
@@ -135,7 +135,7 @@ struct FaultyLineTests {
         try connection.channel.writeInbound(ByteBuffer(bytes: [0x89, 0x80, 1, 2, 3, 4]))
         connection.wait(.seconds(120))
         #expect(try connection.taken().isEmpty)
-        // The WebSocket's own ideas of an end stay inside.
+        // The WebSocket's own closing does not reach the socket.
         #expect(connection.channel.isActive)
         try connection.channel.close().wait()
         connection.wait(.minutes(7))
@@ -187,7 +187,7 @@ struct FaultyLineTests {
         connection.wait(.seconds(116))
         bytes += try connection.taken()
         let frame = Connection.frame(text)
-        // Its own pings come between.
+        // The server's pings come in between.
         let pings = bytes.count - 1_000 * frame.count
         #expect(pings >= 0 && pings <= 20)
         #expect(Array(bytes.prefix(10 * frame.count)) == Array((0..<10).map { _ in frame }.joined()))
@@ -217,7 +217,7 @@ struct FaultyLineTests {
         let megabyte = ByteBuffer(repeating: 0x78, count: 1 << 20)
         for _ in 0..<40 { connection.channel.writeAndFlush(WebSocketOutput.text(megabyte), promise: nil) }
         #expect(try connection.taken().isEmpty)
-        // Dropped: what was on its way is forgotten, and a second later nothing more has come.
+        // The client is dropped: the bytes on the line are discarded, and a second later nothing more has come.
         connection.line.limitRate(nil)
         connection.wait(.seconds(1))
         #expect(try connection.taken().isEmpty)

@@ -10,7 +10,7 @@ import TickertapeTesting
 import WebSocket
 import Wire
 
-/// A fault that ends the first connection or its attempt, and a word that its reason has to have.
+/// A fault that ends the first connection or its attempt, and the words of which its reason must have one.
 struct EndingFault: Sendable, CustomTestStringConvertible {
     var fault: String
     var words: [String]
@@ -41,7 +41,7 @@ struct EndingFault: Sendable, CustomTestStringConvertible {
         EndingFault("rst=tcp@1", "reset", "closed"),
         EndingFault("rst=upgrade@1", "reset", "closed"),
         EndingFault("rst=tls@1", "reset", "closed", "interrupted", "truncated", isEncrypted: true),
-        // At once it can overtake the 101 in the client's eyes: then the attempt failed, and nothing was open.
+        // An immediate reset can overtake the 101 for the client: then the attempt failed, and no connection was open.
         EndingFault("rst@1", "reset", "lost", "closed"),
         EndingFault("rst@2s@1", "reset", "lost", opens: true),
         EndingFault("rst@2s@1", "reset", "lost", isEncrypted: true, opens: true),
@@ -54,9 +54,9 @@ struct EndingFault: Sendable, CustomTestStringConvertible {
     ]
 }
 
-/// What the real client does with each fault, over real sockets on loopback.
+/// The behaviour of the real client with each fault, over real sockets on loopback.
 ///
-/// Reasons are judged by their essential words, so that they may be put better.
+/// Reasons are checked for their essential words only, so that their wording may be improved.
 @Suite("The Finnhub feed, when something goes wrong", .timeLimit(.minutes(3 * Patience.factor)))
 struct FinnhubFaultTests {
     private static func trade(_ number: Int) -> String {
@@ -76,7 +76,7 @@ struct FinnhubFaultTests {
         }
     }
 
-    /// A feed whose limits are short, on a service with these faults.
+    /// Starts a feed with short limits, on a service with these faults.
     private func run(
         _ faults: [String],
         isEncrypted: Bool = false,
@@ -108,7 +108,7 @@ struct FinnhubFaultTests {
     @Test("names what ended the connection, connects again, and marks the gap", arguments: EndingFault.all)
     func endings(_ fault: EndingFault) async throws {
         let running = try await self.run([fault.fault], isEncrypted: fault.isEncrypted) { connection in
-            // A word of the service lets a frame be cut; the trade comes on the connection that is sound.
+            // The service's ping is the frame that is cut; the trade comes on the sound connection.
             connection == 0
                 ? [.send(#"{"type":"ping"}"#), .send(#"{"type":"ping"}"#)] : [.send(Self.trade(connection))]
         }
@@ -218,7 +218,7 @@ struct FinnhubFaultTests {
     @Test("loses no trade of frames that overtake one another, and keeps the order in which they came")
     func reordered() async throws {
         let running = try await self.run(["reorder=0.3"]) { _ in
-            // The last one cannot be overtaken by what never comes: a close lets it go.
+            // No frame comes that could overtake the last one; the close frame releases it.
             (0..<400).map { .send(Self.trade($0)) } + [.close(.goingAway, "end")]
         } change: { settings in
             settings.backoff.first = 60_000_000_000

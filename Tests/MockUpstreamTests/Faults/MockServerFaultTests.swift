@@ -9,7 +9,7 @@ import NIOPosix
 import Testing
 import TickertapeTesting
 
-/// The stand-in of `tickertape serve`, with faults, with too many clients, and with hostile ones.
+/// The mock server of `tickertape serve`, with faults, with too many clients, and with hostile ones.
 @Suite("A stand-in in bad company", .timeLimit(.minutes(2 * Patience.factor)))
 struct MockServerFaultTests {
     private static let quiet = Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() })
@@ -63,7 +63,7 @@ struct MockServerFaultTests {
         return (feed, log, Task { try await feed.run() })
     }
 
-    /// A socket that says `bytes` and then waits for its end.
+    /// Connects a socket that sends `bytes` and then waits for its end.
     private func client(_ mockServer: MockServer, says bytes: [UInt8] = []) async throws -> any Channel {
         let address = try #require(mockServer.address)
         let channel = try await ClientBootstrap(group: Self.loop).connect(to: address).get()

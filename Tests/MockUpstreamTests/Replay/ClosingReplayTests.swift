@@ -10,7 +10,7 @@ import Wire
 @testable import Feeds
 @testable import MockUpstream
 
-/// Connections that the service closed with a close frame when they were recorded.
+/// Recorded connections that the service closed with a close frame.
 @Suite("A replay of closed connections")
 struct ClosingReplayTests {
     private static func disconnect(
@@ -30,7 +30,7 @@ struct ClosingReplayTests {
 
     private static let connect = RecordedNote(.connect, word: "wss://example")
 
-    /// Plays a recording with one interruption; returns what was played and with the ms in which nobody could connect.
+    /// Plays a recording with one interruption; returns what was played, and the ms in which connections were refused.
     private func play(
         _ ending: RecordedNote,
         _ change: (inout ReplaySettings) -> Void = { $0.hasBreaks = true }
@@ -75,7 +75,7 @@ struct ClosingReplayTests {
         let played = try self.play(Self.disconnect(.incoming, code: 1008, goodbye: "API limit"))
         #expect(played.log.prefix(3) == ["0 0", "900 1", "1000 closed 1008 API limit"])
         #expect(played.broken == 1_000...2_499)
-        // Its gap breaks nothing once more; the next one does.
+        // Its gap causes no second break; the next gap does.
         #expect(
             played.log == ["0 0", "900 1", "1000 closed 1008 API limit", "3000 2", "3000 broke", "3600 3"]
         )
@@ -90,7 +90,7 @@ struct ClosingReplayTests {
     func lost() throws {
         for note in [
             Self.disconnect(nil), Self.disconnect(nil, cause: "lost"), Self.disconnect(.outgoing, code: 1000),
-            // The service's answer to a close of ours, as a new connection asked for with a key has it.
+            // The service's answer to our close frame, as when a user requests a new connection.
             Self.disconnect(nil, code: 1000, cause: "closed", reason: "a new connection was asked for"),
             Self.disconnect(nil, code: 1002, cause: "protocol-violation"),
         ] {
@@ -122,7 +122,7 @@ struct ClosingReplayTests {
             settings.machine.speed = speed
             let file = try RecordingFile(path: recording.names.path(1))
             let player = try ReplayPlayer(.recording(file), settings: settings, loop: loop, wallClock: { 0 })
-            // Is gone with the first close.
+            // The client is gone with the first close frame.
             let output = PlayedLog(loop)
             output.whenClosed = { [unowned output] in player.detach(output) }
             player.attach(output)

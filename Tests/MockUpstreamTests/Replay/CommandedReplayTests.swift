@@ -11,7 +11,7 @@ import Wire
 @testable import Feeds
 @testable import MockUpstream
 
-/// The whole way over real sockets: the stand-in, TLS, a WebSocket, the feed and its tape.
+/// The whole path over real sockets: the mock server, TLS, a WebSocket, the feed and its tape.
 @Suite("A commanded replay", .timeLimit(.minutes(2 * Patience.factor)))
 struct CommandedReplayTests {
     private static let quiet = Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() })
@@ -100,7 +100,7 @@ struct CommandedReplayTests {
         #expect(await replay.log.waits { $0.trades.count == 4 })
         _ = try await replay.ask(.seek(.offset(200_000_000)))
         #expect(await replay.log.waits { $0.trades.count == 5 })
-        // The same frame at once again is what was asked for, and no repeat of the service's.
+        // The same frame again is the result of the request, and not a repeat by the service.
         _ = try await replay.ask(.seek(.offset(200_000_000)))
         #expect(await replay.log.waits { $0.trades.count == 6 })
         _ = try await replay.ask(.speed(nil))
@@ -114,7 +114,7 @@ struct CommandedReplayTests {
         #expect(contents.gaps.allSatisfy { $0.cause == .seek && $0.overlap == nil })
         #expect(contents.gaps.first?.reason == "the replay was moved forward by 4.800 s")
         #expect(contents.order.filter { $0 == "gap" }.count == 3)
-        // Nothing but the market's frames came.
+        // Only the market's frames came.
         #expect(contents.frames.count == 103)
         #expect(contents.statuses.contains { $0.source == .replay(file: "test", speed: nil) })
         await replay.mockServer.stop()
@@ -130,10 +130,11 @@ struct CommandedReplayTests {
         #expect(await paused.log.waits { $0.words.last == "waiting" })
         _ = try await paused.ask(.stepMessages(1))
         #expect(await paused.log.waits { $0.words.last == "live" })
-        // Another one that goes on is silent for as long, and it shows.
+        // A replay that goes on is silent for as long, and reports it.
         let playing = try await self.replay(.recording(recording), symbols: ["A"]) { _ in }
         #expect(await playing.log.waits { $0.words.suffix(2) == ["live", "late"] })
-        // A machine that stands still for a second before the feed hears of the pause makes it late once, before it is live.
+        // On a machine that stalls for a second before the feed learns of the pause, the feed is late once before it is
+        // live.
         let words = paused.log.contents.words
         #expect(words.filter { $0 != "late" } == ["connecting", "waiting", "live"] && words.last == "live", "\(words)")
         _ = try await paused.ask(.resume)

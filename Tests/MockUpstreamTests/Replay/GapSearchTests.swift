@@ -8,20 +8,20 @@ import Wire
 @testable import Feeds
 @testable import MockUpstream
 
-/// Recordings of several files with gaps and silences, made by a seed.
+/// A recording of several files with gaps and silences, generated from a seed.
 private struct StoppingRecording {
-    /// How a file is kept.
+    /// The form of a file.
     enum Form: CaseIterable { case unmarked, marked, packed }
 
-    /// Messages with trades, in order: their times, and whether one is a stop.
+    /// The messages with trades, in order: their times, and whether each follows a gap or silence.
     private(set) var trades: [(at: Int64, isStop: Bool)] = []
     let path: String
 
     /// - Parameters:
-    ///   - seed: decides what stands where.
-    ///   - frames: messages in a file.
-    ///   - stopsOnce: about how many messages from one stop to the next.
-    ///   - padding: how much text without trades comes with every tenth message, bytes.
+    ///   - seed: decides the contents.
+    ///   - frames: the number of messages in a file.
+    ///   - stopsOnce: the approximate number of messages from one gap or silence to the next.
+    ///   - padding: the bytes of text without trades added to every tenth message.
     init(
         _ folder: TemporaryFolder,
         _ forms: [Form],
@@ -53,7 +53,7 @@ private struct StoppingRecording {
                 return RecordingSyntax.Stamp(number: number, wall: ReplayRecording.start + at, at: at - origin)
             }
             for _ in 0..<frames {
-                // Some with the same time, as those of one read have.
+                // Some messages have the same time, like those of one batch.
                 at += chance.next() % 3 == 0 ? 0 : Int64(chance.next() % 100_000_000)
                 if form == .marked, text.readableBytes >= nextMark {
                     var note = RecordedNote(.mark)
@@ -70,7 +70,7 @@ private struct StoppingRecording {
                     stops.gapped()
                 case 2: at += GapMarkers.silence
                 case 3, 4:
-                    // Of one symbol it stops nothing.
+                    // A gap of one symbol is not a gap of the recording.
                     let gap = Gap(from: 0, to: 1, reason: "lost", nextSequence: 0, symbol: "A")
                     RecordingSyntax.gap(gap, stamp(), into: &text)
                 case 5: RecordingSyntax.frame(ByteBuffer(string: #"{"type":"ping"}"#), stamp(), into: &text)
@@ -86,7 +86,7 @@ private struct StoppingRecording {
                 isOpen = false
                 last = at
             }
-            // Between two files, too.
+            // A silence may also lie between two files.
             at += chance.next() % 2 == 0 ? GapMarkers.silence : 0
             stops.beganFile(later: at - origin)
             let file = try folder.write(String(buffer: text), to: names.name(place + 1))
@@ -96,7 +96,7 @@ private struct StoppingRecording {
         }
     }
 
-    /// The place among the trades of the next stop behind one of them.
+    /// Returns the index of the next trade after a gap or silence.
     func next(behind place: Int) -> Int? { self.trades.indices.dropFirst(place + 1).first { self.trades[$0].isStop } }
 
     func cursorPlace(_ place: Int) -> ReplayCursor.Place {

@@ -7,7 +7,7 @@ import Wire
 @testable import Feeds
 @testable import MockUpstream
 
-/// Symbols that a recording has beyond those in its header: they were added while it was made.
+/// Symbols of a recording beyond those in its header: they were added while it was recorded.
 @Suite("A recording's later symbols")
 struct LaterSymbolTests {
     private func text(frames: Int, later: [String], every: Int = 1) -> ByteBuffer {
@@ -41,7 +41,7 @@ struct LaterSymbolTests {
         defer { folder.remove() }
         let path = try folder.write(String(buffer: self.text(frames: 2_000, later: ["B", "C"])), to: "a.jsonl")
         let file = try RecordingFile(path: path)
-        // One was asked for, one trades.
+        // One was subscribed to, the other one trades.
         #expect(file.symbols == ["A", "C", "B"] && file.allSymbols == ["A", "B", "C"])
         try PackedSegment.pack(path, to: "\(path).zst")
         try folder.delete("a.jsonl")
@@ -57,7 +57,7 @@ struct LaterSymbolTests {
         #expect(text.readableBytes > 4 << 20)
         let file = try RecordingFile(path: try folder.write(String(buffer: text), to: "a.jsonl"))
         #expect(file.symbols == ["A", "B"] && file.allSymbols == nil)
-        // What is not known to be missing may be asked for.
+        // A symbol that may be in the recording can be subscribed to.
         var session = MockServerSession(known: file.allSymbols, limit: 50)
         #expect(session.requested(.subscribe("RARE")) == .none)
     }

@@ -10,7 +10,7 @@ import Wire
 @testable import Feeds
 @testable import MockUpstream
 
-/// Recordings as they lie on the disk: in several files, compressed or not.
+/// Recordings as they are on disk: in several files, compressed or not.
 @Suite("A replay of a recording's files")
 struct PackedReplayTests {
     private func play(
@@ -43,7 +43,7 @@ struct PackedReplayTests {
             // Another second passes between two files.
             try recording.write(from: index * 2_000, SegmentedRecording.trades(numbers), isPacked: isPacked)
         }
-        // Of another run, which went on with the names.
+        // A file of another run that continued the series of names.
         var other = SegmentedRecording(in: folder)
         try other.write(from: 6_000, SegmentedRecording.trades(50..<55), place: 4, epoch: 6)
         let expected = (0..<30).map { "\($0 / 10 * 2_000 + $0 % 10 * 100) \($0)" }
@@ -52,10 +52,10 @@ struct PackedReplayTests {
             #expect(output.take() == expected && output.isEnded)
             #expect(player.position.end - player.position.start == 4_900_000_000)
         }
-        // From the second on, whose beginning is then that of all.
+        // From the second file on, whose beginning is then that of the recording.
         let (_, rest, _) = try self.play("\(folder.path)/a-0002.jsonl", for: .seconds(10))
         #expect(rest.take() == (10..<30).map { "\($0 / 10 * 2_000 - 2_000 + $0 % 10 * 100) \($0)" })
-        // Behind a file that is missing is another recording.
+        // The files after a missing one are another recording.
         try folder.delete("a-0002.jsonl\(isPacked[1] ? ".zst" : "")")
         let (_, first, _) = try self.play("\(folder.path)/a.jsonl", for: .seconds(10))
         #expect(first.take() == Array(expected.prefix(10)) && first.isEnded)
@@ -115,7 +115,7 @@ struct PackedReplayTests {
         var all: [Int64] = []
         while let frame = try whole.next() { all.append(frame.at) }
         #expect(all.count == 4_000)
-        // Of 12 MB of text, random enough that it stays 7 MB compressed.
+        // Of 12 MB of text, which is so random that it has 7 MB when compressed.
         #expect(whole.bytesRead > 6_500_000)
         #expect(opening.bytesRead < 300_000, "\(opening.bytesRead) bytes to open it")
         #expect(try file.span().bounds == 0...29_995_000_000)
@@ -156,7 +156,7 @@ struct PackedReplayTests {
             }
             #expect(numbers == [0, 1, 2, 3, 4])
         }
-        // Three lines, and the one that is cut where the part begins.
+        // Three damaged lines, and the one that is cut where the damaged part begins.
         #expect(file.damage.lines == 4 && file.damage.parts == 1 && reported.withLockedValue { $0 } == 5)
         #expect(file.damage.summary == "4 damaged lines and 1 damaged part")
     }
@@ -212,7 +212,7 @@ struct PackedReplayTests {
         try recording.write(
             from: 0,
             [
-                // Before the first message there is no replay yet.
+                // Before the first message the replay has not begun.
                 .note(RecordedNote(.connect, word: "wss://example"), at: 0), .note(ping, at: 10),
                 .trade(at: 100, number: 0), .note(ping, at: 150),
                 .note(RecordedNote(.pong, direction: .outgoing), at: 150),
@@ -224,7 +224,7 @@ struct PackedReplayTests {
         let (player, output, loop) = try self.play(recording.names.path(1), for: .milliseconds(100))
         let signals = ["50 ping hi", "80 pong ", "100 ping hi"]
         #expect(output.take() == ["0 0"] + signals + ["100 1"])
-        // A seek lands on the message there, not on the ping before it.
+        // A seek lands on the message at that time, not on the ping before it.
         player.request(.pause) { _ in }
         player.request(.seek(.offset(100_000_000))) { _ in }
         loop.run()

@@ -5,13 +5,13 @@ import Wire
 @testable import Feeds
 @testable import MockUpstream
 
-/// A client of a replay that notes what is played, each with its time in ms of the loop.
+/// A client of a replay that records what is played, each item with its time in ms of the loop.
 final class PlayedLog: ReplayOutput {
     private let loop: EmbeddedEventLoop
     var hasRoom = true
     private(set) var log: [String] = []
     private(set) var isEnded = false
-    /// What the client does with a close.
+    /// The client's action on a close.
     var whenClosed: () -> Void = {}
 
     init(_ loop: EmbeddedEventLoop) { self.loop = loop }
@@ -32,7 +32,7 @@ final class PlayedLog: ReplayOutput {
     }
     func failed(_ reason: String) { self.note(reason) }
 
-    /// What was noted since it was asked last.
+    /// Returns what was recorded since the last call.
     func take() -> [String] {
         defer { self.log = [] }
         return self.log

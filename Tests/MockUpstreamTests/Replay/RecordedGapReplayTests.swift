@@ -8,7 +8,7 @@ import Wire
 @testable import MockUpstream
 @testable import Simulation
 
-/// What a recording says is missing, as the readers of its replay hear of it.
+/// A recording's gaps, as the readers of its replay get them.
 @Suite("A replay of recorded gaps")
 struct RecordedGapReplayTests {
     private static func gap(_ from: Int, _ to: Int, _ reason: String, symbol: String? = nil) -> Gap {
@@ -31,7 +31,7 @@ struct RecordedGapReplayTests {
         .gap(Self.gap(3_600, 9_000, "the end"), at: 9_000), .trade(at: 40_000, number: 4),
     ]
 
-    /// Plays a recording with gaps in virtual time; returns what its readers were told.
+    /// Plays a recording with gaps in virtual time; returns what its readers got.
     private func play(
         _ lines: [SegmentedRecording.Line] = Self.lines,
         _ change: (inout ReplaySettings) -> Void = { _ in }
@@ -57,7 +57,7 @@ struct RecordedGapReplayTests {
         #expect(reported.gaps.map(\.reason) == ["lost", "quiet", "the end"].map { "in the recording: \($0)" })
         #expect(reported.gaps.allSatisfy { $0.cause == .recorded && $0.epoch == 9 && $0.overlap == 2 })
         #expect(reported.gaps.allSatisfy { $0.overlapBounds == OverlapBounds(least: 1, most: 3) })
-        // Of the tape on which it is told.
+        // The numbers are those of the tape on which the gaps are reported.
         #expect(reported.gaps.map(\.nextSequence) == [3, 4, 5] && reported.gaps.map(\.symbol) == [nil, "A", nil])
         #expect(
             reported.gaps.first.map { [$0.from, $0.to] } == [
@@ -69,7 +69,7 @@ struct RecordedGapReplayTests {
             let again = try self.play { $0.machine.speed = speed }
             #expect(again.order == reported.order && again.gaps == reported.gaps, "\(speed ?? .infinity)")
         }
-        // A silence that is skipped is not broken by one.
+        // A gap does not interrupt a skipped silence.
         let hasty = try self.play { $0.machine.longestSilence = 1_000_000_000 }
         #expect(hasty.order == reported.order && hasty.gaps == reported.gaps)
     }
@@ -122,7 +122,7 @@ struct RecordedGapReplayTests {
             #expect(played.trades.map { $0.marks == [.ahead] } == [false, false, true, false, false, true, false])
             #expect(played.trades[5].exchangeTime == ReplayRecording.start + 7_200_000_000_000_000_000)
         }
-        // A machine whose clock was 30 s behind: as it was for the program that recorded.
+        // A machine with a clock 30 s behind: the marks are those of the recording program.
         let behind = (0..<40).map { step in
             SegmentedRecording.Line.frame(frame(step + 1, [30_000 + step * 1_000]), at: step * 1_000)
         }

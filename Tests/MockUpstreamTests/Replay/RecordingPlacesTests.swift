@@ -36,7 +36,7 @@ struct RecordingPlacesTests {
     func seeks() throws {
         let folder = try TemporaryFolder()
         defer { folder.remove() }
-        // Bunches and silences, several frames with one time, 5 MB.
+        // Clusters and silences, several frames with one time, 5 MB.
         var generator = SeededGenerator(seed: 3)
         var time = 0
         let lines = (0..<40_000).map { index -> ReplayRecording.Line in

@@ -12,7 +12,7 @@ struct ReplayClockTests {
         let clock = ReplayClock(speed: speed, recorded: 5_000, now: 77)
         #expect(clock.due(recorded: 5_000, now: 77) == 77)
         #expect(clock.due(recorded: 6_000, now: 80) == 77 + expected)
-        // Late frames do not shift the ones behind them.
+        // A late frame does not delay the frames after it.
         #expect(clock.due(recorded: 7_000, now: 100_000) == 77 + 2 * expected)
         #expect(clock.recorded(now: 77 + expected) == 6_000)
     }
@@ -46,7 +46,7 @@ struct ReplayClockTests {
         clock.resume(now: 6_000)
         #expect(clock.due(recorded: 300, now: 6_000) == 6_010)
         #expect(clock.recorded(now: 6_005) == 250)
-        // From as fast as it goes to a pace.
+        // From the speed `max` to a fixed one.
         clock.change(speed: nil, now: 6_010)
         clock.set(recorded: 900, now: 6_011)
         clock.change(speed: 1, now: 6_020)

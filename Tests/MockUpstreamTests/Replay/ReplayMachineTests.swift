@@ -3,7 +3,7 @@ import Market
 import MockUpstream
 import Testing
 
-/// Transcripts: the recording's times are ns from 0 to 1,000, its wall clock begins at 1,000,000.
+/// Transcripts: the recording's times are ns from 0 to 1,000, and its wall clock begins at 1,000,000.
 @Suite("A replay's machine")
 struct ReplayMachineTests {
     private static let start: Int64 = 1_000_000
@@ -164,7 +164,7 @@ struct ReplayMachineTests {
         #expect(machine.next(recorded: 90, now: 0) == .wait(until: 45))
         self.play(&machine, 90, now: 45)
         #expect(machine.next(recorded: 900, now: 45) == .wait(until: 95))
-        // And not again and again.
+        // The silence is shortened only once.
         #expect(machine.next(recorded: 900, now: 80) == .wait(until: 95))
         self.play(&machine, 900, now: 95)
     }

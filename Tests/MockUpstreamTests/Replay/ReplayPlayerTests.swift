@@ -8,12 +8,12 @@ import Wire
 @testable import Feeds
 @testable import MockUpstream
 
-/// A player on a loop whose time the test moves, and one client whose socket takes everything, or nothing.
+/// A player on a loop whose time the test controls, and one client whose socket takes everything or nothing.
 @Suite("A replay's player")
 struct ReplayPlayerTests {
     private final class Output: ReplayOutput {
         var hasRoom = true
-        /// The number of each message's first trade, `ping`, and what is said of the replay.
+        /// The number of each message's first trade, `ping`, and the reports about the replay.
         var log: [String] = []
         var isEnded = false
 
@@ -67,7 +67,7 @@ struct ReplayPlayerTests {
         }
     }
 
-    /// One message every 100 ms: numbers 0, 1, 2, …
+    /// One message every 100 ms, with the numbers 0, 1, 2, …
     private static let steady = ReplayRecording.text((0..<100).map { .trade(at: $0 * 100, number: $0) })
 
     @Test("plays every message once at its time, and says the end")
@@ -138,7 +138,7 @@ struct ReplayPlayerTests {
     func steps() throws {
         var lines: [ReplayRecording.Line] = (0..<20).map { .trade(at: $0 * 100, number: $0) }
         lines.insert(.ping(at: 450), at: 5)
-        // Three with one time: a place is more than a time.
+        // Three messages with one time: a place is more than a time.
         lines += [.trade(at: 2_000, number: 20), .trade(at: 2_000, number: 21), .trade(at: 2_000, number: 22)]
         lines += [.trade(at: 3_000, number: 23)]
         let bench = try Bench(ReplayRecording.text(lines)) { $0.machine.isPaused = true }
@@ -285,18 +285,18 @@ struct ReplayPlayerTests {
     }
 }
 
-/// Recordings written by a test, times in ms.
+/// Recordings written by a test, with times in ms.
 enum ReplayRecording {
     /// 2026-01-01T00:00:00Z, ns since 1970.
     static let start: Int64 = 1_767_225_600_000_000_000
 
-    /// The price of the trade with the number 0: a price of 0 is none.
+    /// The price of the trade with the number 0; a price of 0 is not valid.
     private static let firstPrice = 1_000
 
-    /// The number of a trade that was written here.
+    /// Returns the number of a trade that was written here.
     static func number(_ trade: Trade) -> Int? { Int("\(trade.price)").map { $0 - Self.firstPrice } }
 
-    /// The same for a frame of one trade.
+    /// Returns the number of the trade of a frame with one trade.
     static func number(of frame: RecordedFrame) -> Int? {
         var parser = FinnhubParser()
         var symbols = SymbolTable()
@@ -305,7 +305,7 @@ enum ReplayRecording {
         return trades.first.flatMap(Self.number)
     }
 
-    /// A frame of one trade, as the service sends it.
+    /// Returns a frame with one trade, as the service sends it.
     static func frame(at: Int, number: Int) -> String {
         let time = Self.start / 1_000_000 + Int64(at)
         return #"{"data":[{"c":null,"p":\#(Self.firstPrice + number),"s":"A","t":\#(time),"v":1}],"type":"trade"}"#

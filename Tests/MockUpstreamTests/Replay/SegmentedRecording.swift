@@ -6,13 +6,13 @@ import Testing
 import TickertapeTesting
 import Wire
 
-/// Recordings of version 2 in several files, written by a test, times in ms.
+/// A recording of version 2 in several files, written by a test, with times in ms.
 struct SegmentedRecording {
     enum Line {
         case trade(at: Int, number: Int)
         /// Any frame.
         case frame(String, at: Int)
-        /// A frame for nobody, of random text that does not compress.
+        /// A frame without a message, of random text that does not compress.
         case noise(at: Int, bytes: Int)
         case note(RecordedNote, at: Int)
         case gap(Gap, at: Int)
@@ -33,8 +33,8 @@ struct SegmentedRecording {
     /// Writes the next file.
     ///
     /// - Parameters:
-    ///   - start: when it begins, ms since the recording's start; the lines' times count from there.
-    ///   - place: the number in its name, when that is not the next.
+    ///   - start: the beginning of the file, ms since the recording's start; the lines' times count from there.
+    ///   - place: the number in its name, if it is not the next one.
     mutating func write(
         from start: Int,
         _ lines: [Line],
@@ -73,7 +73,7 @@ struct SegmentedRecording {
             RecordingSyntax.frame(ByteBuffer(string: frame), stamp(at), into: &text)
         case .frame(let frame, let at): RecordingSyntax.frame(ByteBuffer(string: frame), stamp(at), into: &text)
         case .noise(let at, let bytes):
-            // Digits and large letters, which no JSON escapes.
+            // Digits and upper-case letters, which JSON does not escape.
             var frame = ByteBuffer()
             while frame.readableBytes < bytes {
                 frame.writeInteger(self.chance.next() & 0x1F1F_1F1F_1F1F_1F1F | 0x3030_3030_3030_3030)
@@ -87,17 +87,17 @@ struct SegmentedRecording {
         }
     }
 
-    /// Trades of these numbers, 100 ms apart.
+    /// Returns trades with these numbers, 100 ms apart.
     static func trades(_ numbers: Range<Int>) -> [Line] {
         numbers.map { .trade(at: ($0 - numbers.lowerBound) * 100, number: $0) }
     }
 }
 
 extension TemporaryFolder {
-    /// Removes a file that is there.
+    /// Removes an existing file.
     func delete(_ name: String) throws { try #require(unlink("\(self.path)/\(name)") == 0) }
 
-    /// Damages a file.
+    /// Damages one byte of a file.
     func flip(byte offset: Int, of name: String) throws {
         let descriptor = open("\(self.path)/\(name)", O_RDWR)
         defer { close(descriptor) }

@@ -8,7 +8,7 @@ import Glibc
 import Musl
 #endif
 
-/// The bundled recording is made, not kept: to write it anew, run this suite with `TICKERTAPE_WRITE_DEMO=1`.
+/// The bundled recording is generated. To write it anew, run this suite with `TICKERTAPE_WRITE_DEMO=1`.
 @Suite struct DemoRecordingTests {
     /// The file in the program's resources.
     private var path: String {

@@ -6,14 +6,14 @@ import Testing
 import Wire
 
 @Suite struct SimulatedMarketTests {
-    /// What a stretch of the market looks like.
+    /// The statistics of a part of the market.
     private struct Statistics {
         var frames = 0
         var pings: [Int64] = []
         var largestFrame = 0
         var trades = 0
         var perSecond: [Int] = []
-        /// Of each symbol, by its number.
+        /// The statistics of each symbol, by its number.
         var symbols: [SymbolStatistics] = []
 
         func percentile(_ share: Double) -> Int {
@@ -81,8 +81,8 @@ import Wire
         }
     }
 
-    /// The targets are those of ten recorded minutes of the real market: 30.6 trades a second, 14 in the middle second,
-    /// 903 at most; 62% with the price before, 64% in the millisecond before; 9.5 trades in a frame.
+    /// The targets are those of ten recorded minutes of the real market: 30.6 trades a second, 14 in the median second,
+    /// 903 at most; 62% with the previous trade's price, 64% in its millisecond; 9.5 trades in a frame.
     @Test("Bitcoin has the rates, bursts and repeats of the real market", arguments: [1, 2] as [UInt64])
     func bitcoin(seed: UInt64) {
         let statistics = self.run(.init(seed: seed, symbols: [.bitcoin]), seconds: 650)
@@ -113,7 +113,7 @@ import Wire
     func demo() throws {
         let statistics = self.run(.init(seed: DemoRecording.seed), seconds: 180)
         try #require(statistics.symbols.count == 2)
-        // Bitcoin is the one that costs more.
+        // Bitcoin has the higher price.
         let isBitcoinFirst = try #require(statistics.symbols[1].high) < #require(statistics.symbols[0].high)
         let (bitcoin, ether) = (statistics.symbols[isBitcoinFirst ? 0 : 1], statistics.symbols[isBitcoinFirst ? 1 : 0])
         #expect((26...36).contains(Double(bitcoin.trades) / 180))
