@@ -1,13 +1,13 @@
 @testable import Feeds
 
-/// The waits that the settings allow, reckoned from what the service sees of each attempt; times are monotonic ns.
+/// The waits that the settings allow, computed from what the service sees of each attempt; times are monotonic ns.
 struct SoakBackoff {
     let settings = ReconnectBackoff.Settings()
     private(set) var attempts = 0
-    /// Beginnings of the last minute, and the most that there were in any.
+    /// The beginnings of attempts in the last minute, and the most in any minute.
     private var recent: [Int64] = []
     private(set) var maximumInAMinute = 0
-    /// The longest wait of each kind.
+    /// The longest wait.
     private(set) var longestWait: Int64 = 0
     private(set) var wrongs: [String] = []
 
@@ -19,7 +19,7 @@ struct SoakBackoff {
     private var failures = 0
     private var refusals = 0
     private var briefLives = 0
-    /// What the next attempt has to wait for.
+    /// The time of the next attempt.
     private var due: Int64?
 
     mutating func began(now: Int64) {
@@ -47,9 +47,9 @@ struct SoakBackoff {
         self.lastTrade = now
     }
 
-    /// Notes that the program waits; returns what it may wait, ns.
+    /// Notes that the program waits; returns the length of the wait, ns.
     ///
-    /// - Parameter chance: what was drawn for it.
+    /// - Parameter chance: the number drawn for its jitter.
     mutating func paused(now: Int64, chance: Double) -> Int64 {
         if let firstTrade, let lastTrade, lastTrade - firstTrade >= self.settings.settled {
             (self.failures, self.refusals, self.briefLives) = (0, 0, 0)

@@ -2,9 +2,9 @@ import Glibc
 import NIOCore
 import NIOEmbedded
 
-/// The soak's two clocks: a loop whose time is turned by hand, and a wall clock that goes on while the machine sleeps.
+/// The soak's two clocks: a loop whose time is set by hand, and a wall clock that continues while the machine sleeps.
 ///
-/// Unchecked, because the thread of the test, which is the loop's too, does all of it.
+/// Unchecked, because everything runs on the test's thread, which is the loop's too.
 final class SoakClock: @unchecked Sendable {
     static let second: Int64 = 1_000_000_000
     static let day: Int64 = 86_400 * second
@@ -12,24 +12,24 @@ final class SoakClock: @unchecked Sendable {
     static let start: Int64 = 1_800_000_000 * second
 
     let loop = EmbeddedEventLoop()
-    /// For how long the machine has slept in all, ns.
+    /// How long the machine has slept in all, ns.
     private var slept: Int64 = 0
 
     var monotonic: Int64 { Int64(self.loop.now.uptimeNanoseconds) }
     var wall: Int64 { Self.start + self.monotonic + self.slept }
 
-    /// Lets time pass, timer by timer.
+    /// Advances the time, timer by timer.
     func pass(to wall: Int64) {
         self.loop.advanceTime(to: .uptimeNanoseconds(UInt64(max(wall - Self.start - self.slept, 0))))
     }
 
-    /// The machine sleeps: only the wall clock goes on.
+    /// Lets the machine sleep: only the wall clock advances.
     func sleep(to wall: Int64) { self.slept += max(wall - self.wall, 0) }
 }
 
-/// The heap as the C library counts it.
+/// The size of the heap, as the C library counts it.
 enum SoakHeap {
-    /// Bytes that are in use; `nil` where the library does not tell.
+    /// Returns the bytes in use; `nil` if the library does not report them.
     static func bytesInUse() -> Int? {
         typealias MallocInfo = @convention(c) (Int32, UnsafeMutablePointer<FILE>) -> Int32
         guard let symbol = dlsym(nil, "malloc_info") else { return nil }
@@ -43,7 +43,7 @@ enum SoakHeap {
         return Self.bytesInUse(String(cString: text))
     }
 
-    /// What the system gave, without what is free, in the sums at the end of `malloc_info`'s report.
+    /// Returns the system's memory minus the free memory, from the sums at the end of `malloc_info`'s report.
     static func bytesInUse(_ report: String) -> Int? {
         guard let end = report.split(separator: "</heap>").last else { return nil }
         var inUse: Int?

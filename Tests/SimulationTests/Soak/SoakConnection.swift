@@ -5,20 +5,20 @@ import Wire
 @testable import Simulation
 @testable import WebSocket
 
-/// One connection as the service sees it: the upgrade, the client's frames, and what can go wrong on the way.
+/// One connection as the service sees it: the upgrade, the client's frames, and the faults.
 final class SoakConnection {
-    /// There and back, ns.
+    /// The round-trip time, ns.
     static let latency: Int64 = 40_000_000
 
     enum Opening {
         case accepted
-        /// With these bytes.
+        /// The upgrade is refused with these bytes.
         case refused(String)
         case hangs
     }
 
     enum Mute {
-        /// Until the symbol is asked for again, here or on another connection.
+        /// Until the symbol is subscribed to again, on this connection or another one.
         case untilAsked
         case untilReconnected
     }
@@ -29,16 +29,16 @@ final class SoakConnection {
     private var input = ByteBuffer()
     private(set) var isOpen = false
     private(set) var isGone = false
-    /// Since when nothing passes in either direction; monotonic ns.
+    /// The time since which nothing passes in either direction; monotonic ns.
     private(set) var frozen: Int64?
     private(set) var subscribed = [false, false, false]
-    /// Whether no trades are sent, though all else is.
+    /// Whether no trades are sent, while everything else is.
     var isMute = false
     var mutes: [Mute?] = [nil, nil, nil]
-    /// What waits while the machine at the other end sleeps.
+    /// The bytes that wait while the client's machine sleeps.
     var backlog: ByteBuffer?
     var opened: (SoakConnection) -> Void = { _ in }
-    /// Answers a request for a symbol: an error's text, or nothing.
+    /// Answers a subscription to a symbol: an error's text, or `nil`.
     var asked: (SoakConnection, Int) -> String? = { _, _ in nil }
     var gone: (SoakConnection) -> Void = { _ in }
 
@@ -46,7 +46,7 @@ final class SoakConnection {
         self.line = line
         self.opening = opening
         self.clock = clock
-        // The client's bytes are there at once and the answers take both ways: a timer less for each ping.
+        // The client's bytes arrive at once, and the answers take the whole round trip: this saves a timer per ping.
         line.sent = { [weak self] bytes in self?.received(bytes) }
         line.ended = { [weak self] in self?.clientEnded() }
         line.endedSending = { [weak self] in self?.clientEnded() }
@@ -63,14 +63,14 @@ final class SoakConnection {
 
     func freeze() { self.frozen = self.frozen ?? self.clock.monotonic }
 
-    /// What was frozen is known to be gone: a packet of the client's was answered with a RST.
+    /// Ends a frozen connection, as when a packet of the client was answered with a RST.
     func thawWithReset() {
         guard self.frozen != nil else { return }
         self.frozen = nil
         self.end(isReset: true)
     }
 
-    /// Ends the connection behind what is under way.
+    /// Ends the connection after the bytes under way.
     func end(isReset: Bool) {
         guard !self.isGone else { return }
         self.leave()
@@ -152,14 +152,14 @@ final class SoakConnection {
         }
     }
 
-    /// Finnhub's own ping, a text every minute.
+    /// Sends Finnhub's own ping, a text every minute.
     private func sendHeartbeat() {
         guard !self.isGone, self.frozen == nil else { return }
         self.send(text: #"{"type":"ping"}"#)
         self.later(after: 60 * SoakClock.second) { $0.sendHeartbeat() }
     }
 
-    /// A client's frame: short, whole and masked.
+    /// Returns the next frame of the client, which is short, whole and masked.
     private func nextFrame() -> (opcode: UInt8, payload: ByteBuffer)? {
         var rest = self.input
         guard let first: UInt8 = rest.readInteger(), let second: UInt8 = rest.readInteger() else { return nil }
@@ -199,7 +199,7 @@ final class SoakConnection {
         }
     }
 
-    /// Whether the symbol's trades are sent to the client now.
+    /// Returns whether the symbol's trades are sent to the client now.
     func sends(_ symbol: Int) -> Bool {
         self.isOpen && !self.isGone && self.frozen == nil && !self.isMute && self.subscribed[symbol]
             && self.mutes[symbol] == nil

@@ -2,11 +2,11 @@ import Market
 import Wire
 @testable import Feeds
 
-/// The soak's memory of what happened and what was told, and the judge of both.
+/// The soak's record of the market and of the program's output, and the check of both.
 ///
-/// It makes room for all of it at once, so that the heap grows by what the program keeps alone.
+/// It allocates all of its memory at once, so that the heap grows only by what the program keeps.
 ///
-/// Unchecked, because the thread of the test, which is the loop's too, does all of it.
+/// Unchecked, because everything runs on the test's thread, which is the loop's too.
 final class SoakCounts: TapeReader, @unchecked Sendable {
     struct Span {
         var from: Int64
@@ -15,27 +15,27 @@ final class SoakCounts: TapeReader, @unchecked Sendable {
 
     private let clock: SoakClock
     var backoff = SoakBackoff()
-    /// What was drawn last for a jitter.
+    /// The number drawn last for a jitter.
     var chance = 0.0
     var redeliveries = 0
 
-    /// Of each symbol, by number less one: when it happened (wall ms), and how often it came.
+    /// For each symbol, by number less one: the trade's time (wall clock, ms), and how often it was delivered.
     private(set) var times: [[Int64]]
     private(set) var seen: [[UInt8]]
     private(set) var gaps: [Span] = []
     /// Gaps of a single symbol.
     private(set) var symbolGaps: [[Span]] = [[], [], []]
-    /// How many of them tell of silence only, and how many enclose others.
+    /// How many of them report only silence, and how many are nested in others.
     private(set) var silences = 0
     private(set) var nested = 0
-    /// By how much a gap was longer than what was broken in it, at most; ns.
+    /// The most by which a gap exceeded the outage in it; ns.
     private(set) var longestExcess: Int64 = 0
-    /// When trades could not come, as the service knows.
+    /// The outages, as the service knows them.
     private var outages: [Span] = []
     private var wasBroken = false
     private var lastLook: Int64 = SoakClock.start
-    /// Of each symbol, while it was said to be refused; from where it was last said to be live, for the service may refuse
-    /// a symbol without naming it, and others are suspected first.
+    /// The spans in which each symbol was reported as refused. They begin where it was last reported live: the service
+    /// may refuse a symbol without naming it, and others are suspected first.
     private(set) var refusals: [[Span]] = [[], [], []]
     private(set) var wrongs: [String] = []
 
@@ -45,12 +45,13 @@ final class SoakCounts: TapeReader, @unchecked Sendable {
     private(set) var states: [SymbolStatus.State] = Array(repeating: .asked, count: 3)
     private var nextSequence: UInt64 = 1
     private var places: [Int] = []
-    /// When trades came last, of any symbol and of each; monotonic ns.
+    /// The times of the last trades, of any symbol and of each; monotonic ns.
     private var lastRead: Int64 = 0
     private var lastReads: [Int64] = [0, 0, 0]
-    /// When a pause ended that was longer than the market makes: the threshold takes it for the symbol's own for an hour.
+    /// The end of each symbol's last pause that was longer than the market's own; for an hour the threshold counts it
+    /// as the symbol's.
     private var pausedAt: [Int64] = [0, 0, 0]
-    /// Trades that came again, all of them marked.
+    /// The number of repeated trades, all of them marked.
     private(set) var twice = 0
 
     init(clock: SoakClock, capacity: Int) {
@@ -120,7 +121,7 @@ final class SoakCounts: TapeReader, @unchecked Sendable {
         self.seen[symbol][number - 1] += 1
         let isAgain = self.seen[symbol][number - 1] > 1
         if isAgain { self.twice += 1 }
-        // No two trades of this market are equal, so that a suspicion is right or wrong.
+        // No two trades of this market are equal, so each mark is either right or wrong.
         if isAgain != trade.marks.contains(.possibleRepeat) {
             let count = self.seen[symbol][number - 1]
             self.wrong("\(SoakMarket.names[symbol]) \(number) came \(count) times and is marked \(trade.marks)")
@@ -167,7 +168,7 @@ final class SoakCounts: TapeReader, @unchecked Sendable {
             return
         }
         if let last = self.gaps.last, gap.from < last.to {
-            // One symbol's silence may enclose another's; nothing else may overlap.
+            // The silence of one symbol may enclose that of another; other gaps must not overlap.
             self.nested += 1
             if gap.from > last.from || !isSilence { self.wrong("a gap that overlaps the last: \(gap), \(last)") }
         }
@@ -176,15 +177,16 @@ final class SoakCounts: TapeReader, @unchecked Sendable {
         self.gaps.append(Span(from: gap.from, to: gap.to))
     }
 
-    /// A gap is what was broken, and then no more than the time to notice it, to wait for the ladder, and until the next
-    /// trade; a silence that nobody caused is no longer than the market's own pauses and what is done about them.
+    /// Checks the length of a gap: the outage, the time to notice it, the backoff, and the time until the next trade. A
+    /// silence without an outage is at most as long as the market's own pauses and the reactions to them.
     private func judgeLength(_ gap: Gap, isSilence: Bool) {
         let broken = self.outages.reduce(0) { $0 + max(min($1.to, gap.to) - max($1.from, gap.from), 0) }
         let excess = gap.to - gap.from - broken
         self.longestExcess = max(self.longestExcess, excess)
         let pause = SoakMarket.longestPauses.max() ?? 0
         let settings = self.backoff.settings
-        // A `Retry-After` of ten minutes at most, or the ladder's own; pings notice in 30 s; then a trade within a pause.
+        // A `Retry-After` of ten minutes at most, or the backoff's limit; pings notice in 30 s; then a trade within a
+        // pause.
         let limit = 600 * SoakClock.second + settings.limit + 30 * SoakClock.second + SoakMarket.longestPauses[0]
         if excess > (isSilence ? limit + 7 * pause : limit) {
             self.wrong(
@@ -193,7 +195,7 @@ final class SoakCounts: TapeReader, @unchecked Sendable {
         }
     }
 
-    /// Notes whether trades can come; between two looks it is taken to be broken if it is at either.
+    /// Notes whether trades can come. Between two checks they count as broken if they are at either check.
     private func note(isBroken: Bool) {
         let now = self.clock.wall
         if self.wasBroken {
@@ -207,10 +209,10 @@ final class SoakCounts: TapeReader, @unchecked Sendable {
 
     // MARK: Judgement
 
-    /// Looks whether what is told is true at this moment.
+    /// Checks whether the reported status is true at this moment.
     ///
     /// - Parameters:
-    ///   - cutFor: for how long there has been no connection that anything passes through, ns.
+    ///   - cutFor: how long no connection has passed anything, ns.
     ///   - isBroken: whether no trades can come, whatever the program does.
     func look(cutFor: Int64?, isBroken: Bool) {
         self.note(isBroken: isBroken)
@@ -236,15 +238,15 @@ final class SoakCounts: TapeReader, @unchecked Sendable {
         var onTape = 0
         var inGaps = 0
         var refused = 0
-        /// Lost within a moment of a gap's border.
+        /// Trades lost close to a gap's border.
         var atBorder = 0
-        /// Lost without a word: symbol, number, when (s).
+        /// Trades lost without a report: symbol, number, time (s).
         var lost: [String] = []
     }
 
-    /// Counts what became of every trade.
+    /// Counts the fate of every trade.
     ///
-    /// - Parameter tolerance: how far beyond a gap's border what was lost in it may have happened, ns: the time on the way.
+    /// - Parameter tolerance: how far outside of a gap a trade lost in it may have happened, ns: the transit time.
     func account(tolerance: Int64) -> Account {
         var account = Account()
         for symbol in 0..<3 {

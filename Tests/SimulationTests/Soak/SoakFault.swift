@@ -1,12 +1,12 @@
 import Market
 
-/// What can go wrong at a moment.
+/// A fault that happens at a moment.
 enum SoakFault {
-    /// Close frame with this code.
+    /// A close frame with this code.
     case close(UInt16)
     case fin
     case reset
-    /// Nothing passes any more, and nobody is told.
+    /// Nothing passes any more, without a sign.
     case halfOpen
     /// The connection brings pings and pongs, and no trades.
     case muteConnection
@@ -17,27 +17,28 @@ enum SoakFault {
     case cutFrame(isReset: Bool)
     /// Bytes that are no WebSocket.
     case breach
-    /// The connection ends, and for so long (ns) attempts meet this.
+    /// The connection ends, and for a time (ns) attempts meet this outage.
     case outage(SoakOutage, Int64)
-    /// The connection ends, and for so long (ns) others are opened and die at once.
+    /// The connection ends, and for a time (ns) new ones open and end at once.
     case flapping(Int64)
-    /// The connection ends, and for so long (ns) the symbol is refused; `isNamed`: whether the error says which.
+    /// The connection ends, and for a time (ns) the symbol is refused; `isNamed`: whether the error names it.
     case invalidSymbol(Int, Int64, isNamed: Bool)
     case tooManySymbols(Int, Int64)
-    /// The connection ends; the next one begins with so many trades of each symbol that were told before.
+    /// The connection ends; the next one begins with a number of repeated trades of each symbol.
     case redelivery(Int)
     /// This machine sleeps, ns.
     case sleep(Int64, SoakSleep)
-    /// The next message comes three times.
+    /// The next message is sent three times.
     case triple
-    /// A text that nobody understands.
+    /// A text that is not a message.
     case nonsense
-    /// An error that means nothing.
+    /// An error without a meaning.
     case error
 }
 
 extension SoakFault {
-    /// How many handshakes it may cost: see ``SoakWorld/budget``. Silent symbols cost two and one in a cool-down.
+    /// How many handshakes it may cost: see ``SoakWorld/budget``. A silent symbol costs two, and one more during a
+    /// cool-down.
     var handshakes: Double {
         func climb(_ nanoseconds: Int64) -> Double { 8 + Double(nanoseconds / SoakClock.second) / 15 }
         switch self {
@@ -52,33 +53,33 @@ extension SoakFault {
     }
 }
 
-/// What attempts meet.
+/// An outage that connection attempts meet.
 enum SoakOutage {
-    /// No address, or nobody there; each attempt takes so long, ns.
+    /// No address, or no listener; each attempt takes this time, ns.
     case unreachable(Int64)
     case refused(status: Int, retryAfter: Int64?, String)
     /// No answer to the upgrade.
     case hangs
 }
 
-/// What became of the connection while the machine slept.
+/// The fate of the connection while the machine sleeps.
 enum SoakSleep {
-    /// It stands, and brings what was sent meanwhile.
+    /// It stays open and delivers the bytes sent meanwhile.
     case delivers
-    /// It stands, and what was sent meanwhile is lost.
+    /// It stays open, and the bytes sent meanwhile are lost.
     case drops
     case freezes
     case resets
 }
 
-/// A plan of what goes wrong when.
+/// A plan of faults and their times.
 struct SoakPlan {
     /// Wall clock, ns since 1970; in order.
     var faults: [(at: Int64, fault: SoakFault)] = []
 
     /// - Parameters:
-    ///   - drops: faults that cost a connection or its trades; others come on top.
-    ///   - span: over which they are strewn, ns.
+    ///   - drops: the number of faults that cost a connection or its trades; `others` are added to them.
+    ///   - span: the time over which they are spread, ns.
     init(seed: UInt64, drops: Int, others: Int, span: Int64) {
         var generator = SeededGenerator(seed: seed)
         for place in 0..<(drops + others) {

@@ -1,22 +1,21 @@
 import Market
 import NIOCore
 
-/// A market whose every trade can be told from all others: its size is its number. It trades whether anybody listens or
-/// not.
+/// A market in which every trade is unique: its size is its number. It trades with or without a client.
 struct SoakMarket {
     struct Event {
-        /// The symbol's place in ``SoakMarket/names``.
+        /// The symbol's index in ``SoakMarket/names``.
         var symbol: Int
         /// The first trade's number; the others follow.
         var first: Int
-        /// Of each trade, wall clock in ms.
+        /// The time of each trade, wall clock, ms.
         var times: [Int64]
-        /// When it happens, wall clock, ns since 1970.
+        /// The time of the event, wall clock, ns since 1970.
         var at: Int64
     }
 
     static let names = ["BINANCE:BTCUSDT", "BINANCE:ETHUSDT", "BINANCE:XMRBTC"]
-    /// The longest pause that a symbol makes by itself, ns.
+    /// The longest pause of each symbol without a fault, ns.
     static let longestPauses: [Int64] = [80, 180, 480].map { $0 * SoakClock.second }
 
     private var generator: SeededGenerator
@@ -28,16 +27,16 @@ struct SoakMarket {
         self.next = (0..<3).map { SoakClock.start + 200_000_000 + Int64($0) * 77_000_000 }
     }
 
-    /// When something happens next, wall clock, ns since 1970.
+    /// The time of the next event, wall clock, ns since 1970.
     var nextAt: Int64 { self.next.min() ?? .max }
 
-    /// The next thing that happens: one to three trades of one symbol, told in one message.
+    /// Returns the next event: one to three trades of one symbol, sent in one message.
     mutating func take() -> Event {
         var symbol = 0
         for place in 1..<3 where self.next[place] < self.next[symbol] { symbol = place }
         let at = self.next[symbol]
         let count = Int.random(in: 0..<10, using: &self.generator) == 0 ? 3 : 1
-        // Some within one millisecond, some not.
+        // Some trades are within one millisecond, some are not.
         let step = Int64.random(in: 0...1, using: &self.generator)
         let event = Event(
             symbol: symbol,
@@ -65,7 +64,7 @@ struct SoakMarket {
         return ms * 1_000_000
     }
 
-    /// Trades as the service tells them: `numbers` of one symbol with their times in ms.
+    /// Returns a message of the service: trades of one symbol, with their numbers and their times in ms.
     static func message(_ symbol: Int, _ trades: some Sequence<(number: Int, time: Int64)>) -> String {
         let parts = trades.map { trade in
             #"{"c":null,"p":\#(100 + trade.number % 7),"s":"\#(Self.names[symbol])","t":\#(trade.time),"v":\#(trade.number)}"#

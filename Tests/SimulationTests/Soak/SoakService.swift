@@ -5,9 +5,9 @@ import NIOEmbedded
 @testable import Simulation
 @testable import WebSocket
 
-/// The service and the way to it, in place of sockets: does what the plan says.
+/// The service and the connections to it, in place of sockets. It executes the plan's faults.
 ///
-/// Unchecked, because the thread of the test, which is the loop's too, does all of it.
+/// Unchecked, because everything runs on the test's thread, which is the loop's too.
 final class SoakService: Connecting, @unchecked Sendable {
     private let clock: SoakClock
     private let attemptStore: SoakCounts
@@ -64,7 +64,7 @@ final class SoakService: Connecting, @unchecked Sendable {
             connection.opened = { [unowned self] in self.opened($0) }
             connection.asked = { [unowned self] in self.asked($0, symbol: $1) }
             connection.gone = { [unowned self] in if $0 === self.current { self.current = nil } }
-            // Whoever is at the line keeps the other end, as a socket would.
+            // The line retains the other end, as a socket would.
             let sent = line.sent
             line.sent = { bytes in withExtendedLifetime(connection) { sent(bytes) } }
             try reached(channel)
@@ -116,18 +116,18 @@ final class SoakService: Connecting, @unchecked Sendable {
 
     // MARK: The market
 
-    /// Whether there is a connection for which something can go wrong.
+    /// Whether there is a connection to which a fault can happen.
     var isConnected: Bool { self.current.map { $0.frozen == nil && $0.subscribed.contains(true) } ?? false }
 
-    /// Whether something may go wrong now. Not while trades are missing without a sign: a mute that something else ends
-    /// before the symbol's threshold is one that nobody can know of.
+    /// Whether a fault may happen now. It may not while trades are missing without a sign: the program cannot notice a
+    /// mute that another fault ends before the symbol's threshold.
     var canBreak: Bool {
         guard let current, self.isConnected, self.clock.wall >= self.muteUntil else { return false }
         return !current.isMute && current.mutes.allSatisfy { $0 == nil }
     }
 
-    /// Whether trades cannot come now, whatever the program does. Of a connection that passes nothing any more it has 31 s
-    /// to find out: 20 to the next ping, 10 for the pong.
+    /// Whether trades cannot come now, whatever the program does. The program has 31 s to notice a connection that
+    /// passes nothing any more: 20 to the next ping, 10 for the pong.
     var isBroken: Bool {
         let now = self.clock.wall
         if let outage, now < outage.until { return true }
@@ -137,7 +137,7 @@ final class SoakService: Connecting, @unchecked Sendable {
         return current.isMute || current.mutes.contains { $0 != nil }
     }
 
-    /// Takes what happens on the market: tells whoever listens.
+    /// Takes an event of the market, and sends it to a connected client.
     func happened(_ event: SoakMarket.Event) {
         let trades = event.times.enumerated().map { (number: event.first + $0, time: $1) }
         self.newest[event.symbol].append(contentsOf: trades)
@@ -158,7 +158,7 @@ final class SoakService: Connecting, @unchecked Sendable {
         self.triples = false
     }
 
-    /// Now and then the network brings a frame in two pieces.
+    /// Sends a frame, sometimes in two pieces as networks do.
     private func sendSplit(_ frame: ByteBuffer, _ connection: SoakConnection) {
         guard Int.random(in: 0..<20, using: &self.generator) == 0 else { return connection.send(bytes: frame) }
         var rest = frame
@@ -169,7 +169,7 @@ final class SoakService: Connecting, @unchecked Sendable {
 
     // MARK: What goes wrong
 
-    /// Lets something go wrong; all but `sleep`, which is the machine's.
+    /// Executes a fault, except `sleep`, which is the machine's.
     func suffer(_ fault: SoakFault) {
         let now = self.clock.wall
         guard let current else { return }
@@ -207,7 +207,7 @@ final class SoakService: Connecting, @unchecked Sendable {
         }
     }
 
-    /// This machine falls asleep.
+    /// Lets the client's machine fall asleep.
     func clientSleeps(_ kind: SoakSleep) {
         switch kind {
         case .delivers: self.current?.backlog = ByteBuffer()
@@ -217,7 +217,7 @@ final class SoakService: Connecting, @unchecked Sendable {
         }
     }
 
-    /// It is awake again.
+    /// Lets the client's machine wake up.
     func clientWakes(_ kind: SoakSleep) {
         switch kind {
         case .delivers:

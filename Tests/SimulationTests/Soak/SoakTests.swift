@@ -10,7 +10,7 @@ import Testing
 import TickertapeTesting
 @testable import Feeds
 
-/// Thirty days of a market, a service that fails in every way it is known to, and the program between them, in seconds.
+/// Thirty days of a market, a service that fails in every known way, and the program between them, in seconds.
 final class SoakWorld {
     let clock = SoakClock()
     let attemptStore: SoakCounts
@@ -20,15 +20,15 @@ final class SoakWorld {
     private var plan: SoakPlan
     private var waiting: [SoakFault] = []
     private(set) var suffered = 0
-    /// The most handshakes that the settings allow for what went wrong so far: each fault costs one, an outage those that
-    /// fit into it by the ladder. Its steps double from 0.5 s to 60 s, eight of them, and are 30 s long on average; twice
-    /// that many is more than any luck of three hundred outages brings.
+    /// The most handshakes that the settings allow for the faults so far. Each fault costs one, and an outage those
+    /// that fit into it by the backoff. The backoff's steps double from 0.5 s to 60 s, eight of them, and are 30 s long
+    /// on average. Twice that number exceeds the bad luck of three hundred outages.
     private(set) var budget = 1.0
     private var cutSince: Int64?
 
     init(seed: UInt64, days: Int64, drops: Int, others: Int) {
         self.market = SoakMarket(seed: seed)
-        // The last faults have time to heal.
+        // The last faults have time to be overcome.
         self.plan = SoakPlan(
             seed: seed &+ 1,
             drops: drops,
@@ -65,7 +65,7 @@ final class SoakWorld {
         self.feed.start()
     }
 
-    /// Lets the time pass to `end`, wall clock.
+    /// Advances the time to `end`, wall clock.
     func run(to end: Int64) {
         while true {
             let fault = self.plan.faults.first?.at ?? .max
@@ -79,15 +79,15 @@ final class SoakWorld {
                 self.happens(event)
                 self.look()
             }
-            // What breaks a connection waits for one.
+            // A fault of a connection waits until there is one.
             if !self.waiting.isEmpty, self.service.canBreak { self.breaks(self.waiting.removeFirst()) }
         }
     }
 
-    /// What was true at the end.
+    /// The reported state at the end.
     private(set) var end: (word: String, states: [SymbolStatus.State]) = ("", [])
 
-    /// Ends the program as a person does, after one more trade.
+    /// Ends the program as a user does, after one more trade.
     func stop() {
         self.run(to: self.market.nextAt)
         self.clock.pass(to: self.clock.wall + SoakClock.second)
@@ -119,7 +119,7 @@ final class SoakWorld {
         self.budget += fault.handshakes
         guard case .sleep(let time, let kind) = fault else { return self.service.suffer(fault) }
         self.look()
-        // While the machine sleeps its loop stands still and the market goes on.
+        // While the machine sleeps, its loop stands still and the market continues.
         let end = self.clock.wall + time
         self.service.clientSleeps(kind)
         while self.market.nextAt <= end { self.happens(self.market.take()) }
@@ -130,18 +130,18 @@ final class SoakWorld {
     }
 }
 
-/// Chance, drawn from a seed.
+/// Random numbers from a seed.
 ///
-/// Unchecked, because the thread of the test, which is the loop's too, does all of it.
+/// Unchecked, because everything runs on the test's thread, which is the loop's too.
 private final class SoakDice: @unchecked Sendable {
     private var generator: SeededGenerator
     init(seed: UInt64) { self.generator = SeededGenerator(seed: seed) }
     func draw() -> Double { .random(in: 0...1, using: &self.generator) }
 }
 
-/// A ladder's memory that outlives nothing.
+/// An attempt store in memory.
 ///
-/// Unchecked, because the thread of the test, which is the loop's too, does all of it.
+/// Unchecked, because everything runs on the test's thread, which is the loop's too.
 private final class SoakNotebook: AttemptStore, @unchecked Sendable {
     private var memory: SavedBackoff?
     func load() -> SavedBackoff? { self.memory }
@@ -151,7 +151,7 @@ private final class SoakNotebook: AttemptStore, @unchecked Sendable {
 
 @Suite("A soak in simulated time")
 struct SoakTests {
-    /// Names other seeds to run, `1,2,3`; then the figures are printed.
+    /// The variable with other seeds to run, such as `1,2,3`; then the figures are printed.
     private static let variable = "TICKERTAPE_SOAK_SEEDS"
     private static let seeds: [UInt64] = {
         let list = getenv(variable).map { String(cString: $0) } ?? "1"
@@ -172,20 +172,20 @@ struct SoakTests {
         let account = attemptStore.account(tolerance: SoakConnection.latency)
         let tail = world.end
 
-        // It ends live, and stops when it is told to.
+        // It ends live, and stops on request.
         #expect(world.suffered == 390)
         #expect(tail.word == "live" && tail.states == [.live, .live, .live])
         #expect(attemptStore.phase == .stopped)
-        // Every trade is on the tape once, or told to be missing.
+        // Every trade is on the tape once, or reported as missing.
         #expect(attemptStore.wrongs.isEmpty, "\(attemptStore.wrongs.prefix(10))")
         #expect(account.lost.isEmpty, "\(account.lost.count): \(account.lost.prefix(10))")
         #expect(account.onTape * 10 > account.trades * 9 - account.inGaps * 10)
         #expect(account.atBorder < 40 && attemptStore.twice <= attemptStore.redeliveries)
-        // Handshakes: each at its time, and all together within what the settings allow.
+        // Handshakes: each at its time, and all together within the limits of the settings.
         #expect(attemptStore.backoff.wrongs.isEmpty, "\(attemptStore.backoff.wrongs.prefix(10))")
         #expect(Double(attemptStore.backoff.attempts) < world.budget + Double(attemptStore.silences))
         #expect(attemptStore.backoff.maximumInAMinute <= 14)
-        // Nothing grows.
+        // The heap does not grow.
         let (begin, end) = (try #require(early), try #require(late))
         #expect(end - begin < 256 << 10, "from \(begin) to \(end) bytes")
         guard getenv(Self.variable) != nil else { return }
