@@ -1,8 +1,8 @@
-"""Readers of a relay's `/v1/stream` that add up what they are told, by the standard library alone: a line of JSON for each.
+"""Reads a relay's `/v1/stream` and counts the trades, one line of JSON per reader; uses the standard library only.
 
 usage: adding_reader.py PORT PACE CA QUERY...
 PACE: `fast`; `slow`, whose first 300 reads take at most 4 KiB each and wait 2 ms; or `pause`, which reads nothing for 1 s
-behind its 20th read. CA is the file of a certificate to trust, for TLS, or `-` for none. Each QUERY is a reader's URL's.
+after its 20th read. CA is the file of a trusted certificate for TLS, or `-` for no TLS. Each QUERY is one reader's query.
 """
 import base64
 import json
@@ -56,7 +56,7 @@ class Line:
         return True
 
     def frame(self):
-        """The opcode and the payload of the next frame; None at the end."""
+        """Returns the opcode and the payload of the next frame; None at the end."""
         if not self.more(2):
             return None
         length, head = self.data[1], 2
@@ -77,7 +77,7 @@ class Line:
 def add_up(port, pace, authority, query):
     line = Line(port, pace, authority)
     line.upgrade(port, query)
-    # The trades before it came; those told one by one; those told to have been missed; those shown, or left out before.
+    # Trades before the connection; trades received one by one; trades reported as missed; trades in prices and their skips.
     told = {"query": query, "before": 0, "trades": 0, "missed": 0, "shown": 0, "inOrder": True, "code": None}
     newest, last = {}, 0
     while frame := line.frame():

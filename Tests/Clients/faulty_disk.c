@@ -1,5 +1,5 @@
-// For LD_PRELOAD: reads behind the first byte of a file fail while $FAULTY_DISK/fail exists, and hang while $FAULTY_DISK/hang
-// does; the first read that hangs says so on standard error.
+// A library for LD_PRELOAD. While $FAULTY_DISK/fail exists, reads beyond the first byte of a file fail; while
+// $FAULTY_DISK/hang exists, they hang. The first read that hangs is reported on standard error.
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>

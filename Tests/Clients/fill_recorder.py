@@ -1,6 +1,6 @@
 """Fills the disk under a recorder and empties it again: see scripts/fill-recorder.
 
-usage: fill_recorder.py PROGRAM FOLDER      FOLDER: on a small disk of its own
+usage: fill_recorder.py PROGRAM FOLDER      FOLDER: on a separate small disk
 """
 
 import glob
@@ -14,7 +14,7 @@ import time
 
 from kill_recorder import in_order, market, served
 
-# What the program must say, and how long it may take to.
+# The expected output, and its time limit.
 FULL = "No space left on device; what comes now is missing there"
 AGAIN = "is written again;"
 
@@ -27,7 +27,7 @@ def wait(what, condition, seconds=60):
 
 
 def fill(path):
-    """Takes all room that is left, and answers with how much that was."""
+    """Fills the disk, and returns the number of bytes that were free."""
     with open(path, "wb", buffering=0) as file:
         total = 0
         for piece in (1 << 16, 1 << 12):
@@ -68,7 +68,7 @@ def main():
             filler = f"{folder}/filler"
             assert fill(filler) > 0
             wait("a word about the full disk", lambda: FULL in said())
-            # It goes on without a disk: for a while nothing can be written.
+            # The program must continue while it cannot write.
             time.sleep(3)
             assert recorder.poll() is None, said()
             os.remove(filler)

@@ -1,6 +1,6 @@
-"""A client after the Python sample of Finnhub's documentation (websocket-client's WebSocketApp and its callbacks).
+"""A client based on the Python sample of Finnhub's documentation (websocket-client's WebSocketApp and its callbacks).
 
-The URL and the symbols are arguments, the trace is off, and a message is one line flushed at once.
+The URL and the symbols are arguments, the trace is off, and each message is a line that is flushed.
 """
 import sys
 

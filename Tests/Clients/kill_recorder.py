@@ -1,6 +1,6 @@
 """Kills a recorder at random moments under load, and checks the files: see scripts/kill-recorder.
 
-usage: kill_recorder.py COUNT PROGRAM [SECONDS]      SECONDS: how old the youngest line may be at the kill (1)
+usage: kill_recorder.py COUNT PROGRAM [SECONDS]      SECONDS: the largest age of the newest line at the kill (default: 1)
 """
 
 import json
@@ -27,7 +27,7 @@ def market(path, frames):
 
 
 def served(program, path, folder):
-    """Starts the stand-in; answers with it and its port."""
+    """Starts the mock server; returns it and its port."""
     log = open(f"{folder}/serve.log", "w+", encoding="utf-8")
     server = subprocess.Popen(
         [program, "serve", path, "--plain", "--listen", "127.0.0.1:0"], stdout=log, stderr=log, stdin=subprocess.DEVNULL
@@ -56,7 +56,7 @@ def in_order(paths):
 
 
 def check(program, folder, killed):
-    """Checks what a killed recorder left; answers with (frames, files, torn, lost seconds)."""
+    """Checks the files of a killed recorder; returns (frames, files, torn, lost seconds)."""
     paths = files_of(folder)
     plain = [path for path in paths if not (path.endswith(".zst") and path[:-4] in paths)]
     answer = subprocess.run(
@@ -67,8 +67,8 @@ def check(program, folder, killed):
     assert len(found) == len(plain)
     for one in found:
         assert one["intact"] and one["missingLines"] == 0 and one["droppedFrames"] == 0, one
-    # The next file is made before the last one is ended (where it cannot be made, the last one goes on): killed there, a
-    # program leaves a file without a whole line behind one without an end.
+    # The next file is created before the last one is ended, so that the last one continues if that fails. A program that
+    # is killed in between leaves a file without a complete line, after one without an end.
     if len(found) > 1 and found[-1]["lines"] == 0:
         found.pop()
     assert all(one["ended"] and one["tornAt"] is None for one in found[:-1]), found
@@ -103,7 +103,7 @@ def main():
                     env=environment,
                 )
                 deadline = time.time() + 60
-                # Under load: not before frames are in the file.
+                # Under load, the first frames must be in the file.
                 while time.time() < deadline and sum(map(os.path.getsize, files_of(folder))) < 2_000:
                     time.sleep(0.005)
                 time.sleep(chance.random() * 2)

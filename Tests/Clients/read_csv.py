@@ -1,4 +1,4 @@
-"""Reads an exported CSV as a stranger would, and prints what is in it: rows, then the sum of all sizes, exactly.
+"""Reads an exported CSV with the standard library, and prints its number of rows and the exact sum of all sizes.
 
 usage: read_csv.py FILE
 """

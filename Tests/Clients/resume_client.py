@@ -1,6 +1,6 @@
-"""A client of /v1/stream that wants every trade, and comes back with `since` when the connection ends: one line a message.
+"""Reads every trade of /v1/stream, reconnects with `since` after a disconnection, and prints one line per message.
 
-    resume_client.py URL [COUNT]      leaves after COUNT trades, and comes back with SIGUSR1
+    resume_client.py URL [COUNT]      leaves after COUNT trades, and reconnects on SIGUSR1
 """
 import asyncio
 import json
@@ -30,7 +30,7 @@ async def main():
                     kind = message["type"]
                     if kind == "hello":
                         hello = message["epoch"]
-                        # What is caught up with belongs to the run that was left, until a gap names the next one.
+                        # The trades of the catch-up belong to the previous run, until a gap names the next one.
                         epoch = since[0] if since else hello
                     elif kind == "gap":
                         epoch = message.get("epoch") or epoch

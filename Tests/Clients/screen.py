@@ -1,23 +1,23 @@
 #!/usr/bin/env python3
-"""Runs a program on a terminal (a pty, read by the emulator pyte) and looks at its picture, step by step.
+"""Runs a program on a terminal (a pty with the emulator pyte), and checks its screen step by step.
 
 usage: screen.py STEP... -- PROGRAM [ARGUMENT...]
 
-    size:80x24      the terminal's size; the first of them is that of the start (80x24 if not given)
-    wait:REGEX      until the picture shows that; a line of it per line
-    absent:REGEX    until the picture does not show that any more
-    key:TEXT        types; \\r, \\x1b and so on are read as in Python
+    size:80x24      sets the terminal's size; the first one applies at the start (default: 80x24)
+    wait:REGEX      waits until the screen matches, one screen line per line
+    absent:REGEX    waits until the screen does not match
+    key:TEXT        types the text; \\r, \\x1b and so on have their meaning in Python
     signal:TERM     sends the program a signal
-    behind          keeps the program in the background when it goes on next, as a shell's `bg` does
-    stopped         until the program is stopped, as by Ctrl-Z
-    exit:0          until it has ended with this status; exit:-11 is a signal
-    restored        the terminal is as it was: modes, main screen, cursor, and its title as often off the stack as on it
-    clean           the program has sent nothing but its own sequences, and no text that is none: no other control characters,
-                    no marks that turn the direction of writing, no invisible ones
-    show            prints the picture
+    behind          keeps the program in the background when it continues, as a shell's `bg` does
+    stopped         waits until the program is stopped, as by Ctrl-Z
+    exit:0          waits until it has ended with this status; exit:-11 is a signal
+    restored        checks that the terminal is restored: modes, main screen, cursor, and the title's stack
+    clean           checks that the program has sent only known sequences and text: no other control characters, no
+                    bidirectional marks, no invisible characters
+    show            prints the screen
 
-Each step prints "ok STEP" when it has come true, and has thirty seconds. The first that has not prints the picture and ends
-the run with 1. In all pictures no line may run over the right edge, nothing may scroll, and no sequence may be unknown.
+Each step prints "ok STEP" when it succeeds, within thirty seconds. The first one that fails prints the screen and ends the
+run with 1. At all times, no line may exceed the right edge, nothing may scroll, and no sequence may be unknown.
 """
 import codecs
 import fcntl
@@ -35,18 +35,18 @@ import unicodedata
 
 import pyte
 
-# The program would refuse the variable, as one that is no setting of its own.
+# The program would refuse this variable as an unknown setting.
 PATIENCE = 30 * float(os.environ.pop("TICKERTAPE_TEST_PATIENCE", "1"))
 
 
 class Screen(pyte.Screen):
-    """A screen that notes what a program has no business to do."""
+    """A screen that records faults of the program's output."""
 
     def __init__(self, columns, lines):
         self.faults = []
-        # On the main screen, before and after, text may run on as it likes.
+        # On the main screen, before and after, text may wrap and scroll.
         self.is_drawn = False
-        # What was on its way when the size changed is of the old size; with the new one all is drawn anew.
+        # Output in transit during a resize has the old size; a complete redraw with the new size follows.
         self.is_settling = False
         super().__init__(columns, lines)
 
@@ -123,13 +123,13 @@ class Session:
             self.news += os.read(self.reports, 4096).decode().splitlines()
 
     def feed(self, text):
-        # A sequence whose end is still to come waits for it.
+        # An incomplete sequence waits for its end.
         text = self.held + text
         cut = re.search(r"\x1b(\[[0-9;?$]*|\][^\x1b\x07]*\x1b?|\\)?$", text)
         self.held = text[cut.start() :] if cut else ""
         text = text[: cut.start()] if cut else text
-        # What pyte does not know and takes for text: synchronised frames, the title's stack, the end of a title that none
-        # may have begun, questions.
+        # Sequences that pyte does not know and would print: synchronised frames, the title's stack, a title's end without a
+        # start, queries.
         text = re.sub(r"\x1b\\\x1b\[\?2026l(?=\x1b\[23;0t)", "", text)
         text = re.sub(r"\x1b\[\?2026(\$p|h|l)|\x1b\[[0-9;]*t|\x1b\[c", "", text)
         self.stream.feed(text)
@@ -151,14 +151,14 @@ class Session:
         return is_main and is_titled and last(b"\x1b[?25h") > last(b"\x1b[?25l") and self.current() == self.modes
 
     def foreign(self):
-        """What was sent that is neither text nor a sequence of the program's own; None where there is nothing."""
+        """Returns the first output that is neither text nor a known sequence; None if there is none."""
         text = self.raw.decode("utf8", "replace")
-        # The title, notifications, a hyperlink and the question for the colour: their text ends with ST and is text.
+        # The title, notifications, hyperlinks and the colour query: their contents end with ST and count as text.
         text = re.sub(r"\x1b\](?:2|8|9|11|777);([^\x00-\x1f\x7f-\x9f]*)\x1b\\", r"\1", text)
         text = re.sub(r"\x1b\[[0-9;?<>=$]*[a-zA-Z]|\x1b[=>78]|\x1b\\(?=\x1b\[\?2026l)", "", text)
-        # The bell of an alert stands behind its text, and a sequence may still be on its way.
+        # An alert ends with a bell, and the last sequence may be incomplete.
         text = re.sub(r"\x1b[^\x1b]*$", "", text).replace("\x07", "")
-        # Ways of the cursor.
+        # Cursor movements.
         text = re.sub(r"\r\n?|\x08|\n(?=\x1b|$)", "", text)
         return next((text[max(0, at - 40) : at + 40] for at, character in enumerate(text)
                      if unicodedata.category(character) in ("Cc", "Cf", "Zl", "Zp")), None)
@@ -167,7 +167,7 @@ class Session:
         return termios.tcgetattr(self.terminal)[:4]
 
     def take(self, step):
-        """Whether a step has come true."""
+        """Returns whether a waiting step has succeeded."""
         kind, _, value = step.partition(":")
         if kind == "wait":
             return not self.screen.is_settling and re.search(value, self.text(), re.MULTILINE) is not None
@@ -184,7 +184,7 @@ class Session:
         raise SystemExit(f"no such step: {step}")
 
     def do(self, step):
-        """Does what a step that waits for nothing asks for; answers whether it was one."""
+        """Executes a step that does not wait; returns whether it is one."""
         kind, _, value = step.partition(":")
         if kind == "size":
             columns, lines = map(int, value.split("x"))
@@ -208,7 +208,7 @@ class Session:
 
 
 def supervise(command, report, columns, lines):
-    """Starts the program as a shell with job control does, and reports what becomes of it."""
+    """Starts the program as a shell with job control does, and reports its state changes."""
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     fcntl.ioctl(0, termios.TIOCSWINSZ, struct.pack("HHHH", lines, columns, 0, 0))
     signal.signal(signal.SIGTTOU, signal.SIG_IGN)
@@ -241,7 +241,7 @@ def supervise(command, report, columns, lines):
             is_behind = False
         else:
             os.write(report, f"ended {os.waitstatus_to_exitcode(status)}\n".encode())
-            # The terminal stays until somebody has looked at it.
+            # The terminal stays open until the parent has read it.
             signal.pause()
 
 
@@ -253,7 +253,7 @@ def main():
     steps, command = arguments[: arguments.index("--")], arguments[arguments.index("--") + 1 :]
     size = next((step[5:] for step in steps if step.startswith("size:")), "80x24")
     session = Session(command, *map(int, size.split("x")))
-    # The modes of a terminal that nobody has touched.
+    # The initial modes of the terminal.
     other, own = pty.openpty()
     session.modes = termios.tcgetattr(own)[:4]
     os.close(own)

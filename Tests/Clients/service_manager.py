@@ -1,8 +1,9 @@
-"""A service manager of one service: holds its listening socket as systemd does, starts it, and prints what it is told.
+"""A service manager of one service: it holds the listening socket as systemd does, starts the service, and prints its
+notifications.
 
     service_manager.py PROGRAM ARGUMENT…      SIGUSR1 restarts by SIGTERM, SIGUSR2 by SIGKILL, SIGTERM stops
 
-With TEAR=FOLDER in the environment, the newest recording there is left torn by a SIGKILL, as by one in the middle of a line.
+With TEAR=FOLDER in the environment, a SIGKILL also tears the last line of the newest recording in that folder.
 """
 import glob
 import os
@@ -34,9 +35,9 @@ def begin():
     if child == 0:
         signal.pthread_sigmask(signal.SIG_SETMASK, [])
         try:
-            # The socket becomes descriptor 3, and only this process is meant.
+            # The socket becomes descriptor 3, and LISTEN_PID names this process.
             os.dup2(listening.fileno(), 3)
-            # Where it had that number already, nothing was copied, and it would be closed.
+            # If it already was descriptor 3, dup2 did nothing, and exec would close it.
             os.set_inheritable(3, True)
             os.environ["LISTEN_PID"] = str(os.getpid())
             os.execv(sys.argv[1], sys.argv[1:])

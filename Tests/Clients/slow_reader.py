@@ -1,4 +1,4 @@
-"""A reader of a relay's trades that is slow at first, by the standard library alone: prints what it got as JSON.
+"""Reads a relay's trades slowly at first, and prints the result as JSON; uses the standard library only.
 
 usage: slow_reader.py PORT SYMBOL READS [CA]
 The first READS reads take at most 4 KiB each and wait 2 ms. With CA, the file of an authority's certificate, it speaks TLS.

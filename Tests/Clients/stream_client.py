@@ -1,4 +1,4 @@
-"""A client of /v1/stream on the `websockets` package: prints every message, and when it came (monotonic seconds)."""
+"""A client of /v1/stream on the `websockets` package: prints every message with its arrival (monotonic seconds)."""
 import asyncio
 import json
 import sys

@@ -1,6 +1,6 @@
-"""Checks a server's certificate as Python's ssl does, as strictly as it can: tls_handshake.py HOST PORT CA-FILE [NAME].
+"""Checks a server's certificate with Python's ssl in its strictest mode: tls_handshake.py HOST PORT CA-FILE [NAME].
 
-Prints the TLS version, the protocol agreed on, and the certificate's SHA-256 digest.
+Prints the TLS version, the negotiated protocol, and the certificate's SHA-256 digest.
 """
 import hashlib
 import socket

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""An HTTPS server that prints what is posted to it, and answers any GET with 200.
+"""An HTTPS server that prints every POST, and answers any GET with 200.
 
-usage: webhook_server.py CERTIFICATE KEY [CIPHERS]; with ciphers it speaks TLS 1.2 alone, and these.
+usage: webhook_server.py CERTIFICATE KEY [CIPHERS]; with CIPHERS it speaks TLS 1.2 only, with these.
 """
 import http.server
 import ssl

@@ -1,5 +1,5 @@
-// What build adds to Finnhub's sample: the URL is the first argument, and where the one line that calls requests is put in, too,
-// the symbols that come as lines are unsubscribed. The documentation's sample in Go does not show how.
+// The addition to Finnhub's sample by build: the URL is the first argument. In the program with the
+// call of requests, the symbols on standard input are unsubscribed, one per line; the documentation's sample does not show how.
 
 package main
 

@@ -1,5 +1,5 @@
-// Runs Finnhub's sample with the URL that is the first argument, on the package ws in the place of a browser's WebSocket, and
-// unsubscribes the symbols that come as lines.
+// Runs Finnhub's sample with the URL in the first argument, with the package ws instead of a browser's WebSocket, and
+// unsubscribes the symbols on standard input, one per line.
 const fs = require('fs');
 const path = require('path');
 const readline = require('readline');
@@ -12,6 +12,6 @@ const parts = fs.readFileSync(file, 'utf8').split(theirs);
 if (parts.length !== 2) throw new Error('the sample has not one URL');
 vm.runInThisContext(parts.join(process.argv[2]), { filename: file });
 
-// What keeps the program is the socket, not the lines.
+// The socket keeps the program running, standard input does not.
 readline.createInterface({ input: process.stdin }).on('line', (symbol) => unsubscribe(symbol));
 process.stdin.unref?.();

@@ -1,4 +1,4 @@
-"""Runs Finnhub's sample with the URL that is the first argument, and unsubscribes the symbols that come as lines."""
+"""Runs Finnhub's sample with the URL in the first argument, and unsubscribes the symbols on standard input, one per line."""
 import pathlib
 import sys
 import threading
@@ -16,6 +16,6 @@ def unsubscribe():
 
 
 threading.Thread(target=unsubscribe, daemon=True).start()
-# What the sample prints is read while it runs.
+# The test reads the sample's output while it runs.
 sys.stdout.reconfigure(line_buffering=True)
 exec(compile(text.replace(theirs, sys.argv[1]), str(path), "exec"), names)

@@ -1,5 +1,5 @@
-// The Go sample of Finnhub's documentation, https://finnhub.io/docs/api/websocket-trades, with a comment more and a token less.
-// Nothing else is changed here: build puts another URL into it and compiles it.
+// The Go sample of Finnhub's documentation, https://finnhub.io/docs/api/websocket-trades, with this comment added and the
+// token removed. Nothing else is changed here; build replaces the URL and compiles it.
 
 package main
 

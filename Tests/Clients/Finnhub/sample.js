@@ -1,5 +1,5 @@
-// The JavaScript sample of Finnhub's documentation, https://finnhub.io/docs/api/websocket-trades, with a comment more and a
-// token less. Nothing else is changed here: run.js puts another URL into it and runs it.
+// The JavaScript sample of Finnhub's documentation, https://finnhub.io/docs/api/websocket-trades, with this comment
+// added and the token removed. Nothing else is changed here; run.js replaces the URL and runs it.
 
 const socket = new WebSocket('wss://ws.finnhub.io?token=');
 

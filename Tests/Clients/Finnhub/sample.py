@@ -1,5 +1,5 @@
-# The Python sample of Finnhub's documentation, https://finnhub.io/docs/api/websocket-trades, with a comment more and a token
-# less. Nothing else is changed here: run.py puts another URL into it and runs it.
+# The Python sample of Finnhub's documentation, https://finnhub.io/docs/api/websocket-trades, with this comment added
+# and the token removed. Nothing else is changed here; run.py replaces the URL and runs it.
 
 #https://pypi.org/project/websocket_client/
 import websocket
