@@ -27,7 +27,7 @@ struct AlertProgramsTests {
         return path
     }
 
-    @Test("a program gets the alert as one line of JSON, its arguments as they are, and nothing else of ours")
+    @Test("a program gets the alert as one line of JSON, its arguments unchanged, and nothing else of ours")
     func passesOn() async throws {
         let environment = AlertPrograms.harmless([
             "PATH=/usr/bin:/bin", "FINNHUB_TOKEN=\(Canary.key)", "TICKERTAPE_ALERTS_WEBHOOK=https://x/\(Canary.key)",
@@ -63,7 +63,7 @@ struct AlertProgramsTests {
         }
     }
 
-    @Test("one that is missing, no program or fails is counted and told once, and the next one runs")
+    @Test("a program that is missing, not executable or fails is counted and reported once, and the next one runs")
     func failures() async throws {
         try await self.run { programs, log, folder in
             programs.run(["\(folder.path)/nowhere"], for: sampleAlert())
@@ -78,7 +78,7 @@ struct AlertProgramsTests {
         }
     }
 
-    @Test("one that hangs, with what it started and whatever signals it ignores, is ended at its limit")
+    @Test("a program that hangs, with its children and whatever signals it ignores, is ended at its limit")
     func hangs() async throws {
         // Long enough for a shell to start on a busy machine, since the test looks for its children.
         try await self.run({ $0.time = 2_000_000_000 }) { programs, log, folder in
@@ -107,7 +107,7 @@ struct AlertProgramsTests {
         (try? TemporaryFolder.text(of: "/proc/\(pid)/stat"))?.contains(") Z ") ?? true
     }
 
-    @Test("one that floods its output or never reads its input holds nothing up")
+    @Test("a program that floods its output or never reads its input blocks nothing")
     func floods() async throws {
         try await self.run { programs, log, folder in
             programs.run(
@@ -120,7 +120,7 @@ struct AlertProgramsTests {
         }
     }
 
-    @Test("only so many run at once and wait, and what is too much is counted")
+    @Test("the numbers of running and waiting programs are bounded, and the dropped ones are counted")
     func bounded() async throws {
         try await self.run({
             $0.atOnce = 2
@@ -145,7 +145,7 @@ struct AlertProgramsTests {
         }
     }
 
-    @Test("at the end what hangs is ended, what waits is left out, and nobody is left behind")
+    @Test("at the end hanging programs are killed, waiting ones are dropped, and no process is left behind")
     func stops() async throws {
         try await self.run({ $0.atOnce = 1 }) { programs, log, folder in
             let path = try self.script("echo $$ >> \(folder.path)/pids; sleep 1000", in: folder)
@@ -163,7 +163,7 @@ struct AlertProgramsTests {
         }
     }
 
-    @Test("an alert on the desktop is two texts without markup, and no option")
+    @Test("an alert on the desktop is two texts without markup and options")
     func desktop() async throws {
         let folder = try TemporaryFolder()
         defer { folder.remove() }

@@ -78,7 +78,7 @@ struct AlertReaderTests {
         }
     }
 
-    @Test("where a replay was moved no trade is late", arguments: [FeedStatus.Cause.seek, .recorded])
+    @Test("no trade is late after a replay was moved", arguments: [FeedStatus.Cause.seek, .recorded])
     func movedBack(cause: FeedStatus.Cause) async throws {
         let bench = try Bench("A:X above 100")
         var feed = BatchSource()
@@ -95,7 +95,7 @@ struct AlertReaderTests {
         #expect(bench.lines.count == (cause == .seek ? 1 : 0))
     }
 
-    @Test("alerts are set and removed from any thread, and the list says where they stand")
+    @Test("alerts are set and removed from any thread, and the list shows their states")
     func board() async throws {
         let bench = try Bench()
         var feed = BatchSource()
@@ -118,7 +118,7 @@ struct AlertReaderTests {
         #expect(memory.rules == ["* below 50 once"])
     }
 
-    @Test("there are only so many alerts, and those of the settings are no others than those that were kept")
+    @Test("the number of alerts is limited, and a kept alert that is also in the settings counts once")
     func boardIsBounded() throws {
         let rules = try (0..<300).map { try AlertRule("X above \($0)") }
         let board = AlertBoard(rules: Array(rules.prefix(10)), kept: Array(rules.prefix(20)))
@@ -127,7 +127,7 @@ struct AlertReaderTests {
         #expect(throws: AlertRule.ParseError("there are 256 alerts; remove one first")) { try board.add("X above 999") }
     }
 
-    @Test("live, silence is told by a timer although nothing comes")
+    @Test("live, a timer reports silence although nothing comes")
     func silence() async throws {
         let bench = try Bench("A:X stale for 1s", isReplay: false)
         // The reader's clock starts at 0, and its timer reads it again.
@@ -141,7 +141,7 @@ struct AlertReaderTests {
         #expect(bench.lines.count == 2)
     }
 
-    @Test("a relay's prices are watched too, under numbers of our own")
+    @Test("a relay's prices are evaluated, too, under numbers of our own")
     func relayed() async throws {
         let bench = try Bench("BTCUSDT above 61000", isReplay: false)
         try await bench.loop.submit {
@@ -182,7 +182,7 @@ struct AlertReaderTests {
         #expect(AlertText.call(hostile, [.flash]).isEmpty)
     }
 
-    @Test("what is held back for one is bounded, begins in order, and is counted when it does not fit")
+    @Test("the job queue is bounded, starts jobs in order, and counts those that do not fit")
     func queue() {
         var queue = JobQueue<Int>(capacity: 2, atOnce: 2)
         #expect(queue.isIdle)

@@ -53,7 +53,7 @@ struct AlertWebhookTests {
         try await server.stop()
     }
 
-    @Test("a server that nobody vouches for is not told, nor asked again, and nothing of the URL is said")
+    @Test("an untrusted server gets no alert and no further attempt, and no part of the URL is shown")
     func certificate() async throws {
         let server = try await WebhookServer.start(tls: try TLSContext(server: Certificates.server())) { _ in
             .status(200)
@@ -74,7 +74,7 @@ struct AlertWebhookTests {
     }
 
     @Test(
-        "what may pass is tried twice more, what may not is told at once",
+        "a temporary failure is retried twice, a permanent one is reported at once",
         arguments: [
             (WebhookServer.Answer.status(500), 3, "the server answered 500, at 3 attempts"),
             (.status(429), 3, "the server answered 429, at 3 attempts"),
@@ -97,7 +97,7 @@ struct AlertWebhookTests {
         try await server.stop()
     }
 
-    @Test("one that answers well at last has been told")
+    @Test("a server that succeeds at last has the alert")
     func recovers() async throws {
         let server = try await WebhookServer.start { $0 < 3 ? .status(503) : .status(200, body: "ok") }
         let log = MeterLog("webhook")
@@ -109,7 +109,7 @@ struct AlertWebhookTests {
         try await server.stop()
     }
 
-    @Test("one that never answers costs its time and no more, and an endless answer is not read to its end")
+    @Test("a server that never answers costs its time limit only, and an endless answer is not read to its end")
     func slow() async throws {
         let server = try await WebhookServer.start { $0 == 1 ? .endless : .silence }
         let log = MeterLog("webhook")
@@ -128,7 +128,7 @@ struct AlertWebhookTests {
         try await server.stop()
     }
 
-    @Test("nobody there, and no such name, are told without the name")
+    @Test("a refused connection and an unknown name are reported without the name")
     func unreachable() async throws {
         let server = try await WebhookServer.start { _ in .silence }
         let port = server.port
@@ -142,7 +142,7 @@ struct AlertWebhookTests {
         }
     }
 
-    @Test("what waits is bounded, and at the end what is under way is cut")
+    @Test("the queue is bounded, and at the end requests under way are cut")
     func bounded() async throws {
         let server = try await WebhookServer.start { _ in .silence }
         let log = MeterLog("webhook")
@@ -160,7 +160,7 @@ struct AlertWebhookTests {
         try await server.stop()
     }
 
-    @Test("a URL is taken apart, and what is none is refused")
+    @Test("a URL is parsed, and an invalid one is refused")
     func addresses() throws {
         let slack = try #require(WebhookAddress("HTTPS://hooks.example.com/services/T0/B0?x=1#frag"))
         #expect(slack.isEncrypted && slack.host == "hooks.example.com" && slack.port == 443)

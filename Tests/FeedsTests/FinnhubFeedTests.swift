@@ -85,7 +85,7 @@ struct FinnhubFeedTests {
         )
     }
 
-    @Test("reconnects after a drop, asks for everything again, and marks the gap before the next trade")
+    @Test("reconnects after a drop, subscribes to all symbols again, and marks the gap before the next trade")
     func reconnects() async throws {
         let server = try await ScriptedFinnhub.start { connection in
             switch connection {
@@ -112,7 +112,7 @@ struct FinnhubFeedTests {
         #expect(asked == [#"{"type":"subscribe","symbol":"A"}"#, #"{"type":"subscribe","symbol":"B"}"#])
     }
 
-    @Test("names --ca-file as a cure only where the authority is unknown")
+    @Test("names --ca-file as the remedy only if the authority is unknown")
     func certificateCures() async throws {
         let stranger = try CertificateAuthority(name: "stranger")
         for (issuer, addresses, words, hasHint) in [
@@ -130,7 +130,7 @@ struct FinnhubFeedTests {
         }
     }
 
-    @Test("stops with a cure when the key is rejected")
+    @Test("stops with a remedy when the key is rejected")
     func keyRejected() async throws {
         let server = try await ScriptedFinnhub.start { _ in
             .refuse(status: .unauthorized, body: #"{"error":"Invalid API key"}"#)
@@ -157,7 +157,7 @@ struct FinnhubFeedTests {
         try await self.stop(running, server)
     }
 
-    @Test("gives the service's own words for an error, and keeps the connection")
+    @Test("quotes the service's own text of an error, and keeps the connection")
     func serviceError() async throws {
         let server = try await ScriptedFinnhub.start { _ in
             .play([.send(#"{"msg":"Out of order","type":"error"}"#), .send(Self.trade)])
@@ -168,7 +168,7 @@ struct FinnhubFeedTests {
         try await self.stop(running, server)
     }
 
-    @Test("keeps what the service says of one symbol to that symbol, whoever asked for it")
+    @Test("limits an error about one symbol to that symbol, even if another program requested it")
     func errorOfOneSymbol() async throws {
         let server = try await ScriptedFinnhub.start { _ in
             .play([
@@ -210,7 +210,7 @@ struct FinnhubFeedTests {
         return #"{"data":[\#(elements.joined(separator: ","))],"type":"trade"}"#
     }
 
-    @Test("leaves out what came before a drop if the user wishes, and the gap before the first new trade says how much")
+    @Test("leaves out repeats after a drop if the user wishes, and the gap before the first new trade says how many")
     func overlap() async throws {
         let server = try await ScriptedFinnhub.start { connection in
             connection == 0
@@ -253,7 +253,7 @@ struct FinnhubFeedTests {
         }
     }
 
-    @Test("asks a silent symbol anew, then makes a new connection, and tells of a gap since its last trade")
+    @Test("resubscribes to a silent symbol, then reconnects, and reports a gap since its last trade")
     func silentSymbol() async throws {
         let server = try await ScriptedFinnhub.start { connection in
             .play([.send(connection == 0 ? Self.trade : Self.otherTrade)])
@@ -284,7 +284,7 @@ struct FinnhubFeedTests {
         #expect(asked == ["subscribe", "unsubscribe", "subscribe"].map { #"{"type":"\#($0)",\#(symbol)"# })
     }
 
-    @Test("does nothing about a silent symbol of a replay but to say it")
+    @Test("only reports a silent symbol of a replay")
     func silentReplay() async throws {
         let server = try await ScriptedFinnhub.start { _ in .play([.send(Self.trade)]) }
         let running = try await self.start(server, authority: nil) { settings in
@@ -306,7 +306,7 @@ struct FinnhubFeedTests {
         try await self.stop(running, server)
     }
 
-    @Test("tells of a gap also when no trade ends it")
+    @Test("reports a gap even if no trade ends it")
     func gapWithoutTrade() async throws {
         let server = try await ScriptedFinnhub.start { connection in
             connection == 0 ? .play([.send(Self.trade), .drop]) : .play([])
@@ -319,7 +319,7 @@ struct FinnhubFeedTests {
         #expect(running.log.contents.gaps.count == 1)
     }
 
-    @Test("says that the service knows none of its symbols, and is live when one comes after all")
+    @Test("says that the service knows none of its symbols, and is live when one trades at last")
     func noSuchSymbol() async throws {
         let server = try await ScriptedFinnhub.start { _ in
             .play([.send(#"{"msg":"Invalid symbol BINANCE:BTCUSDT","type":"error"}"#)])
@@ -335,7 +335,7 @@ struct FinnhubFeedTests {
         try await self.stop(running, server)
     }
 
-    @Test("tells once what the service says a thousand times")
+    @Test("reports once an error that the service repeats a thousand times")
     func repeatedError() async throws {
         let error = #"{"msg":"Subscribing to too many symbols","type":"error"}"#
         let server = try await ScriptedFinnhub.start { _ in
@@ -347,7 +347,7 @@ struct FinnhubFeedTests {
         try await self.stop(running, server)
     }
 
-    @Test("refuses a server that its authority does not vouch for, in words, and shows no key")
+    @Test("refuses a server without a certificate of its authority, with an explanation, and shows no key")
     func wrongCertificate() async throws {
         let credentials = try CertificateAuthority(name: "somebody").issue(names: [], addresses: ["127.0.0.1"])
         let trusted = try CertificateAuthority(name: "somebody else")
@@ -361,7 +361,7 @@ struct FinnhubFeedTests {
         }
     }
 
-    @Test("asks for a symbol that is wished for later, now and after a reconnect")
+    @Test("subscribes to a later symbol, now and after a reconnect")
     func wishes() async throws {
         let server = try await ScriptedFinnhub.start { _ in .play([.send(Self.trade)]) }
         let running = try await self.start(server, authority: nil) { $0.symbols = ["A"] }
@@ -380,7 +380,7 @@ struct FinnhubFeedTests {
         try await self.stop(running, server)
     }
 
-    @Test("is over when it is stopped before it began")
+    @Test("ends when it is stopped before its start")
     func stopsUnstarted() async throws {
         let server = try await ScriptedFinnhub.start { _ in .hang }
         var settings = FinnhubSettings(key: Secret("x"))

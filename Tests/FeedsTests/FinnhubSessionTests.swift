@@ -30,7 +30,7 @@ struct FinnhubSessionTests {
         #expect(session.deadlineReached(now: 1_000_000 * second, isLive: false) == .none)
     }
 
-    @Test("tells an error beside trades for some seconds, and without trades for as long as there are none")
+    @Test("shows an error beside trades for some seconds, and without trades until they come")
     func errors() {
         var session = self.session()
         var isNews = session.errorArrived("bad", isLive: false, now: 1 * second)
@@ -49,7 +49,7 @@ struct FinnhubSessionTests {
         #expect(session.deadlineReached(now: 85 * second, isLive: true) == .forgetError)
     }
 
-    @Test("one that comes again and again beside trades does not stay, and is told once a minute")
+    @Test("does not keep showing an error that repeats beside trades, and reports it once a minute")
     func repeatedErrors() {
         var session = self.session()
         var reported: [Int64] = []
@@ -63,7 +63,7 @@ struct FinnhubSessionTests {
         #expect(reported == [1, 61])
     }
 
-    @Test("of a flood of different errors one a second is told")
+    @Test("reports one a second of a flood of different errors")
     func floodOfErrors() {
         var session = self.session()
         var reported = 0

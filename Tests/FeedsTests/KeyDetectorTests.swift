@@ -11,7 +11,7 @@ import Wire
     private let key = Secret("c0ffee1234567890abcd")
 
     @Test(
-        "a key is left out of a text, whole or cut, plain or escaped, in any case of letters",
+        "a key is removed from a text, whole or truncated, plain or escaped, in upper or lower case",
         arguments: [
             ("no key here", "no key here"), ("", ""), ("c0ffee1", "c0ffee1"),
             ("the key c0ffee1234567890abcd is bad", "the key (the key) is bad"),
@@ -27,7 +27,7 @@ import Wire
         #expect(KeyDetector(self.key).occurs(in: text.utf8) == (text != safe))
     }
 
-    @Test("a key of a few letters is none, and is not looked for")
+    @Test("a text of a few letters is not a key, and is not searched for")
     func shortKeys() {
         for short in ["", "x", "replay", "1234567"] {
             #expect(Secret(short).redacted("x replay 1234567") == "x replay 1234567")

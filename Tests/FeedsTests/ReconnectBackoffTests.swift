@@ -1,11 +1,11 @@
 import Feeds
 import Testing
 
-@Suite("The reconnect ladder")
+@Suite("The reconnect backoff")
 struct ReconnectBackoffTests {
     private let second: Int64 = 1_000_000_000
 
-    @Test("doubles from half a second to a minute, and jitter takes any part of a step but the last tenth of a second")
+    @Test("doubles from half a second to a minute, and jitter shortens a step to a tenth of a second at most")
     func doubling() {
         var backoff = ReconnectBackoff()
         let waits = (0..<10).map { _ in backoff.connectionEnded(tradedFor: 0, chance: 1).wait }
@@ -34,7 +34,7 @@ struct ReconnectBackoffTests {
         #expect(backoff.connectionEnded(tradedFor: 0, chance: 0).wait == 2_000)
     }
 
-    @Test("takes three connections in a row that die within seconds for a key that is in use, and does not fight")
+    @Test("takes three brief connections in a row for a key that is in use, and leaves it alone")
     func keyInUse() {
         var backoff = ReconnectBackoff()
         let brief = 5 * second - 1
@@ -53,7 +53,7 @@ struct ReconnectBackoffTests {
         #expect(backoff.connectionEnded(tradedFor: 0, livedFor: 0, chance: 1).kind == .reconnecting)
     }
 
-    @Test("tries a rejected key again only where it is told to")
+    @Test("tries a rejected key again only if the setting says so")
     func rejectedKey() {
         var backoff = ReconnectBackoff()
         #expect(backoff.keyRejected() == nil)
@@ -64,7 +64,7 @@ struct ReconnectBackoffTests {
         #expect(backoff.keyRejected() == 900 * second)
     }
 
-    @Test("goes on where a run before it was, with whole steps, until a connection has settled")
+    @Test("continues where an earlier run ended, with whole steps, until a connection has settled")
     func restored() throws {
         var first = ReconnectBackoff()
         for _ in 0..<3 { _ = first.connectionEnded(tradedFor: 0, chance: 0.1) }
@@ -77,7 +77,7 @@ struct ReconnectBackoffTests {
         #expect(backoff.connectionEnded(tradedFor: 60 * second, chance: 0.5).wait == second / 4)
     }
 
-    @Test("climbs for a relay that is not there, and begins anew for one that was")
+    @Test("grows for a relay that cannot be reached, and starts again after one that carried messages")
     func relay() {
         let settings = StreamFeed.Settings(
             relay: UpstreamAddress(isEncrypted: false, host: "127.0.0.1", port: 8_080),
@@ -89,7 +89,7 @@ struct ReconnectBackoffTests {
         #expect(backoff.connectionEnded(tradedFor: second, chance: 1).wait == second / 2)
     }
 
-    @Test("goes back to its first step only after a minute of trades")
+    @Test("returns to its first step only after a minute of trades")
     func settling() {
         var backoff = ReconnectBackoff()
         for _ in 0..<5 { _ = backoff.connectionEnded(tradedFor: 0, chance: 1) }
@@ -98,7 +98,7 @@ struct ReconnectBackoffTests {
         #expect(backoff.failures == 1)
     }
 
-    @Test("takes no short connection to a relay for a sign that its key is in use")
+    @Test("does not take brief connections to a relay for a key that is in use")
     func shortRelayed() {
         let relay = UpstreamAddress(isEncrypted: false, host: "127.0.0.1", port: 1)
         var backoff = ReconnectBackoff(settings: StreamFeed.Settings(relay: relay, symbols: []).backoff)

@@ -5,11 +5,11 @@ import NIOEmbedded
 import Testing
 import TickertapeTesting
 
-@Suite("A feed whose key other programs may have")
+@Suite("A feed whose key other programs may share")
 struct SharedKeyFeedTests {
     private static let relay = UpstreamAddress(isEncrypted: false, host: "127.0.0.1", port: 8_080)
 
-    @Test("uses the owner's relay, takes over within 600 ms when the owner goes, and says so")
+    @Test("uses the owner's relay, takes over within 600 ms of the owner's end, and reports it")
     func takesOver() {
         let ownership = FakeOwnership(.others(KeyOwner(pid: 9, relay: .at(Self.relay))))
         let notebook = Notebook()
@@ -31,7 +31,7 @@ struct SharedKeyFeedTests {
         #expect(ownership.isReleased)
     }
 
-    @Test("takes over at once when the owner's relay ends with it, and says nothing of a relay that is lost")
+    @Test("takes over at once when the owner's relay ends with it, and reports no lost relay")
     func takesOverAtOnce() throws {
         let ownership = FakeOwnership(.others(KeyOwner(pid: 9, relay: .at(Self.relay))))
         let bench = FeedBench { $0.holding = KeyHolding(ownership: ownership) }
@@ -66,7 +66,7 @@ struct SharedKeyFeedTests {
         bench.stop()
     }
 
-    @Test("takes over within 600 ms when the owner goes while its relay's address answers nothing")
+    @Test("takes over within 600 ms of the owner's end while its relay's address answers nothing")
     func takesOverFromHangingRelay() throws {
         let ownership = FakeOwnership(.others(KeyOwner(pid: 9, relay: .at(Self.relay))))
         let bench = FeedBench { $0.holding = KeyHolding(ownership: ownership) }
@@ -89,7 +89,7 @@ struct SharedKeyFeedTests {
         bench.stop()
     }
 
-    @Test("leaves no timer behind when it is stopped in the turn of one")
+    @Test("leaves no timer behind when it is stopped in the turn in which one is due")
     func stoppedByTimer() {
         let loop = EmbeddedEventLoop()
         weak var feed: (any Feed)?
@@ -107,7 +107,7 @@ struct SharedKeyFeedTests {
         #expect(feed == nil)
     }
 
-    @Test("waits for an owner without a relay, says what to do, and takes over when it goes")
+    @Test("waits for an owner without a relay, says what to do, and takes over at its end")
     func ownerWithoutRelay() {
         let ownership = FakeOwnership(.others(KeyOwner(pid: 9, relay: .off)))
         let bench = FeedBench { $0.holding = KeyHolding(ownership: ownership) }
@@ -121,7 +121,7 @@ struct SharedKeyFeedTests {
         bench.stop()
     }
 
-    @Test("gives the service up when the key turns out to be another program's")
+    @Test("disconnects from the service when the key proves to be another program's")
     func yields() {
         let ownership = FakeOwnership(.mine)
         let bench = FeedBench { $0.holding = KeyHolding(ownership: ownership) }

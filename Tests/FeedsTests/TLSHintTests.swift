@@ -16,13 +16,13 @@ struct TLSHintTests {
         }
     }
 
-    @Test("no two kinds of refusal share their words")
+    @Test("no two kinds of refusal share their text")
     func distinct() {
         #expect(Set(CertificateRefusal.allCases.map(\.words)).count == CertificateRefusal.allCases.count)
     }
 
     @Test(
-        "the cure is the setting that mends it",
+        "the hint names the setting that solves the problem",
         arguments: [
             (CertificateRefusal.unknownAuthority, "--ca-file"), (.listExpired, "tls.crl-file"),
             (.listMissing, "tls.crl-file"), (.answerExpired, "tls.ocsp: off"), (.answerMissing, "tls.ocsp: stapled"),
@@ -33,7 +33,7 @@ struct TLSHintTests {
         #expect("\(UpstreamFailure(TLSError(refusal)))".contains(setting))
     }
 
-    @Test("nobody is told to trust an authority whose certificate was revoked, or to switch the check off")
+    @Test("no hint says to trust an authority whose certificate was revoked, or to switch the check off")
     func revoked() {
         for refusal in [CertificateRefusal.revokedByAnswer, .revokedByList, .authorityRevokedByList] {
             let words = "\(UpstreamFailure(TLSError(refusal)))"
@@ -66,7 +66,7 @@ struct TLSHintTests {
         #expect(UpstreamFailure(upgrading: ChannelError.eof).cause == .upgrade)
     }
 
-    @Test("what is not about a certificate has its cure where there is one")
+    @Test("errors other than of certificates have their hint, if there is one")
     func others() {
         let old = TLSError(kind: .versionRefused, reason: "unsupported protocol")
         #expect(

@@ -6,7 +6,7 @@ import Wire
 @testable import Feeds
 
 /// Tests that a client with very many symbols does not use up the bounded numbers of all others.
-@Suite("The tape, when its symbols' numbers are used up")
+@Suite("A tape whose symbol numbers are used up")
 struct TapeRenewalTests {
     /// A reader that keeps the sequence number, the symbol and the epoch of each trade.
     ///
@@ -49,7 +49,7 @@ struct TapeRenewalTests {
     }
 
     @Test(
-        "begins anew, so that 5,000 names that trade once leave room for others, and every trade is on it by its name"
+        "begins a new epoch, so that 5,000 names that trade once leave numbers for others, and every trade has its name"
     )
     func manyNames() {
         let book = Book()
@@ -72,7 +72,7 @@ struct TapeRenewalTests {
         #expect(writer.input.losses == LossReport.Counts())
     }
 
-    @Test("counts the trades of more symbols than a read may bring as what they are, beside those that are malformed")
+    @Test("counts the trades of too many symbols in a read apart from malformed ones")
     func tooManyAtOnce() {
         let book = Book()
         let writer = FinnhubTape(epoch: 1, readers: [book])
@@ -89,7 +89,7 @@ struct TapeRenewalTests {
         #expect(book.lines.last == "NAME:\(names) 1")
     }
 
-    @Test("compares nothing over its end: a number means another symbol then")
+    @Test("compares no trades across epochs: a number means another symbol then")
     func overlap() {
         let book = Book()
         let writer = FinnhubTape(epoch: 1, readers: [book])

@@ -118,7 +118,7 @@ struct HistoryStoreTests {
     }
 
     @Test(
-        "a trade from the future is in the bar of its arrival, and hides no hole of a restart, also one that is kept",
+        "a trade from the future is in the bar of its arrival, and hides no hole of a restart, even when it is stored",
         arguments: [false, true]
     )
     func ahead(wasTakenForNewest: Bool) async throws {
@@ -155,7 +155,7 @@ struct HistoryStoreTests {
     }
 
     @Test(
-        "a database that was closed is whole in its one file, also while another program has it open",
+        "a closed database is complete in its one file, even while another program has it open",
         arguments: [false, true]
     )
     func copied(isOpenElsewhere: Bool) async throws {
@@ -179,7 +179,7 @@ struct HistoryStoreTests {
         }
     }
 
-    @Test("how many trades may have been counted before is kept with the bars, over restarts")
+    @Test("the number of possible repeats is kept with the bars, across restarts")
     func possibleRepeats() async throws {
         try await self.folder { path in
             var sample = HistorySample()
@@ -198,7 +198,7 @@ struct HistoryStoreTests {
         }
     }
 
-    @Test("a gap marks what it touches, in the database as well")
+    @Test("a gap marks the bars that it touches, in the database as well")
     func gaps() async throws {
         try await self.folder { path in
             var sample = HistorySample()
@@ -282,7 +282,7 @@ struct HistoryStoreTests {
     }
 
     @Test(
-        "an older database is brought up to date with all that is in it, after a copy was made; one of now is only opened",
+        "an older database is migrated with all its data, after a copy was made; a current one is only opened",
         arguments: [(1, true), (2, true), (3, true), (1, false), (3, false)]
     )
     func migration(schema: Int, isNumbered: Bool) async throws {
@@ -314,7 +314,7 @@ struct HistoryStoreTests {
         }
     }
 
-    @Test("an older database that cannot be brought up to date stays as it is")
+    @Test("an older database that cannot be migrated stays unchanged")
     func failedMigration() async throws {
         try await self.folder { path in
             try self.make(path, schema: 1, isNumbered: true)
@@ -333,7 +333,7 @@ struct HistoryStoreTests {
         }
     }
 
-    @Test("a database with a newer schema is left alone, with words for what to do")
+    @Test("a database with a newer schema is left unchanged, with a remedy")
     func newer() async throws {
         try await self.folder { path in
             try self.make(path, schema: 3, isNumbered: true)
@@ -353,7 +353,7 @@ struct HistoryStoreTests {
     }
 
     @Test(
-        "a file that is no database, or a damaged one, is moved aside with a word, and a new one begun",
+        "a file that is not a database, or a damaged one, is moved aside with a message, and a new one is created",
         arguments: ["nonsense, and a lot of it: \(String(repeating: "x", count: 5_000))", "SQLite format 3\0garbage"]
     )
     func damaged(text: String) async throws {
@@ -383,7 +383,7 @@ struct HistoryStoreTests {
     }
 
     @Test(
-        "a history with a cell that cannot be read is set aside with a word when it is read, and a new one begun",
+        "a history with an unreadable cell is moved aside with a message when it is read, and a new one is created",
         arguments: [
             "volume = '1e-9223372036854775808'", "volume = '1e400'", "volume = 'none'", "volume = '-1'",
             "turnover = '1e9223372036854775807'", "high = '1e999'", "low = '-1'", "open = ''", "trades = -1",
@@ -409,7 +409,7 @@ struct HistoryStoreTests {
         }
     }
 
-    @Test("a cell that cannot be read and is written over sets the history aside, too, and no trade is lost")
+    @Test("an unreadable cell that is overwritten moves the history aside, too, and no trade is lost")
     func spoiltBeforeWriting() async throws {
         try await self.folder { path in
             try await self.spoil(path, "UPDATE bar SET volume = '1e-9223372036854775808'")
@@ -423,7 +423,7 @@ struct HistoryStoreTests {
         }
     }
 
-    @Test("a database that another program writes is not set aside by one that only reads")
+    @Test("a database that another program writes is not moved aside by one that only reads")
     func spoiltElsewhere() async throws {
         try await self.folder { path in
             try await self.spoil(path, "UPDATE bar SET high = 'x'")
@@ -440,7 +440,7 @@ struct HistoryStoreTests {
         }
     }
 
-    @Test("a sum that could not be kept whole is no damage")
+    @Test("a sum that could not be stored exactly is no damage")
     func sumless() async throws {
         try await self.folder { path in
             try await self.spoil(path, "UPDATE bar SET volume = NULL, turnover = NULL")
@@ -476,7 +476,7 @@ struct HistoryStoreTests {
         }
     }
 
-    @Test("a full disk is said once, nothing is lost that there is memory for, and it goes on when there is room")
+    @Test("a full disk is reported once, trades are kept within the memory limit, and writing continues later")
     func full() async throws {
         try await self.folder { path in
             let reported = Reported()
@@ -503,7 +503,7 @@ struct HistoryStoreTests {
     }
 
     @Test(
-        "a stop waits no longer than its limit for a disk that stalls, says so, and the disk gets all when it goes on"
+        "a stop waits no longer than its limit for a stalled disk, reports it, and the disk gets all data later"
     )
     func stalled() async throws {
         try await self.folder { path in
@@ -533,7 +533,7 @@ struct HistoryStoreTests {
         }
     }
 
-    @Test("what finds no room is counted, and the bars that lack it are marked")
+    @Test("dropped trades are counted, and the bars that lack them are marked")
     func overflow() async throws {
         try await self.folder { path in
             var limits = HistoryRecorder.Limits()
@@ -551,7 +551,7 @@ struct HistoryStoreTests {
         }
     }
 
-    @Test("two programs do not write the same history; the second begins when the first has ended, and marks the seam")
+    @Test("two programs do not write the same history; the second begins after the first one's end, and marks the seam")
     func lock() async throws {
         try await self.folder { path in
             var sample = HistorySample()
@@ -577,7 +577,7 @@ struct HistoryStoreTests {
         }
     }
 
-    @Test("what is older goes, and nothing else")
+    @Test("only older data is removed")
     func prune() async throws {
         try await self.folder { path in
             var sample = HistorySample()

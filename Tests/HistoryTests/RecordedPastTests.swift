@@ -62,7 +62,7 @@ struct RecordedPastTests {
     }
 
     @Test(
-        "those before a place are found in the file and in the files before it, compressed or not",
+        "trades before a position are found in its file and in earlier ones, compressed or not",
         arguments: [(10, false), (20_000, false), (10, true), (20_000, true)]
     )
     func before(frames: Int, isPacked: Bool) throws {
@@ -86,7 +86,7 @@ struct RecordedPastTests {
         #expect(before(9, last, 9_999).count == min(9_999, frames * 2 - 1))
     }
 
-    @Test("what somebody cut out of a recording beside it is there once, and in its order")
+    @Test("trades that were cut into a second file appear once, and in order")
     func copies() throws {
         let folder = try TemporaryFolder()
         defer { folder.remove() }
@@ -109,7 +109,7 @@ struct RecordedPastTests {
         #expect(find(PastTradesQuery(before: before, limit: 80)) == Array(all[70..<150]))
     }
 
-    @Test("files that are not there any more are known, compressed or not; of other folders nothing is")
+    @Test("files that no longer exist are found, compressed or not; those of other folders are ignored")
     func gone() throws {
         let folder = try TemporaryFolder()
         defer { folder.remove() }
@@ -125,7 +125,7 @@ struct RecordedPastTests {
         #expect(RecordingFolder.gone(from: "\(folder.path)/elsewhere", known: known) == [])
     }
 
-    @Test("a symbol that trades rarely is found by the index, within limits that the whole file is beyond")
+    @Test("a symbol that trades rarely is found by the index, within limits that the whole file exceeds")
     func rare() throws {
         let folder = try TemporaryFolder()
         defer { folder.remove() }
@@ -158,7 +158,7 @@ struct RecordedPastTests {
     }
 
     @Test(
-        "those of a span of arrivals are found",
+        "trades of a period of arrivals are found",
         arguments: [(10, false), (20_000, false), (10, true), (20_000, true)]
     )
     func spans(frames: Int, isPacked: Bool) throws {
@@ -186,7 +186,7 @@ struct RecordedPastTests {
         #expect(span(-10, nil, 1) == ["5:2 1"])
     }
 
-    @Test("a question has a limit, and says when it was met")
+    @Test("a search has a limit, and says when it was reached")
     func limits() throws {
         let folder = try TemporaryFolder()
         defer { folder.remove() }
@@ -202,7 +202,7 @@ struct RecordedPastTests {
         #expect(try (FileManager.default.attributesOfItem(atPath: segment.path)[.size] as? Int64 ?? 0) > limits.bytes)
     }
 
-    @Test("a file that is gone, torn, or nonsense is passed over")
+    @Test("a file that is missing, torn or invalid is skipped")
     func damaged() throws {
         let folder = try TemporaryFolder()
         defer { folder.remove() }
@@ -218,7 +218,7 @@ struct RecordedPastTests {
         #expect(self.find(query, in: [good, nonsense, gone, torn]) == ["6:14 7", "6:16 8"])
     }
 
-    @Test("the index learns of recordings that it does not have")
+    @Test("new recordings enter the index")
     func scan() throws {
         let folder = try TemporaryFolder()
         defer { folder.remove() }
@@ -231,7 +231,7 @@ struct RecordedPastTests {
     }
 
     @Test(
-        "a file that has been compressed stays under its name in the index, and a damaged part of it costs no more than that"
+        "a compressed file keeps its name in the index, and a damaged part of it costs only that part"
     )
     func packed() throws {
         let folder = try TemporaryFolder()
@@ -255,7 +255,7 @@ struct RecordedPastTests {
         #expect(rest.count > 5_000 && rest.count < 20_000, "\(rest.count)")
     }
 
-    @Test("a file that is complete enters the index at once, as it is, and the next one begins where it ends")
+    @Test("a complete file enters the index at once and exactly, and the next one begins at its end")
     func completed() async throws {
         let folder = try TemporaryFolder()
         defer { folder.remove() }

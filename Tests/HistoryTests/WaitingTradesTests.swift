@@ -9,7 +9,7 @@ struct WaitingTradesTests {
         return Trade(price: one, size: one, exchangeTime: Int64(number), symbol: SymbolID(index: 0))
     }
 
-    @Test("they come back in order, in whatever pieces they came and are asked for, round after round")
+    @Test("they come back in order, in whatever pieces they were added and are taken, round after round")
     func order() {
         let sizes = [1, 10, 0, 1_013, 1, 5_000, 24, 1_024, 7]
         var waiting = WaitingTrades()

@@ -79,7 +79,7 @@ struct FrameMarksTests {
         #expect(self.feed.log.contents.gaps.allSatisfy { $0.cause == .seek })
     }
 
-    @Test("of a frame that never comes take effect at the end of the connection; those about the frame do not")
+    @Test("after a frame that never comes take effect at the end of the connection; those about the frame do not")
     func cut() {
         self.feed.open(1)
         self.feed.read(1)
@@ -106,7 +106,7 @@ struct FrameMarksTests {
         #expect(self.feed.log.contents.gaps.count == 3)
     }
 
-    @Test("wake the feed when no frame may come, and not for what is about the next frame")
+    @Test("wake the feed when no frame may come, but not for a mark about the next frame")
     func wake() {
         let woken = NIOLockedValueBox(0)
         self.feed.marks.follow { woken.withLockedValue { $0 += 1 } }
@@ -119,7 +119,7 @@ struct FrameMarksTests {
         #expect(woken.withLockedValue { $0 } == 1)
     }
 
-    @Test("change the pace, and let silence say nothing while the replay is paused")
+    @Test("change the pace, and suspend the detection of silence while the replay is paused")
     func pause() {
         self.feed.open(1)
         self.feed.marks.post(.changed(movedBecause: nil, isPaused: true, speed: 1), after: 0, on: 1)

@@ -24,7 +24,7 @@ struct GapTrackerTests {
         #expect(gaps.traded(received: 10, nextSequence: 5, epoch: 7) == nil)
     }
 
-    @Test("a gap stays open while connections die without a trade, keeps its first reason, and counts them")
+    @Test("a gap stays open while connections end without a trade, keeps its first reason, and counts them")
     func flapping() {
         var gaps = GapTracker()
         gaps.interrupted(from: 5, reason: "lost")
@@ -41,7 +41,7 @@ struct GapTrackerTests {
         )
     }
 
-    @Test("where no trade comes the gap ends with the request for the symbols, and is told then")
+    @Test("if no trade comes the gap ends with the subscription, and is reported then")
     func noTrade() {
         var gaps = GapTracker()
         gaps.interrupted(from: 5, reason: "lost")
@@ -53,7 +53,7 @@ struct GapTrackerTests {
         #expect(!gaps.isOpen)
     }
 
-    @Test("no stretch is told twice, and a silence that is noticed late widens the gap")
+    @Test("no period is reported twice, and a silence that is noticed late widens the gap")
     func toldOnce() {
         var gaps = GapTracker()
         gaps.interrupted(from: 5, reason: "slept")
@@ -71,7 +71,7 @@ struct GapTrackerTests {
         #expect(last?.from == 40 && last?.reason == "lost")
     }
 
-    @Test("a machine that slept is noticed by its clocks, a clock that is set right is not")
+    @Test("a computer that slept is noticed by its clocks, a small correction of the clock is not")
     func sleep() {
         var watch = SleepDetector()
         #expect(watch.looked(Moment(monotonic: 0, wall: 0)) == nil)
@@ -82,7 +82,7 @@ struct GapTrackerTests {
         #expect(watch.looked(Moment(monotonic: 603 * second, wall: 7 * second)) == nil)
     }
 
-    @Test("what cannot be used is told once a minute at most, and nothing of it is forgotten")
+    @Test("losses are reported once a minute at most, and none is forgotten")
     func losses() {
         var report = LossReport()
         var counts = LossReport.Counts()

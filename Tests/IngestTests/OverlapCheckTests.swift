@@ -28,21 +28,21 @@ struct OverlapCheckTests {
         return (findings, check)
     }
 
-    @Test("a late trade that equals an older one is possibly a repeat, and none that must be")
+    @Test("a late trade that equals an older one is a possible repeat, but not a certain one")
     func late() {
         let seen = [self.trade(1), self.trade(2), self.trade(3)]
         let (findings, check) = self.compare(seen: seen, reads: [[self.trade(2), self.trade(4)]])
         #expect(findings == [.likely, .new] && check.bounds == OverlapBounds(least: 0, most: 1))
     }
 
-    @Test("two different trades of the newest millisecond that equal the end may be repeats, and none must be")
+    @Test("two different trades of the newest millisecond that equal the end may be repeats, but none is certain")
     func border() {
         let end = [self.trade(5, 1), self.trade(5, 2)]
         let (findings, check) = self.compare(seen: [self.trade(4)] + end, reads: [end + [self.trade(6)]])
         #expect(findings == [.likely, .likely, .new] && check.bounds == OverlapBounds(least: 0, most: 2))
     }
 
-    @Test("the newest trade that comes again alone, and equal fills of its millisecond, are possibly repeats")
+    @Test("the newest trade that comes again alone, and equal fills of its millisecond, are possible repeats")
     func newestAlone() {
         let seen = [self.trade(4), self.trade(5)]
         let (findings, check) = self.compare(seen: seen, reads: [[self.trade(5)], [self.trade(5), self.trade(6)]])
@@ -50,7 +50,7 @@ struct OverlapCheckTests {
         #expect(check.bounds == OverlapBounds(least: 0, most: 2))
     }
 
-    @Test("80 that come again in their order are all found, and are the least there is")
+    @Test("80 trades that come again in their order are all found, and are the lower bound")
     func long() {
         let seen = (0..<100).map { self.trade(Int64($0)) }
         let again = Array(seen.suffix(80))
@@ -60,7 +60,7 @@ struct OverlapCheckTests {
         #expect(check.likely == 80 && check.bounds == OverlapBounds(least: 80, most: 80))
     }
 
-    @Test("as many as are remembered of a symbol are found, and no older ones")
+    @Test("the remembered trades of a symbol are found, and no older ones")
     func bound() {
         let seen = (0..<3_000).map { self.trade(Int64($0)) }
         let (findings, check) = self.compare(seen: seen, reads: [seen + [self.trade(9_000)]])
@@ -69,7 +69,7 @@ struct OverlapCheckTests {
         #expect(check.bounds == OverlapBounds(least: RecentTrades.length, most: RecentTrades.length))
     }
 
-    @Test("what comes again behind a newer trade, or in another order, is possible only")
+    @Test("a repeat after a newer trade, or in another order, is only possible")
     func disorder() {
         let seen = [self.trade(1), self.trade(2), self.trade(3)]
         let behind = self.compare(seen: seen, reads: [[self.trade(4)], [self.trade(2), self.trade(3)]])
@@ -78,7 +78,7 @@ struct OverlapCheckTests {
         #expect(turned.findings == [.possible, .possible, .possible] && turned.check.bounds.least == 0)
     }
 
-    @Test("symbols are compared each by itself, new ones are new, and what the feed knows of a trade plays no part")
+    @Test("each symbol is compared separately, new ones are new, and the marks of a trade play no part")
     func symbols() {
         let seen = [self.trade(1), self.trade(2), self.trade(1, 7, symbol: 1), self.trade(3, 7, symbol: 1)]
         var marked = self.trade(2)
@@ -115,7 +115,7 @@ struct OverlapCheckTests {
         return reads
     }
 
-    @Test("for any overlap all that comes again is found, nothing that equals none, and the number lies in the bounds")
+    @Test("for any overlap all repeats are found, nothing else, and their number lies in the bounds")
     func anyOverlap() {
         for seed in 0..<2_000 {
             var generator = SeededGenerator(seed: UInt64(seed))

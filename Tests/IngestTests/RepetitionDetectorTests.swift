@@ -2,7 +2,7 @@ import Testing
 @testable import Ingest
 
 @Suite struct RepetitionDetectorTests {
-    @Test("a feed that sends every frame several times is told of once", arguments: [2, 3])
+    @Test("a feed that sends every frame several times is reported once", arguments: [2, 3])
     func systematic(times: Int) {
         var watch = RepetitionDetector()
         var said: [Int] = []

@@ -59,7 +59,7 @@ struct SettledPricesTests {
     }
 
     @Test(
-        "what is held back when an epoch ends goes to each reader once, and the next epoch begins with an empty board"
+        "prices that are held back when an epoch ends go to each reader once, and the next epoch has an empty board"
     )
     func epoch() {
         var feed = BatchSource()
@@ -76,7 +76,7 @@ struct SettledPricesTests {
         self.expect("A 1 0 of 1", "A 2 0 of 2", "B 3 0 of 1")
     }
 
-    @Test("the last price of all comes to all readers when one of them ends the wait")
+    @Test("the last price goes to all readers when one of them flushes")
     func flush() {
         var feed = BatchSource()
         let batch = feed.batch([Frames.trade("A", "1"), Frames.trade("A", "2")])

@@ -7,7 +7,7 @@ struct SubscriptionTableTests {
     private static func at(_ seconds: Int64) -> NIODeadline { .uptimeNanoseconds(0) + .seconds(seconds) }
 
     @Test(
-        "only a symbol's first subscriber asks the upstream, and the end of the last one gives it up ten seconds later"
+        "only a symbol's first subscriber reaches the upstream, and the end of the last one ten seconds later"
     )
     func firstAndLast() {
         var table = SubscriptionTable(limit: 50, linger: .seconds(10))
@@ -27,7 +27,7 @@ struct SubscriptionTableTests {
         #expect(table.subscribe("A") == .accepted && table.takeChanges() == [.subscribe("A")])
     }
 
-    @Test("a new subscriber within the linger time changes nothing upstream; the time begins anew with the next end")
+    @Test("a new subscriber within the linger time changes nothing upstream; the time starts again with the next end")
     func comesBack() {
         var table = SubscriptionTable(limit: 50, linger: .seconds(10))
         #expect(table.subscribe("A") == .accepted && table.takeChanges() == [.subscribe("A")])
@@ -45,7 +45,7 @@ struct SubscriptionTableTests {
         #expect(table.takeChanges() == [.unsubscribe("A")])
     }
 
-    @Test("where all places are taken a new symbol gets that of the one that has lingered longest, which goes first")
+    @Test("if all places are taken a new symbol gets the place of the one that has lingered longest")
     func evicts() {
         var table = SubscriptionTable(limit: 3, retained: ["OWN"], linger: .seconds(10))
         #expect(table.subscribe("A") == .accepted && table.takeChanges() == [.subscribe("A")])
@@ -64,7 +64,7 @@ struct SubscriptionTableTests {
         #expect(table.deadline == nil)
     }
 
-    @Test("a symbol that the upstream refuses does not linger, whether it is given up before or after")
+    @Test("a symbol that the upstream refuses does not linger, whether it loses its client before or after")
     func refused() {
         var table = SubscriptionTable(limit: 2, linger: .seconds(10))
         #expect(table.subscribe("BAD") == .accepted && table.takeChanges() == [.subscribe("BAD")])
@@ -78,7 +78,7 @@ struct SubscriptionTableTests {
         #expect(table.deadline == nil && table.symbols == [])
     }
 
-    @Test("without a linger time a symbol is given up at once, and never twice")
+    @Test("without a linger time a symbol is unsubscribed at once, and never twice")
     func noGrace() {
         var table = SubscriptionTable(limit: 2)
         #expect(table.subscribe("A") == .accepted && table.takeChanges() == [.subscribe("A")])
@@ -88,7 +88,7 @@ struct SubscriptionTableTests {
         #expect(table.takeChanges() == [.unsubscribe("A")])
     }
 
-    @Test("many symbols given up end one after the other, each at its time")
+    @Test("many lingering symbols end one after the other, each at its time")
     func severalDeadlines() {
         var table = SubscriptionTable(limit: 50, linger: .seconds(10))
         for number in 0..<50 {
@@ -103,7 +103,7 @@ struct SubscriptionTableTests {
         #expect(table.deadline == nil)
     }
 
-    @Test("a retained symbol is asked for once, and ends when neither the program nor a client wants it")
+    @Test("a retained symbol is subscribed once, and ends when neither the program nor a client wants it")
     func adopts() {
         var table = SubscriptionTable(limit: 3, retained: ["OWN"])
         #expect(table.retain("OWN") == .accepted && !table.hasChanges)
@@ -126,7 +126,7 @@ struct SubscriptionTableTests {
         #expect(table.takeChanges() == [])
     }
 
-    @Test("one of the settings that is given up stays for a client who has it, and is asked for again afterwards")
+    @Test("a released symbol of the settings stays for its client, and can be subscribed again afterwards")
     func disowns() {
         var table = SubscriptionTable(limit: 3, retained: ["OWN"], linger: .seconds(10))
         #expect(table.subscribe("OWN") == .accepted && !table.hasChanges)
@@ -139,7 +139,7 @@ struct SubscriptionTableTests {
     }
 
     @Test(
-        "retained symbols share the places with the clients; one that lingers makes room, and one that is both takes one place"
+        "retained symbols share the places with clients; a lingering one yields, and one that is both takes one place"
     )
     func shares() {
         var table = SubscriptionTable(limit: 2, retained: ["OWN"], linger: .seconds(10))

@@ -30,7 +30,7 @@ struct SubscriptionsTests {
         Subscriptions(limit: limit, retained: retained, linger: .seconds(10), loop: self.loop)
     }
 
-    @Test("what is asked before there is a feed is asked of it as soon as it is there, but not what is over by then")
+    @Test("changes before there is a feed reach it as soon as it is connected, except those that were undone by then")
     func waits() {
         let subscriptions = self.make(limit: 3, retained: ["OWN"])
         for symbol in ["A", "B", "A"] { #expect(subscriptions.subscribe(symbol) == .accepted) }
@@ -47,7 +47,7 @@ struct SubscriptionsTests {
         #expect(subscriptions.symbols == ["A", "C"])
     }
 
-    @Test("a feed hears of changes in order, never within the call that makes them, and of those of one turn together")
+    @Test("a feed gets changes in order, never within the call that makes them, and those of one turn together")
     func order() {
         let subscriptions = self.make()
         subscriptions.connect(self.feed)
@@ -62,7 +62,7 @@ struct SubscriptionsTests {
         #expect(self.feed.take() == [])
     }
 
-    @Test("a symbol without a client is given up when its linger time is over, at the end of the earliest one first")
+    @Test("a symbol without a client is unsubscribed when its linger time ends, the earliest one first")
     func lingers() {
         let subscriptions = self.make()
         subscriptions.connect(self.feed)
@@ -83,7 +83,7 @@ struct SubscriptionsTests {
         #expect(self.feed.take() == [[.unsubscribe("B")]])
     }
 
-    @Test("nothing is given up by time any more when that has been cancelled")
+    @Test("no symbol is unsubscribed by time after a cancellation")
     func cancels() {
         let subscriptions = self.make()
         subscriptions.connect(self.feed)
@@ -97,7 +97,7 @@ struct SubscriptionsTests {
         #expect(self.feed.take() == [])
     }
 
-    @Test("a symbol that the feed says to be refused frees its place for the screen as for clients, until it recovers")
+    @Test("a refused symbol frees its place for the screen and for clients, until it recovers")
     func refused() {
         let subscriptions = self.make(limit: 1)
         #expect(subscriptions.subscribe("BAD") == .accepted)

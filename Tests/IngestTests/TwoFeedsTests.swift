@@ -77,7 +77,7 @@ struct TwoFeedsTests {
         #expect(self.log.contents.sequences == [1, 2, 3])
     }
 
-    @Test("a read that has not ended is no part of the other feed's")
+    @Test("a read that has not ended does not mix with the other feed's")
     func apart() {
         self.first.say("BTC 1")
         self.second.read("EUR 2")
@@ -87,7 +87,7 @@ struct TwoFeedsTests {
         #expect(self.log.contents.order == ["read 1", "read 2"])
     }
 
-    @Test("a feed that falls makes a gap of its symbols only, and its status is that of both until it is back")
+    @Test("a feed that fails makes a gap for its symbols only, and its status stands for both until it recovers")
     func falls() {
         self.first.read("BTC 1", at: 1)
         self.second.read("EUR 2", at: 2)

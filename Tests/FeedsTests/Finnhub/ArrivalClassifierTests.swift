@@ -6,7 +6,7 @@ import TickertapeTesting
 import Wire
 @testable import Feeds
 
-@Suite("The tape's judgement of arrivals")
+@Suite("The classification of arrivals")
 struct ArrivalClassifierTests {
     private static let start: Int64 = 1_795_239_062_000_000_000
 
@@ -31,7 +31,7 @@ struct ArrivalClassifierTests {
         writer.endRead(Moment(monotonic: now, wall: Self.start + now))
     }
 
-    @Test("marks a trade of the market that is ahead, leaves it as it is, and tells as which time it counts")
+    @Test("marks a live trade that is ahead, leaves it unchanged, and reports the time as which it counts")
     func live() {
         let reader = Reader()
         let writer = FinnhubTape(epoch: 1, readers: [reader])
@@ -47,7 +47,7 @@ struct ArrivalClassifierTests {
         #expect(batch.countedTrades[0] == batch.trades[0])
     }
 
-    @Test("tells within 20 reads how far our clock is behind, and judges by that")
+    @Test("finds within 20 reads how far our clock is behind, and corrects for it")
     func clockOffset() {
         let reader = Reader()
         let writer = FinnhubTape(epoch: 1, readers: [reader])
@@ -58,7 +58,7 @@ struct ArrivalClassifierTests {
         #expect(reader.batches.last?.aheadArrival == Self.start + 41_000_000_000 + 29_900_000_000)
     }
 
-    @Test("in a replay goes by the arrival that the player tells of the next frame, and by no clock")
+    @Test("in a replay uses the arrival that the player states for the next frame, and no clock")
     func replayed() {
         let reader = Reader()
         let marks = FrameMarks()

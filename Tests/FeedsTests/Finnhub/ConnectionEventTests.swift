@@ -9,9 +9,9 @@ import WebSocket
 import Wire
 @testable import Feeds
 
-@Suite("What the connection's end and its pings are told as")
+@Suite("The events for a connection's end and its pings")
 struct ConnectionEventTests {
-    @Test("the service's close frame, and what was in pings and pongs")
+    @Test("hold the service's close frame, and the payloads of pings and pongs")
     func events() throws {
         let bench = FeedBench()
         bench.start()
@@ -44,7 +44,7 @@ struct ConnectionEventTests {
         #expect(code == 1008 && cause == .closed && goodbye == "no (the key) here")
     }
 
-    @Test("who broke the protocol, or was not heard of any more, has said no goodbye")
+    @Test("hold no goodbye of a peer that broke the protocol, or that fell silent")
     func noGoodbye() {
         for cause in [WebSocketClosure.Cause.locallyClosed, .connectionLost, .pongTimeout, .closeTimedOut] {
             let closure = WebSocketClosure(code: .normal, reason: "x", cause: cause)
@@ -53,7 +53,7 @@ struct ConnectionEventTests {
         #expect(ConnectionEnding.inactive.goodbye == nil)
     }
 
-    @Test("a ping that repeats the key is told without it")
+    @Test("hold no key that a ping repeats")
     func keys() {
         let reader = FinnhubFrameReader(key: Secret("0123456789abcdef"))
         #expect(reader.safe(ByteBuffer(string: "see 0123456789abcdef")) == ByteBuffer())

@@ -3,13 +3,13 @@ import Testing
 import TickertapeTesting
 @testable import Feeds
 
-@Suite("The log of what the service says")
+@Suite("The log of the service's errors")
 struct ErrorLogTests {
     private static func error(_ text: String) -> String { #"{"msg":"\#(text)","type":"error"}"# }
 
     /// The errors concern the feed, a symbol that was not requested, or one that was.
     @Test(
-        "has twenty lines a minute, however many errors come and whatever they are about, and says how many it lacks",
+        "has twenty lines a minute at most, however many errors come, and says how many were left out",
         arguments: ["Trouble", "Invalid symbol X:", "Subscribing to too many symbols "]
     )
     func flood(words: String) throws {

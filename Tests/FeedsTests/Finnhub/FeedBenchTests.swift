@@ -9,7 +9,7 @@ import TickertapeTesting
 struct FeedBenchTests {
     private static let second: Int64 = 1_000_000_000
 
-    @Test("asks for ten symbols at once and for the others 30 ms apart, in order, on every connection")
+    @Test("subscribes to ten symbols at once and to the others 30 ms apart, in order, on every connection")
     func pacing() throws {
         let symbols = (1...14).map { "S\($0)" }
         let bench = FeedBench { $0.symbols = symbols }
@@ -45,7 +45,7 @@ struct FeedBenchTests {
     }
 
     @Test(
-        "a symbol that was silent among others has a gap of its own; where the whole feed was silent, it is everybody's"
+        "a symbol that was silent among others has its own gap; if the whole feed was silent, the gap has no symbol"
     )
     func silentSymbol() throws {
         let bench = FeedBench { $0.symbols = ["A", "B"] }
@@ -71,7 +71,7 @@ struct FeedBenchTests {
         bench.stop()
     }
 
-    @Test("tells of a gap after this machine slept, before the first trade that comes then")
+    @Test("reports a gap after this computer slept, before the next trade")
     func slept() throws {
         let bench = FeedBench()
         bench.start()
@@ -103,7 +103,7 @@ struct FeedBenchTests {
         bench.stop()
     }
 
-    @Test("finds out by its own timer that this machine slept, when nothing comes")
+    @Test("finds by its own timer that this computer slept, if nothing comes")
     func sleptSilently() {
         let bench = FeedBench()
         bench.start()
@@ -123,7 +123,7 @@ struct FeedBenchTests {
         replay.stop()
     }
 
-    @Test("puts what a read brought before it broke on the tape before the gap, not behind it")
+    @Test("puts the trades of a read that broke on the tape before the gap, not after it")
     func brokenRead() throws {
         let bench = FeedBench()
         bench.start()
@@ -140,7 +140,7 @@ struct FeedBenchTests {
         bench.stop()
     }
 
-    @Test("takes nothing of a connection that has ended, however late it comes")
+    @Test("takes no message of a connection that has ended, however late it comes")
     func lateBytes() throws {
         let bench = FeedBench()
         bench.start()
@@ -161,7 +161,7 @@ struct FeedBenchTests {
         bench.stop()
     }
 
-    @Test("leaves silent symbols to the program through whose relay the trades come, until the key is its own")
+    @Test("leaves silent symbols to the program whose relay sends the trades, until it owns the key itself")
     func attached() throws {
         let relay = UpstreamAddress(isEncrypted: false, host: "127.0.0.1", port: 8_080)
         let ownership = FakeOwnership(.others(KeyOwner(pid: 9, relay: .at(relay))))

@@ -59,7 +59,7 @@ struct RefusedSymbolsTests {
         )
     }
 
-    @Test("those that are too many are found, the others stay, and one comes as soon as a place is free")
+    @Test("the symbols that are too many are found, the others stay, and one comes as soon as a place is free")
     func tooMany() async throws {
         let server = try await ScriptedFinnhub.start { _ in .play([]) }
         let service = Self.play(server, places: 3)
@@ -96,7 +96,7 @@ struct RefusedSymbolsTests {
         #expect(await service.value == ["+A", "+B", "+C", "+D", "+E", "-C", "+D"])
     }
 
-    @Test("one that is unknown is asked for again, and trades when the service knows it after all")
+    @Test("an unknown symbol is requested again, and trades when the service knows it at last")
     func unknown() async throws {
         let server = try await ScriptedFinnhub.start { _ in .play([]) }
         let service = Self.play(server, unknownOnce: ["NEW"])

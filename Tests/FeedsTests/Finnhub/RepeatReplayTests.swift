@@ -103,7 +103,7 @@ struct RepeatReplayTests {
         }
     }
 
-    @Test("what the recording has marked is marked in its replay, whole and cut; so are equal frames without numbers")
+    @Test("trades marked in the recording are marked in its replay, whole and cut; so are equal frames without numbers")
     func recordedMarks() throws {
         let fills = FeedBench.trade("A", 2, 2, 2, 2, 2, 2, 2, 2, 2, 2)
         let numbered = Self.recording([

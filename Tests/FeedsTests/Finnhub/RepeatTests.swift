@@ -5,7 +5,7 @@ import Wire
 @testable import Feeds
 
 /// Tests of real and apparent repeats on connections to the service and to another program.
-@Suite("Trades that may have come before")
+@Suite("Possible repeats")
 struct RepeatTests {
     private func isMarked(_ bench: FeedBench) -> [Bool] {
         bench.log.contents.trades.map { $0.marks.contains(.possibleRepeat) }
@@ -35,7 +35,7 @@ struct RepeatTests {
         bench.stop()
     }
 
-    @Test("what comes after two seconds, or on another connection, is no frame that comes again")
+    @Test("an equal frame after two seconds, or on another connection, is not a repeat")
     func noRepeat() {
         let bench = FeedBench()
         bench.start()
@@ -46,7 +46,7 @@ struct RepeatTests {
         bench.stop()
     }
 
-    @Test("if the user wishes, frames that come again and what likely came before a break are left out, and counted")
+    @Test("if the user wishes, repeated frames and likely repeats after a break are left out and counted")
     func dropped() throws {
         let bench = FeedBench { $0.dropsRepeats = true }
         bench.start()
@@ -63,7 +63,7 @@ struct RepeatTests {
     }
 
     @Test(
-        "after a break all that comes is on the tape; what equals a trade before it is marked, and the gap has the bounds",
+        "after a break all trades are on the tape, repeats of earlier ones are marked, and the gap has the bounds",
         arguments: [[2], [3], [2, 3], [1, 2, 3]]
     )
     func afterBreak(again: [Int]) throws {
@@ -102,7 +102,7 @@ struct RepeatTests {
         bench.stop()
     }
 
-    @Test("a gap that no new trade ends is told with what came until then")
+    @Test("a gap that no new trade ends is reported with the repeats until then")
     func onlyOld() throws {
         let bench = FeedBench()
         bench.start()
@@ -117,7 +117,7 @@ struct RepeatTests {
         bench.stop()
     }
 
-    @Test("through another program's relay, which may have cut them, equal frames say nothing, and nothing is left out")
+    @Test("through another program's relay, which may have cut them, equal frames prove nothing, and none is left out")
     func relayed() throws {
         let relay = UpstreamAddress(isEncrypted: false, host: "127.0.0.1", port: 8_080)
         let ownership = FakeOwnership(.others(KeyOwner(pid: 9, relay: .at(relay))))
@@ -141,7 +141,7 @@ struct RepeatTests {
         }
     }
 
-    @Test("the same where upstream.url names a relay, which says so")
+    @Test("the same holds if upstream.url names a relay that identifies itself")
     func namedRelay() throws {
         for drops in [false, true] {
             let bench = FeedBench { $0.dropsRepeats = drops }

@@ -2,9 +2,9 @@ import Feeds
 import Market
 import Testing
 
-@Suite("The watch over symbols")
+@Suite("The symbol monitor")
 struct SymbolMonitorTests {
-    @Test("asks for everything in order on each connection, a few at once and then with a pause")
+    @Test("subscribes to all symbols in order on each connection, a few at once and then with a pause")
     func asks() {
         let symbols = (1...13).map { "S\($0)" }
         var bench = WatchBench(symbols)
@@ -22,7 +22,7 @@ struct SymbolMonitorTests {
         #expect(bench.reported.prefix(2) == ["S1 asked", "S2 asked"])
     }
 
-    @Test("takes back what was not asked for yet, and asks to end what was")
+    @Test("drops a request that was not sent yet, and unsubscribes from a symbol that was requested")
     func unsubscribes() {
         var bench = WatchBench(["A", "B"]) { settings in settings.subscribeBurst = 1 }
         #expect(bench.takeSent() == ["+A"])
@@ -35,7 +35,7 @@ struct SymbolMonitorTests {
         #expect(bench.watch.symbols == [])
     }
 
-    @Test("believes no symbol before it trades, and tells quiet ones by their own threshold")
+    @Test("counts no symbol as live before it trades, and finds quiet ones by their own threshold")
     func states() {
         var bench = WatchBench(["A", "B"])
         #expect(bench.condition == .waiting)
@@ -90,7 +90,7 @@ struct SymbolMonitorTests {
         #expect(bench.word("A") == "quiet")
     }
 
-    @Test("first asks anew, then reconnects, and then leaves a dead symbol alone while others trade")
+    @Test("first resubscribes, then reconnects, and then leaves a dead symbol alone while others trade")
     func escalation() {
         var bench = WatchBench(["A", "DEAD"])
         _ = bench.takeSent()
@@ -115,7 +115,7 @@ struct SymbolMonitorTests {
         #expect(bench.reconnects.count == 2)
     }
 
-    @Test("a connection on which nothing trades is made anew, with pauses that grow")
+    @Test("a connection without trades is replaced, with growing pauses")
     func mute() {
         var bench = WatchBench(["A", "B"])
         bench.pass(to: 2)
@@ -196,7 +196,7 @@ struct SymbolMonitorTests {
         return value * (1 + left * 9)
     }
 
-    @Test("a symbol that trades again after a silence tells since when it may have been missed, once")
+    @Test("a symbol that trades again after a silence reports once since when trades may be missing")
     func silenceEnds() {
         var bench = WatchBench(["A", "B"])
         bench.trade("A", "B")

@@ -7,7 +7,7 @@ struct SymbolRefusalTests {
     private let tooMany = "Subscribing to too many symbols"
 
     @Test(
-        "a symbol that is named is refused with the service's words, asked for again slowly, and believed when it trades"
+        "a named symbol is refused with the service's text, requested again slowly, and live when it trades"
     )
     func named() {
         var bench = WatchBench(["A", "OANDA:EUR_USD"])
@@ -35,7 +35,7 @@ struct SymbolRefusalTests {
         #expect(bench.word("OANDA:EUR_USD") == "live")
     }
 
-    @Test("a refusal that the service says many times is one, and does not make the wait longer")
+    @Test("a repeated refusal counts once, and does not make the wait longer")
     func repeated() {
         var bench = WatchBench(["A", "B"])
         for _ in 0..<20 { bench.error("Invalid symbol B") }
@@ -53,7 +53,7 @@ struct SymbolRefusalTests {
         #expect(bench.takeSent() == ["+B"])
     }
 
-    @Test("what is asked for again and not refused is asked for, though it does not trade yet")
+    @Test("a symbol that is requested again and not refused counts as requested, though it does not trade yet")
     func effective() {
         var bench = WatchBench(["A", "B"])
         bench.error("Invalid symbol B")
@@ -81,7 +81,7 @@ struct SymbolRefusalTests {
         #expect(bench.word("A") == "live" && bench.word("B") == "live")
     }
 
-    @Test("one too many is the newest that has not traded; what trades is cleared, and another is found")
+    @Test("a symbol too many is the newest that has not traded; a trade clears it, and another one is suspected")
     func overLimit() {
         let symbols = (1...55).map { "S\($0)" }
         // The plan gives 51 places, though the limit is 55.
@@ -106,7 +106,7 @@ struct SymbolRefusalTests {
         #expect(bench.word("S51") == "live")
     }
 
-    @Test("errors that come while requests wait their turn refuse as many as there are")
+    @Test("errors that come while requests are queued refuse as many symbols as there are errors")
     func pacedOverLimit() {
         var bench = WatchBench((1...60).map { "S\($0)" }) { $0.symbolLimit = 60 }
         // Each request after the 51st is answered 100 ms later.
@@ -123,7 +123,7 @@ struct SymbolRefusalTests {
         #expect(refused == (52...60).map { "S\($0)" })
     }
 
-    @Test("the place of a symbol that the service does not know goes to one that waits, and is not given twice")
+    @Test("the place of an unknown symbol goes to one that waits, and is not given twice")
     func placeOfRefused() {
         var bench = WatchBench(["A", "B", "C"]) { $0.symbolLimit = 2 }
         #expect(bench.word("C") == "over-limit")
@@ -138,7 +138,7 @@ struct SymbolRefusalTests {
         #expect(bench.word("B") == "over-limit")
     }
 
-    @Test("a wish beyond the limit is not asked for, named, and has the first place that becomes free")
+    @Test("a symbol beyond the limit is not requested, is named, and gets the first free place")
     func localLimit() {
         var bench = WatchBench(["A", "B", "C"]) { $0.symbolLimit = 2 }
         #expect(bench.takeSent() == ["+A", "+B"])
@@ -157,7 +157,7 @@ struct SymbolRefusalTests {
         #expect(bench.takeSent() == ["+D"])
     }
 
-    @Test("a feed whose every symbol is refused says so, on the next connection too, and asks for them last")
+    @Test("a feed whose every symbol is refused says so, on the next connection, too, and requests them last")
     func allRefused() {
         var bench = WatchBench(["TYPO"])
         bench.error("Invalid symbol TYPO")
@@ -177,7 +177,7 @@ struct SymbolRefusalTests {
         #expect(plan.condition == .notPermitted)
     }
 
-    @Test("an error about something else, or about a symbol that nobody wants, refuses none")
+    @Test("an error about something else, or about an unwanted symbol, refuses none")
     func unrelated() {
         var bench = WatchBench(["A"])
         for text in ["", "API limit reached.", "Invalid symbol B", "no such key"] { bench.error(text) }

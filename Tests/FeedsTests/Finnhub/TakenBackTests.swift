@@ -24,7 +24,7 @@ struct TakenBackTests {
         func gapFound(_ gap: Gap) {}
     }
 
-    @Test("what a burst needed is given back two reads later, whoever keeps the batches", arguments: [false, true])
+    @Test("the memory of a burst is released two reads later, even if batches are kept", arguments: [false, true])
     func burst(keeps: Bool) {
         let reader = Keeper(keeps: keeps)
         let writer = FinnhubTape(epoch: 1, readers: [reader])

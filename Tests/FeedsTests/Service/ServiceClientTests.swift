@@ -65,7 +65,7 @@ struct ServiceClientTests {
         "HTTP/1.1 \(status)\r\n\(headers)Content-Length: \(body.utf8.count)\r\n\r\n\(body)"
     }
 
-    @Test("asks with the key in a header, never in the address, and takes the body, whole or in chunks")
+    @Test("sends the key in a header, never in the URL, and takes the body, whole or in chunks")
     func good() async throws {
         let chunked = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\n[1\r\n4;x=y\r\n,2]\n\r\n0\r\n\r\n"
         for answer in [
@@ -87,7 +87,7 @@ struct ServiceClientTests {
     }
 
     @Test(
-        "a refusal is told as what it is, with the service's words and the cure",
+        "a refusal is classified, with the service's text and the remedy",
         arguments: [
             (
                 401, "", #"{"error":"Invalid API key"}"#, ServiceFailure.Kind.keyRejected,
@@ -132,7 +132,7 @@ struct ServiceClientTests {
         #expect(failure.description.contains(words), "\(failure)")
     }
 
-    @Test("a service that repeats the key in its refusal is not quoted with it")
+    @Test("a service's text is quoted without the key that it repeats")
     func redacted() async throws {
         for key in [Canary.key, Canary.percentEncoded] {
             let failure = try await self.failure(.send(Self.http("401 No", "", #"{"error":"key \#(key) is wrong"}"#)))
@@ -169,7 +169,7 @@ struct ServiceClientTests {
         #expect(try await self.failure(.close).kind == .network)
     }
 
-    @Test("an answer that is too large, compressed, or no HTTP is refused and names the setting")
+    @Test("an answer that is too large, compressed, or not HTTP is refused, and the failure names the setting")
     func garbage() async throws {
         let small = { (settings: inout ServiceSettings) in settings.maximumBytes = 1 << 20 }
         let tooLarge = "the answer has more than 1 MiB, which no list has: check service.url"
@@ -202,7 +202,7 @@ struct ServiceClientTests {
         try await server.stop()
     }
 
-    @Test("no network is told as what is missing")
+    @Test("a missing network is reported as the missing part")
     func network() async throws {
         let closed = try #require(BlackHole.closedPort("127.0.0.1"))
         let refused = try await self.client(port: closed.port ?? 0).get("/news")
@@ -214,7 +214,7 @@ struct ServiceClientTests {
         #expect(failure.description == "the name finnhub.test is unknown: check the network and service.url")
     }
 
-    @Test("over TLS it takes the stand-in's lists from the right authority, and refuses another one's certificate")
+    @Test("over TLS it takes the stand-in's lists from the right authority, and refuses another certificate")
     func encrypted() async throws {
         let folder = try TemporaryFolder()
         defer { folder.remove() }
@@ -257,7 +257,7 @@ struct ServiceClientTests {
         await mockServer.stop()
     }
 
-    @Test("a planned refusal of the stand-in is its answer to these requests too")
+    @Test("a planned refusal of the stand-in answers these requests, too")
     func faults() async throws {
         let folder = try TemporaryFolder()
         defer { folder.remove() }

@@ -70,7 +70,7 @@ struct SymbolCatalogueTests {
         }
     }
 
-    @Test("is asked for once a day, whatever the number of searches and of starts")
+    @Test("is requested once a day, whatever the number of searches and starts")
     func daily() async throws {
         let bench = try await Bench()
         let first = try bench.catalogue()
@@ -93,7 +93,7 @@ struct SymbolCatalogueTests {
         try await bench.end()
     }
 
-    @Test("what fits nothing is told as that, with the number of symbols")
+    @Test("a search without a match says so, with the number of symbols")
     func nothing() async throws {
         let bench = try await Bench()
         let found = try await bench.catalogue().search("zzz").get()
@@ -101,7 +101,7 @@ struct SymbolCatalogueTests {
         try await bench.end()
     }
 
-    @Test("when the service is down an old list is used with a word, and without one the failure is told")
+    @Test("when the service is down an old list is used with a note, and without one the failure is reported")
     func down() async throws {
         let bench = try await Bench()
         bench.answers("503 No", "")
@@ -123,7 +123,7 @@ struct SymbolCatalogueTests {
     }
 
     @Test(
-        "a list on disk that is damaged, cut, of another kind, from the future or a link is asked for again",
+        "a list on disk that is damaged, truncated, of another kind, from the future or a link is requested again",
         arguments: ["flip", "cut", "empty", "garbage", "binary", "future", "link", "folder", "huge"]
     )
     func abuse(_ how: String) async throws {
@@ -158,7 +158,7 @@ struct SymbolCatalogueTests {
         try await bench.end()
     }
 
-    @Test("a folder that others can write to is not used, and that is told")
+    @Test("a folder that others can write to is not used, and a note says so")
     func folder() async throws {
         let bench = try await Bench()
         mkdir("\(bench.folder.path)/cache", 0o777)
@@ -170,7 +170,7 @@ struct SymbolCatalogueTests {
         try await bench.end()
     }
 
-    @Test("an exchange that the service does not know is told with those that it does")
+    @Test("an exchange that the service does not know is reported with those that it knows")
     func exchanges() async throws {
         let bench = try await Bench()
         bench.answers("200 OK", "[]")
@@ -190,7 +190,7 @@ struct SymbolCatalogueTests {
         try await bench.end()
     }
 
-    @Test("without a key the symbols of a recording are searched, and that is told")
+    @Test("without a key the symbols of a recording are searched, and a note says so")
     func recording() async throws {
         let catalogue = SymbolCatalogue(.recording(symbols: ["BINANCE:BTCUSDT", "X:Y"], name: "the recording r.jsonl"))
         { 0 }
@@ -201,7 +201,7 @@ struct SymbolCatalogueTests {
         #expect(nothing.note?.hasPrefix("nothing among 2 symbols fits \"solana\"; these are") == true)
     }
 
-    @Test("headlines are asked for every five minutes at most, and no headlines are told as that")
+    @Test("headlines are requested every five minutes at most, and an empty list is reported")
     func headlines() async throws {
         let clock = NIOLockedValueBox<Int64>(1_704_067_200_000_000_000)
         let body = NIOLockedValueBox("[]")

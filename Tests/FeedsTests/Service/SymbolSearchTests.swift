@@ -18,7 +18,7 @@ struct SymbolSearchTests {
     }
 
     @Test(
-        "the exact comes first, then the coin, what begins so, and what holds it; usual currencies before others",
+        "exact matches come first, then the coin, beginnings and parts; usual currencies before others",
         arguments: [
             ("btcusdt", ["BTCUSDT", "WBTCUSDT"]), ("BINANCE:BTCEUR", ["BTCEUR"]), ("BTC/EUR", ["BTCEUR"]),
             ("btc", ["BTCUSDT", "BTCUSDC", "BTCEUR", "WBTCUSDT", "ADABTC"]),
@@ -33,7 +33,7 @@ struct SymbolSearchTests {
         #expect(self.names(text) == expected)
     }
 
-    @Test("nothing typed is fitted by all, the usual currencies first, and no more come than were asked for")
+    @Test("an empty text matches all, usual currencies first, up to the limit")
     func all() {
         #expect(self.names("", limit: 100).count == Self.search.count)
         #expect(self.names("  ", limit: 3) == ["BCHUSDT", "BTCUSDT", "ETHUSDT"])
@@ -41,7 +41,7 @@ struct SymbolSearchTests {
         #expect(self.names(String(repeating: "x", count: 1_000_000)) == [])
     }
 
-    @Test("a list is read as the service sends it, with an entry that lacks its exchange, and passes over what is none")
+    @Test("the service's list is read with an entry that lacks its exchange, and without malformed entries")
     func list() {
         let text =
             #"[{"description":"Binance LTCBTC","displaySymbol":"LTC/BTC","symbol":"BINANCE:LTCBTC"},{"symbol":"ETHBTC"},"#
@@ -54,7 +54,7 @@ struct SymbolSearchTests {
     }
 
     @Test(
-        "what is no list of symbols is not taken for an empty one",
+        "an answer that is not a list of symbols is not read as an empty list",
         arguments: [
             "", "{}", #"{"error":"x"}"#, "<html>", "[", #"[{"symbol":"A"}"#, #"[{"symbol":"A"}] x"#, "[{}]", "[1,2]",
             #"[{"symbol":"A",}]"#, "null", "[" + String(repeating: "[", count: 1_000),
@@ -64,7 +64,7 @@ struct SymbolSearchTests {
         #expect(ListedSymbol.list(ByteBuffer(string: text), exchange: "X") == nil)
     }
 
-    @Test("headlines are read newest first, and a link that is no web address is left out")
+    @Test("headlines are read newest first, and a link that is not a web address is left out")
     func headlines() {
         let text =
             #"[{"category":"crypto","datetime":1700000000,"headline":"Old","id":1,"image":"","related":"","source":"S","#

@@ -2,9 +2,9 @@ import Market
 import Testing
 @testable import Feeds
 
-@Suite("What is true for the reader of a relay")
+@Suite("The status that a reader of a relay sees")
 struct RelayStatusTests {
-    @Test("is the relay's word while the link stands, and the link's state with the relay's address while not")
+    @Test("is the relay's own while the link is open, and otherwise the link's, with the relay's address")
     func words() {
         var status = RelayStatus(FeedStatus(source: .live, phase: .connecting, since: 1), relay: "ws://relay/")
         status.linkChanged(.connecting, reason: nil, cause: nil, at: 2)

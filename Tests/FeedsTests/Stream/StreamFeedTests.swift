@@ -25,7 +25,7 @@ struct StreamFeedTests {
         return nil
     }
 
-    @Test("wishes made while it runs are asked for at once, and again with the place on the next connection")
+    @Test("subscriptions made while it runs are sent at once, and again with the position on the next connection")
     func wishes() async throws {
         let relay = try await ScriptedFinnhub.start { connection in .play([Self.hello(3 + connection)]) }
         var settings = StreamFeed.Settings(
@@ -58,7 +58,7 @@ struct StreamFeedTests {
         try await relay.stop()
     }
 
-    @Test("who adds a symbol is told what the relay has against it, and it is not asked for again")
+    @Test("a new symbol brings the relay's objection, and is not requested again")
     func adopts() async throws {
         let relay = try await ScriptedFinnhub.start { _ in .play([Self.hello(3)]) }
         let settings = StreamFeed.Settings(

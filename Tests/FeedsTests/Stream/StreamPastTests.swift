@@ -6,7 +6,7 @@ import Testing
 import TickertapeTesting
 @testable import Feeds
 
-@Suite("What a relay knows of the time before", .timeLimit(.minutes(2 * Patience.factor)))
+@Suite("The bars that a relay holds from before", .timeLimit(.minutes(2 * Patience.factor)))
 struct StreamPastTests {
     private static func http(_ status: String, _ body: String) -> String {
         "HTTP/1.1 \(status)\r\nContent-Length: \(body.utf8.count)\r\n\r\n\(body)"
@@ -32,7 +32,7 @@ struct StreamPastTests {
         return try StreamPast(settings, on: MultiThreadedEventLoopGroup.singleton, timeout: timeout) { 0 }
     }
 
-    @Test("is asked for by the second and by the minute, beside the stream, with the token where there is one")
+    @Test("are requested by the second and by the minute, beside the stream, with the token if there is one")
     func asks() async throws {
         for (path, base, token) in [("/", "", nil), ("/v1/stream", "", Canary.key), ("/x/v1/stream", "/x", nil)] {
             let server = try await RawServer.start { head in
@@ -54,7 +54,7 @@ struct StreamPastTests {
     }
 
     @Test(
-        "is empty where the relay has none, is an old one, or answers anything else",
+        "are empty if the relay has none, is an old one, or answers anything else",
         arguments: [
             RawServer.Answer.send(Self.http("404 Not Found", #"{"type":"no-such-symbol"}"#)),
             .send(Self.http("401 Unauthorized", "")), .send(Self.http("200 OK", "")),
@@ -73,7 +73,7 @@ struct StreamPastTests {
     }
 
     @Test(
-        "is not known, so that it can be asked for again, where the relay hangs or its line breaks",
+        "are unknown, and can be requested again, if the relay hangs or its connection breaks",
         arguments: [true, false]
     )
     func hangs(isSilent: Bool) async throws {
@@ -84,7 +84,7 @@ struct StreamPastTests {
         try await server.stop()
     }
 
-    @Test("counts as far as it came before the line broke")
+    @Test("count as far as they came before the connection broke")
     func half() async throws {
         let server = try await RawServer.start { head in
             head.contains("width=1s") ? .send(Self.list("1s", start: 61_000)) : .close
@@ -94,7 +94,7 @@ struct StreamPastTests {
         try await server.stop()
     }
 
-    @Test("is asked of nobody where the stream is at a place of its own")
+    @Test("are not requested if the stream has another path")
     func elsewhere() throws {
         #expect(try self.past(1, path: "/prices") == nil)
         #expect(try self.past(1, path: "/v1/stream?x=1") == nil)

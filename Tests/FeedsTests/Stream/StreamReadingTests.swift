@@ -4,7 +4,7 @@ import Testing
 import Wire
 @testable import Feeds
 
-@Suite("What a reader of a relay's stream asks for and makes of the answers")
+@Suite("The reader of a relay's stream")
 struct StreamReadingTests {
     private static let status = FeedStatus(source: .live, phase: .live, since: 0)
 
@@ -38,7 +38,7 @@ struct StreamReadingTests {
         .hello(epoch: epoch, newest: newest, symbols: [], Self.status)
     }
 
-    @Test("the first connection asks without a place, and a later one goes on behind the newest trade that came")
+    @Test("the first connection subscribes without a position, and a later one continues after the newest trade")
     func place() throws {
         var reading = StreamReading(symbols: ["A", "B"])
         #expect(reading.opened() == [.subscribe(["A", "B"])])
@@ -90,7 +90,7 @@ struct StreamReadingTests {
         }
     }
 
-    @Test("wishes are remembered over connections, whether all or some are followed")
+    @Test("subscriptions are kept across connections, whether all symbols or some are followed")
     func wishes() {
         var some = StreamReading(symbols: ["A"])
         #expect(some.subscribed("A") == nil)
@@ -112,7 +112,7 @@ struct StreamReadingTests {
         #expect(all.opened() == [.subscribe([]), .subscribe(["X", "Y"])])
     }
 
-    @Test("that nobody asks for a symbol any more is told of one that is wanted, and where a replay stands always")
+    @Test("a release is passed on for a wanted symbol only, and the position of a replay always")
     func released() throws {
         var reading = StreamReading(symbols: ["A"])
         #expect(reading.took(.released("A", since: 1), wall: 0) == .released("A", since: 1))
@@ -126,7 +126,7 @@ struct StreamReadingTests {
         #expect(reading.took(.replay(position), wall: 0) == .replay(position))
     }
 
-    @Test("what was held back when a symbol was given up is told, and once more when somebody asks again")
+    @Test("a price that was held back at a release is passed on, and again after the next subscription")
     func heldBack() throws {
         var reading = StreamReading(symbols: [])
         _ = reading.opened()
@@ -144,7 +144,7 @@ struct StreamReadingTests {
         #expect(reading.took(known, wall: 4) == .trades(held.summary))
     }
 
-    @Test("the trades of a break bring back no symbol that nobody asks for")
+    @Test("the trades of a break bring back no symbol without a subscription")
     func releasedInBreak() throws {
         var reading = StreamReading(symbols: [], takesEveryTrade: true)
         _ = reading.opened()
@@ -168,7 +168,7 @@ struct StreamReadingTests {
         }
     }
 
-    @Test("what is not wanted any more is not told, though it was on its way")
+    @Test("messages about a symbol that is no longer wanted are dropped, even if they were on their way")
     func late() throws {
         var reading = StreamReading(symbols: ["A", "B"])
         _ = reading.unsubscribed("A")
@@ -178,7 +178,7 @@ struct StreamReadingTests {
         #expect(reading.took(.price(try self.update("B", 2, trades: 1)), wall: 0) != nil)
     }
 
-    @Test("after a break a price that is known is no news, and another one says how many trades were left out")
+    @Test("after a break a known price is dropped, and a new one says how many trades were left out")
     func snapshots() throws {
         var reading = StreamReading(symbols: [])
         _ = reading.opened()
@@ -197,7 +197,7 @@ struct StreamReadingTests {
         #expect(new == .snapshot(try self.update("C", 15, trades: 90, skipped: 3), age: 1))
     }
 
-    @Test("a relay that has begun anew tells a gap, which begins when it was last heard")
+    @Test("a relay with a new epoch reports a gap, which begins at its last message")
     func gap() throws {
         var reading = StreamReading(symbols: ["A"])
         _ = reading.opened()
@@ -220,7 +220,7 @@ struct StreamReadingTests {
         #expect(reading.position == end.position)
     }
 
-    @Test("a tape that begins anew on one connection moves the place")
+    @Test("a new epoch of the tape on one connection moves the position")
     func renewal() throws {
         var reading = StreamReading(symbols: ["A"])
         _ = reading.opened()
@@ -269,7 +269,7 @@ struct StreamReadingTests {
         #expect(next.price.description == "99" && next.sequence == 12)
     }
 
-    @Test("trades of endless symbols that are ahead take no memory without end")
+    @Test("trades of ever new symbols that are ahead take bounded memory")
     func aheadOfMany() throws {
         var reading = StreamReading(symbols: [], takesEveryTrade: true)
         _ = reading.opened()
@@ -290,7 +290,7 @@ struct StreamReadingTests {
     }
 
     @Test(
-        "who draws charts is told every trade of a break once, with its age and the sums, and then settled prices again"
+        "a reader for charts gets every trade of a break once, with its age and the sums, and then settled prices again"
     )
     func everyTrade() throws {
         var reading = StreamReading(symbols: ["A"], takesEveryTrade: true)
@@ -338,7 +338,7 @@ struct StreamReadingTests {
         #expect(reading.took(.price(next), wall: 20_003) == .price(next))
     }
 
-    @Test("a link that breaks while it catches up goes on behind the last trade that came")
+    @Test("a link that breaks while it catches up continues after the last trade that came")
     func twice() throws {
         var reading = StreamReading(symbols: [], takesEveryTrade: true)
         _ = reading.opened()
@@ -359,7 +359,7 @@ struct StreamReadingTests {
         #expect(reading.takeRequests() == [.unsubscribe([]), .subscribe([], delivery: .latest), .unsubscribe(["X"])])
     }
 
-    @Test("trades of a run that ended meanwhile come before the gap, and those of the next behind it")
+    @Test("trades of an epoch that ended meanwhile come before the gap, and those of the next epoch after it")
     func runs() throws {
         var reading = StreamReading(symbols: ["A"], takesEveryTrade: true)
         _ = reading.opened()
@@ -382,7 +382,7 @@ struct StreamReadingTests {
         #expect(reading.position == TapePosition(epoch: 8, sequence: 1))
     }
 
-    @Test("a refusal that names a symbol is the symbol's state, said once; any other error is the relay's")
+    @Test("a refusal that names a symbol becomes the symbol's state, once; any other error is the relay's")
     func refusals() throws {
         var reading = StreamReading(symbols: ["A"])
         _ = reading.opened()
@@ -399,7 +399,7 @@ struct StreamReadingTests {
         #expect(reading.took(.error(text), wall: 9) == nil)
     }
 
-    @Test("who wants nothing asks for nothing, and hears of status and gaps")
+    @Test("a reader that wants no symbol subscribes to nothing, and gets the status and gaps")
     func nothing() throws {
         var reading = StreamReading.ofNothing
         #expect(reading.opened().isEmpty)

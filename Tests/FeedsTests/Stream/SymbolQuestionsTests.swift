@@ -3,7 +3,7 @@ import Testing
 import Wire
 @testable import Feeds
 
-@Suite("What a relay says to who adds a symbol")
+@Suite("The relay's answer to a subscription")
 struct SymbolQuestionsTests {
     private static let second: Int64 = 1_000_000_000
     private static let pong = StreamMessage.unknown(type: "pong")
@@ -19,7 +19,7 @@ struct SymbolQuestionsTests {
         )
     }
 
-    @Test("a refusal in front of the pong and behind it is an answer, whether it is an error or a state")
+    @Test("a refusal before or after the pong is an answer, whether it is an error or a state")
     func refusals() {
         var questions = SymbolQuestions()
         #expect(questions.asked("X:A", now: 0) == 1)
@@ -40,7 +40,7 @@ struct SymbolQuestionsTests {
         #expect(questions.deadline == nil)
     }
 
-    @Test("an error that names no symbol is about the request before the pong, and about none behind it")
+    @Test("an error that names no symbol concerns the request before the pong, and none after it")
     func unnamed() {
         var questions = SymbolQuestions()
         _ = questions.asked("X:A", now: 0)
@@ -50,7 +50,7 @@ struct SymbolQuestionsTests {
         #expect(questions.received(.error("Too many requests; slow down"), now: 3).map(\.number) == [2])
     }
 
-    @Test("a price is a yes, and so are a second of silence behind the pong, and a link that is lost")
+    @Test("a price accepts the symbol, and so do a second of silence after the pong, and a lost link")
     func yes() throws {
         var questions = SymbolQuestions()
         for symbol in ["X:A", "X:B", "X:C"] { _ = questions.asked(symbol, now: 0) }

@@ -79,7 +79,7 @@ struct BrokenStepTests {
         #expect(failure == other)
     }
 
-    @Test("in the handshake through a proxy: its cause is TLS, and the proxy is named too", arguments: [false, true])
+    @Test("in the handshake through a proxy: its cause is TLS, and the proxy is named, too", arguments: [false, true])
     func behindProxy(resets: Bool) async throws {
         let failure = try await self.failure(
             after: ["HTTP/1.1 200 Connection established\r\n\r\n"],

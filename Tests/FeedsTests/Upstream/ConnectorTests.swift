@@ -11,7 +11,7 @@ import TickertapeTesting
 struct ConnectorTests {
     private static let hasIPv6 = BlackHole("::1") != nil
 
-    @Test("IPv4 is taken 250 ms later where IPv6 is a black hole", .enabled(if: hasIPv6, "no ::1 here"))
+    @Test("IPv4 is used 250 ms later if IPv6 is a black hole", .enabled(if: hasIPv6, "no ::1 here"))
     func race() async throws {
         let server = try await ScriptedFinnhub.start { _ in .play([]) }
         let hole = try #require(BlackHole("::1"))
@@ -28,7 +28,7 @@ struct ConnectorTests {
         try await server.stop()
     }
 
-    @Test("an address that fails at once, as IPv6 does where there is none, holds nothing up")
+    @Test("an address that fails at once, as IPv6 does without a route, causes no delay")
     func failsAtOnce() async throws {
         let server = try await ScriptedFinnhub.start { _ in .play([]) }
         // Link-local without a link: the kernel refuses to try.
@@ -45,7 +45,7 @@ struct ConnectorTests {
         try await server.stop()
     }
 
-    @Test("no answer from any address ends at TCP's own limit, and names them")
+    @Test("an attempt without any answer ends at TCP's own limit, and names the addresses")
     func noAnswer() async throws {
         let hole = try #require(BlackHole("127.0.0.1"))
         let port = try #require(hole.address.port)
@@ -65,7 +65,7 @@ struct ConnectorTests {
         )
     }
 
-    @Test("refused connections are told apart from others, with each address")
+    @Test("refused connections are distinguished from others, with each address")
     func refused() async throws {
         let closed = try #require(BlackHole.closedPort("127.0.0.1"))
         let port = try #require(closed.port)
@@ -86,7 +86,7 @@ struct ConnectorTests {
         #expect(words?.hasSuffix(" and 2 more)") == true, "\(words ?? "")")
     }
 
-    @Test("a name that is unknown, unanswered or too slow is told apart")
+    @Test("names that are unknown, unanswered or too slow are distinguished")
     func names() async throws {
         for (failure, words) in [
             (NameFailure.unknown, "the name market.test is unknown: check the network and the upstream address"),
@@ -116,13 +116,13 @@ struct ConnectorTests {
         #expect(hanging.lookups(of: "market.test", port: 1) == 1)
     }
 
-    @Test("a limit is told in seconds where it is whole ones")
+    @Test("a limit of whole seconds is shown in seconds")
     func limits() {
         #expect(TimeAmount.seconds(5).words == "5 s")
         #expect(TimeAmount.milliseconds(1_500).words == "1500 ms")
     }
 
-    @Test("an attempt that is unwanted once there is a channel sends nothing")
+    @Test("an attempt that is no longer wanted when its channel opens sends nothing")
     func unwanted() async throws {
         let server = try await RawServer.start { _ in .silence }
         let connector = try Attempt.connector(port: server.port)

@@ -23,7 +23,7 @@ private func mode(of path: String) -> mode_t {
 
 @Suite("The name of a key")
 struct KeyIdentityTests {
-    @Test("tells keys and services apart, tells nothing of the key, and is always the same")
+    @Test("distinguishes keys and services, reveals nothing of the key, and never changes")
     func names() {
         let name = identity().name
         #expect(name.utf8.count == 32)
@@ -98,7 +98,7 @@ struct AttemptFileTests {
         #expect(try folder.read("elsewhere") == self.memory.text)
     }
 
-    @Test("is left out with one warning where there is no folder for it")
+    @Test("is left out with one warning if there is no folder for it")
     func noFolder() throws {
         let folder = try TemporaryFolder()
         defer { folder.remove() }
@@ -116,7 +116,7 @@ struct AttemptFileTests {
         }
     }
 
-    @Test("warns once when it cannot write any more")
+    @Test("warns once when it can no longer write")
     func unwritable() throws {
         let folder = try TemporaryFolder()
         let warnings = Warnings()
@@ -137,7 +137,7 @@ struct KeyLockTests {
         KeyLock(folders: [folder], identity: identity(), warn: warnings.take)
     }
 
-    @Test("is one program's at a time, tells the others of its relay, and passes on when it is given up")
+    @Test("has one owner at a time, announces its relay, and is free after its release")
     func passesOn() throws {
         let folder = try TemporaryFolder()
         defer { folder.remove() }
@@ -156,7 +156,7 @@ struct KeyLockTests {
         #expect(KeyLock(folders: [folder.path], identity: identity("other"), warn: { _ in }).claim() == .mine)
     }
 
-    @Test("has one winner when many ask at once")
+    @Test("has one owner when many programs claim it at once")
     func race() async throws {
         let folder = try TemporaryFolder()
         defer { folder.remove() }
@@ -168,7 +168,7 @@ struct KeyLockTests {
         #expect(winners == 1)
     }
 
-    @Test("is taken anew when its file or its folder is deleted, unless another was quicker")
+    @Test("is taken again when its file or folder is deleted, unless another program was quicker")
     func deleted() throws {
         let folder = try TemporaryFolder()
         defer { folder.remove() }
@@ -187,7 +187,7 @@ struct KeyLockTests {
         #expect(warnings.texts.isEmpty)
     }
 
-    @Test("is everybody's, with one warning, where no folder is safe")
+    @Test("is free for all programs, with one warning, if no folder is safe")
     func unsafeFolder() throws {
         let folder = try TemporaryFolder()
         defer { folder.remove() }
@@ -211,7 +211,7 @@ struct KeyLockTests {
     }
 
     /// In a process of its own, because the limit applies to the whole process.
-    @Test("stays with the one who has it when there is no descriptor left to look at it")
+    @Test("stays with its owner when there is no descriptor left to check it")
     func shortage() async {
         await #expect(processExitsWith: .success) {
             let folder = try TemporaryFolder()
@@ -231,7 +231,7 @@ struct KeyLockTests {
         }
     }
 
-    @Test("is not led astray by what its file says or is")
+    @Test("ignores a file of another type, or with other content")
     func hostile() throws {
         for text in [
             "", "pid=1", "pid=0\n", "pid=-1\nrelay=off\n", "pid=1\nrelay=on\n",

@@ -7,7 +7,7 @@ import Testing
 import TickertapeTesting
 @testable import Feeds
 
-@Suite("The finding of addresses", .timeLimit(.minutes(5 * Patience.factor)))
+@Suite("The name resolver", .timeLimit(.minutes(5 * Patience.factor)))
 struct NameResolverTests {
     /// A resolver whose lookups hang until the test releases them.
     private final class Hanging: Sendable {
@@ -57,7 +57,7 @@ struct NameResolverTests {
         }
     }
 
-    @Test("the system finds this machine, and knows what it does not know")
+    @Test("the system resolves localhost, and reports unknown names")
     func system() async throws {
         let loop = MultiThreadedEventLoopGroup.singleton.next()
         let found = try await NameResolver.system.addresses(of: "localhost", port: 7, within: .seconds(30), on: loop)
@@ -71,7 +71,7 @@ struct NameResolverTests {
         #expect(failure != nil)
     }
 
-    @Test("what getaddrinfo answers is told apart")
+    @Test("the errors of getaddrinfo are distinguished")
     func codes() {
         #expect(NameFailure(code: -2, systemError: 0) == .unknown)
         #expect(NameFailure(code: -5, systemError: 0) == .unknown)
@@ -80,7 +80,7 @@ struct NameResolverTests {
         #expect(NameFailure(code: -4, systemError: 0) == .failed("Non-recoverable failure in name resolution"))
     }
 
-    @Test("a lookup that hangs is left at the asker's own limit, and begun once for all who ask")
+    @Test("callers share a lookup that hangs, and each one leaves at its own limit")
     func hangs() async throws {
         let hanging = Hanging()
         let resolver = hanging.make()
@@ -107,7 +107,7 @@ struct NameResolverTests {
     }
 
     @Test(
-        "weeks of attempts against a resolver that hangs for ever begin three lookups, and one that works again is found"
+        "weeks of attempts against a resolver that hangs start three lookups, and its recovery is noticed"
     )
     func weeks() async throws {
         let hanging = Hanging()

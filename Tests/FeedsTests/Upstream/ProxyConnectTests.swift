@@ -42,7 +42,7 @@ struct ProxyConnectTests {
         return reported
     }
 
-    @Test("a tunnel carries TLS and the WebSocket; the service's name is the proxy's to find, and the key inside TLS")
+    @Test("a tunnel carries TLS and the WebSocket; the proxy resolves the service's name, and the key stays inside TLS")
     func tunnel() async throws {
         let credentials = try Certificates.authority.issue(names: ["ws.finnhub.io"], addresses: [])
         let service = try await ScriptedFinnhub.start(credentials: credentials) { _ in .play([]) }
@@ -73,7 +73,7 @@ struct ProxyConnectTests {
         try await service.stop()
     }
 
-    @Test("what goes wrong behind the proxy names the proxy too")
+    @Test("a failure behind the proxy names the proxy, too")
     func behind() async throws {
         let stranger = try CertificateAuthority(name: "stranger").issue(names: ["ws.finnhub.io"], addresses: [])
         let service = try await ScriptedFinnhub.start(credentials: stranger) { _ in .play([]) }
@@ -115,12 +115,12 @@ struct ProxyConnectTests {
         ),
     ]
 
-    @Test("a proxy's refusal is named as the proxy's, with the cure", arguments: Self.statuses)
+    @Test("a proxy's refusal is named as the proxy's, with the remedy", arguments: Self.statuses)
     func refusals(answer: String, words: String) async throws {
         #expect(try await self.refusal(.sendAndClose("HTTP/1.1 \(answer)")).description == "the proxy PROXY \(words)")
     }
 
-    @Test("credentials that the proxy does not take are told, and not shown")
+    @Test("credentials that the proxy rejects are reported, but not shown")
     func wrongLogin() async throws {
         let failure = try await self.refusal(
             .sendAndClose("HTTP/1.1 407 No\r\nProxy-Authenticate: basic\r\n\r\n"),
@@ -132,13 +132,13 @@ struct ProxyConnectTests {
         )
     }
 
-    @Test("a proxy that asks to wait is heard")
+    @Test("a proxy's Retry-After is obeyed")
     func retryAfter() async throws {
         let failure = try await self.refusal(.sendAndClose("HTTP/1.1 503 Busy\r\nRetry-After: 9\r\n\r\n"))
         #expect(failure.retryAfter == 9_000_000_000)
     }
 
-    @Test("an answer that hangs, drips, never ends, is none or is followed by a page is left in words of its own")
+    @Test("an answer that hangs, drips, never ends, is not HTTP or is followed by a page has its own explanation")
     func hostile() async throws {
         let target = "did not connect to ws.finnhub.io port 443 within"
         #expect(
@@ -171,7 +171,7 @@ struct ProxyConnectTests {
         )
     }
 
-    @Test("a proxy that cannot be reached is named as what is missing")
+    @Test("a proxy that cannot be reached is named as the missing part")
     func unreachable() async throws {
         let closed = try #require(BlackHole.closedPort("127.0.0.1")?.port)
         #expect(

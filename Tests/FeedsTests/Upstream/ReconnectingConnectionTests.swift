@@ -7,12 +7,12 @@ import TickertapeTesting
 import WebSocket
 @testable import Feeds
 
-@Suite("The keeper of a connection")
+@Suite("A reconnecting connection")
 struct ReconnectingConnectionTests {
     private let second: Int64 = 1_000_000_000
 
     @Test(
-        "makes the next attempt at once when that is asked for, but not sooner than the floor and not again and again"
+        "makes the next attempt at once on request, but not sooner than the floor and not repeatedly"
     )
     func renewsWaiting() {
         let world = ConnectionWorld { $0 < 7 ? .down : .opensAndStays }
@@ -41,7 +41,7 @@ struct ReconnectingConnectionTests {
     }
 
     @Test(
-        "gives up a connection for a new one when that is asked for, and does not take its end for somebody else's doing"
+        "replaces a connection on request, and does not count its end as brief"
     )
     func renewsConnected() {
         let world = ConnectionWorld { _ in .opensAndStays }
@@ -62,7 +62,7 @@ struct ReconnectingConnectionTests {
         world.advance(seconds: 1)
     }
 
-    @Test("lets nobody cut short the time for which the service wants to be left alone, and says until when that is")
+    @Test("lets no request cut short a pause that the service asked for, and says when it ends")
     func leftAlone() {
         var busy = UpstreamFailure("under repair")
         busy.retryAfter = 90 * self.second
@@ -96,7 +96,7 @@ struct ReconnectingConnectionTests {
         thrownOut.link.stop()
     }
 
-    @Test("climbs the ladder on the loop's own clock")
+    @Test("follows the backoff on the loop's own clock")
     func climbs() {
         let world = ConnectionWorld { _ in .down }
         world.link.start()
@@ -107,7 +107,7 @@ struct ReconnectingConnectionTests {
         #expect(world.ended != nil)
     }
 
-    @Test("begins anew only after a minute of trades, however a connection ended")
+    @Test("resets the backoff only after a minute of trades, however a connection ended")
     func settles() {
         let world = ConnectionWorld { attempt in
             switch attempt {
@@ -126,7 +126,7 @@ struct ReconnectingConnectionTests {
         #expect(world.ended != nil)
     }
 
-    @Test("leaves a key alone on which connections die within seconds, and tries once a minute")
+    @Test("leaves a key with brief connections alone, and tries once a minute")
     func keyInUse() {
         let world = ConnectionWorld { _ in .opens(tradedFor: 0, diesAfter: self.second) }
         world.link.start()
@@ -138,7 +138,7 @@ struct ReconnectingConnectionTests {
         world.link.stop()
     }
 
-    @Test("takes no key for one in use whose connections this program ended itself, for what it was sent")
+    @Test("does not take a key for one in use when this program ended its connections itself")
     func ownEnds() {
         let violation = WebSocketClosure(code: nil, reason: "", cause: .protocolViolation(.reservedBits))
         for failure in [
@@ -154,7 +154,7 @@ struct ReconnectingConnectionTests {
         }
     }
 
-    @Test("ends at a rejected key, or tries it again where it is told to")
+    @Test("ends at a rejected key, or tries it again if the setting says so")
     func keyRejected() {
         let rejected = ConnectionOutcome.fails(UpstreamFailure("rejected", disposition: .keyRejected))
         let world = ConnectionWorld { _ in rejected }
@@ -207,7 +207,7 @@ struct ReconnectingConnectionTests {
         #expect(!channel.isActive)
     }
 
-    @Test("takes the death of a connection that was never whole for that one's, not for the next one's")
+    @Test("assigns the end of a connection that never opened to that attempt, not to the next one")
     func brokenWhileInstalled() {
         let world = ConnectionWorld { $0 == 0 ? .breaksWhileInstalled : .opensAndStays }
         world.link.start()
@@ -218,7 +218,7 @@ struct ReconnectingConnectionTests {
         world.advance(seconds: 1)
     }
 
-    @Test("goes on when a connection or its attempt ends while its handler is being added, and names that end")
+    @Test("continues when a connection or its attempt ends while its handler is being added, and names that end")
     func endsWhileInstalled() {
         for (outcome, words) in [
             (ConnectionOutcome.endsWhileInstalled, "reset"), (.failsWhileInstalled, "raced"),
@@ -236,7 +236,7 @@ struct ReconnectingConnectionTests {
         }
     }
 
-    @Test("waits at least as long as any answer asks for, says until when, and believes an hour at most")
+    @Test("waits at least as long as any answer asks for, up to an hour, and says until when")
     func retryAfter() {
         func failure(_ seconds: Int64) -> UpstreamFailure {
             var failure = UpstreamFailure("under repair")

@@ -38,7 +38,7 @@ private final class SlowDisk: DiskWorker, @unchecked Sendable {
 }
 
 /// Tests of a connection while the disks of its files are slow, or hang.
-@Suite("The keeper of a connection and slow disks")
+@Suite("A reconnecting connection with slow disks")
 struct ReconnectingDiskTests {
     private let lockDisk = SlowDisk()
     private let attemptsDisk = SlowDisk()
@@ -57,7 +57,7 @@ struct ReconnectingDiskTests {
 
     private var warned: [String] { self.warnings.withLockedValue { $0 } }
 
-    @Test("makes no attempt before it is written down")
+    @Test("makes no attempt before it is saved")
     func writesFirst() {
         let world = ConnectionWorld(holding: self.holding()) { _ in .opensAndStays }
         world.link.start()
@@ -79,7 +79,7 @@ struct ReconnectingDiskTests {
         #expect(world.ended != nil)
     }
 
-    @Test("goes on without the disk of the attempts after 2 s, waits no more for it, and says once what to look at")
+    @Test("continues without the disk of the attempts after 2 s, stops waiting for it, and warns once")
     func attemptsHang() {
         let world = ConnectionWorld(holding: self.holding()) { _ in .down }
         world.link.start()
@@ -103,7 +103,7 @@ struct ReconnectingDiskTests {
         #expect(world.ended != nil)
     }
 
-    @Test("goes on as the owner it was while the disk of the lock hangs, and obeys it when it answers")
+    @Test("keeps the last owner while the disk of the lock hangs, and follows its late answer")
     func lockHangs() {
         self.attemptsDisk.isInstant = true
         let ownership = FakeOwnership(.mine)
@@ -125,7 +125,7 @@ struct ReconnectingDiskTests {
         bench.feed.stop()
     }
 
-    @Test("stops within a second though both disks hang, and has written what it could before the key is free")
+    @Test("stops within a second though both disks hang, and saves what it can before the key is free")
     func stops() throws {
         let ownership = FakeOwnership(.mine)
         let bench = FeedBench { $0.holding = self.holding(ownership) }
@@ -141,7 +141,7 @@ struct ReconnectingDiskTests {
         #expect(bench.ended != nil && !ownership.isReleased)
     }
 
-    @Test("a stop waits for the disk as long as it is at work, and the next program finds what was written")
+    @Test("a stop waits for a write under way, and the next program finds its result")
     func stopsInOrder() {
         let ownership = FakeOwnership(.mine)
         let bench = FeedBench { $0.holding = self.holding(ownership) }
@@ -158,7 +158,7 @@ struct ReconnectingDiskTests {
         #expect(ownership.isReleased && self.notebook.load()?.isHandedOver == true && bench.ended != nil)
     }
 
-    @Test("a stop while the disk is waited for ends it at once, and what the disk says later changes nothing")
+    @Test("a stop while it waits for the disk ends it at once, and a late answer changes nothing")
     func stopsWhileLooking() {
         let bench = FeedBench { $0.holding = self.holding(FakeOwnership(.mine)) }
         bench.start()

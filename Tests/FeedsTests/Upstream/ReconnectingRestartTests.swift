@@ -5,11 +5,11 @@ import NIOEmbedded
 import Testing
 import TickertapeTesting
 
-@Suite("The keeper of a connection over restarts")
+@Suite("A reconnecting connection across restarts")
 struct ReconnectingRestartTests {
     private let second: Int64 = 1_000_000_000
 
-    @Test("makes at most six attempts in 20 runs within 20 s, each killed, whether they fail, hang or open")
+    @Test("makes at most six attempts in 20 killed runs within 20 s, whether they fail, hang or open")
     func killedRuns() {
         for outcome in [
             ConnectionOutcome.down, .hangs, .opensAndStays, .opens(tradedFor: self.second, diesAfter: self.second / 2),
@@ -58,7 +58,7 @@ struct ReconnectingRestartTests {
         loop.advanceTime(by: .seconds(1))
     }
 
-    @Test("lets nobody wait who quits a good session and starts again")
+    @Test("delays no program that quits a good session and starts again")
     func goodSessions() {
         for (life, expected) in [(0.2, Int64(500)), (2, 2_000), (30, 30_000), (90, 90_000)] {
             let notebook = Notebook()
@@ -78,7 +78,7 @@ struct ReconnectingRestartTests {
         }
     }
 
-    @Test("waits no longer for a good session that came after a bad time")
+    @Test("delays no program after a good session, even if failures preceded it")
     func soundSession() {
         let notebook = Notebook()
         let loop = EmbeddedEventLoop()
@@ -141,7 +141,7 @@ struct ReconnectingRestartTests {
         #expect(self.takeovers(8, life: 3.5, kills: true).waits.contains { $0 > 2_000 })
     }
 
-    @Test("takeovers make at most six attempts in any 20 s, and who has to wait says why", arguments: [true, false])
+    @Test("takeovers make at most six attempts in any 20 s, and a waiting program says why", arguments: [true, false])
     func takeoverBudget(kills: Bool) {
         let (_, attempts) = self.takeovers(20, life: 0.2, kills: kills)
         for (index, attempt) in attempts.enumerated().dropFirst(6) {
@@ -182,7 +182,7 @@ struct ReconnectingRestartTests {
         withExtendedLifetime(benches) {}
     }
 
-    @Test("what the service asked for holds for who takes over, too")
+    @Test("a pause that the service asked for holds for the next program, too")
     func takeoverOfPause() {
         let notebook = Notebook()
         let loop = EmbeddedEventLoop()

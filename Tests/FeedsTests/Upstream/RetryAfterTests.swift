@@ -20,7 +20,7 @@ struct RetryAfterTests {
         #expect(HTTPDate.parse("Sat, 01 Jan 0000 00:00:00 GMT", now: 0) == -62_167_219_200)
     }
 
-    @Test("two digits of a year mean the one nearest, at most 50 years ahead")
+    @Test("a two-digit year means the nearest one, at most 50 years ahead")
     func shortYears() {
         let now: Int64 = 1_704_067_200
         #expect(HTTPDate.parse("Sunday, 06-Nov-94 08:49:37 GMT", now: now) == Self.then)
@@ -29,7 +29,7 @@ struct RetryAfterTests {
     }
 
     @Test(
-        "what is no date is none",
+        "a malformed date is rejected",
         arguments: [
             "", " ", "now", "Sun, 06 Nov 1994 08:49:37", "Sun, 06 Nov 1994 08:49:37 CET", "06 Nov 1994 08:49:37 GMT",
             "Sun, 32 Nov 1994 08:49:37 GMT", "Sun, 00 Nov 1994 08:49:37 GMT", "Sun, 06 Nox 1994 08:49:37 GMT",
@@ -46,7 +46,7 @@ struct RetryAfterTests {
     private static let now = 784_111_777_900_000_000 as Int64
 
     @Test(
-        "seconds and dates come to a wait of at most a day",
+        "seconds and dates become a wait of at most a day",
         arguments: [
             ("1", 1), ("17", 17), ("  120 ", nil), (" 120", nil), ("0120", 120), ("86400", 86_400), ("86401", 86_400),
             ("99999999999999999999999999", 86_400), ("Sun, 06 Nov 1994 08:50:37 GMT", 60),
@@ -60,7 +60,7 @@ struct RetryAfterTests {
         #expect(RetryAfter.parse(text, now: Self.now) == seconds.map { $0 * 1_000_000_000 })
     }
 
-    @Test("a date is measured by the service's own clock where it tells the time")
+    @Test("a date is compared with the service's own clock if the answer has its time")
     func theirClock() {
         let headers: HTTPHeaders = [
             "Date": "Tue, 15 Nov 2044 12:45:00 GMT", "Retry-After": "Tue, 15 Nov 2044 12:45:26 GMT",

@@ -2,7 +2,7 @@ import Feeds
 import Market
 import Testing
 
-@Suite("What a ladder leaves to the next run")
+@Suite("The saved state of a backoff")
 struct SavedBackoffTests {
     private let second: Int64 = 1_000_000_000
     private let sample = SavedBackoff(
@@ -15,7 +15,7 @@ struct SavedBackoffTests {
         reason: "too many connections (HTTP 429)"
     )
 
-    @Test("is written and read as it is")
+    @Test("is written and read unchanged")
     func roundTrip() {
         #expect(SavedBackoff(text: self.sample.text) == self.sample)
         var other = self.sample
@@ -23,7 +23,7 @@ struct SavedBackoffTests {
         #expect(SavedBackoff(text: other.text) == other)
     }
 
-    @Test("is not believed when it is cut off anywhere, changed at any byte into nonsense, or of another version")
+    @Test("is rejected when it is truncated anywhere, damaged at any byte, or of another version")
     func damage() {
         let text = self.sample.text
         for end in text.indices { #expect(SavedBackoff(text: String(text[..<end])) != self.sample) }
@@ -45,7 +45,7 @@ struct SavedBackoffTests {
         #expect(memory.text.utf8.count < 1_000)
     }
 
-    @Test("counts for what is left of its wait, then for five minutes as history, then not at all")
+    @Test("counts for the rest of its wait, then for five minutes as history, then not at all")
     func ageing() {
         let settings = ReconnectBackoff.Settings()
         let at = self.sample.at
@@ -56,7 +56,7 @@ struct SavedBackoffTests {
         #expect(self.sample.remaining(at: at + 360 * second + 1, settings: settings) == nil)
     }
 
-    @Test("locks nobody out when the clock is set back or forth, or the wait is absurd")
+    @Test("locks no program out when the clock is set back or forward, or the wait is absurd")
     func clocks() {
         let settings = ReconnectBackoff.Settings()
         #expect(self.sample.remaining(at: self.sample.at - 86_400 * second, settings: settings) == 60 * second)

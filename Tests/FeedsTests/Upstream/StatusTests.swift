@@ -28,7 +28,7 @@ struct StatusTests {
         (524, "<html>", "got no answer from it in time (HTTP 524)"), (525, "", "TLS (HTTP 525)"),
     ]
 
-    @Test("is named as what it is, and climbs the ladder", arguments: Self.statuses)
+    @Test("is classified, and retried by the backoff", arguments: Self.statuses)
     func named(status: Int, body: String, words: String) {
         let failure = self.failure(status, body: body)
         #expect(failure.description.contains(words), "\(failure)")
@@ -46,7 +46,7 @@ struct StatusTests {
         }
     }
 
-    @Test("a relay's refusal is told in its words, not in its JSON; one about the token names the setting")
+    @Test("a relay's refusal is quoted as text, not as JSON; one about the token names the setting")
     func relay() {
         let plain = self.failure(
             400,
@@ -63,7 +63,7 @@ struct StatusTests {
         }
     }
 
-    @Test("what the edge refuses on its own behalf says nothing about the key")
+    @Test("a refusal by the edge says nothing about the key")
     func edge() {
         let page = #"<html><title>Access denied</title><span class="cf-error-code">1020</span>"#
         #expect(
@@ -86,7 +86,7 @@ struct StatusTests {
         }
     }
 
-    @Test("429 waits as long as it asks for, and otherwise leaves the wait to the ladder")
+    @Test("429 waits as long as it asks for, and otherwise by the backoff")
     func rateLimited() {
         let waits: [(String?, Int64?)] = [
             ("17", 17), ("Mon, 01 Jan 2024 00:00:42 GMT", 42), ("999999999999999999999", 86_400), (nil, nil),
@@ -106,7 +106,7 @@ struct StatusTests {
         #expect(self.failure(429, body: "Please sign up for a free account").description.hasSuffix("is the key set?"))
     }
 
-    @Test("a redirect is named by its host alone, and not at all where that is none")
+    @Test("a redirect is named by its host alone, and not at all without a valid host")
     func redirects() {
         let places: [(String, String?)] = [
             ("https://example.com/?token=s3cr3t", "https://example.com"),
@@ -124,7 +124,7 @@ struct StatusTests {
         }
     }
 
-    @Test("a body comes to one short printable line, however it looks")
+    @Test("any body becomes one short printable line")
     func bodies() {
         #expect(AnswerText.line(of: "\u{FEFF}\r\n  one\r\ntwo") == "one")
         #expect(AnswerText.line(of: "a\u{1b}[31mb\u{9b}c\u{202e}d\u{0}e") == "a␛[31mb\u{FFFD}c\u{FFFD}d␀e")

@@ -32,12 +32,12 @@ struct UpgradeAnswerTests {
         return failure
     }
 
-    @Test("a 101 as it should be opens the WebSocket")
+    @Test("a correct 101 opens the WebSocket")
     func accepted() async throws {
         #expect(try await self.failure { .send(Self.accept($0)) } == nil)
     }
 
-    @Test("a 101 says whether it is a relay's, of a program like this one", arguments: ["", "nginx", "tickertape"])
+    @Test("a 101 identifies the relay of a program like this one", arguments: ["", "nginx", "tickertape"])
     func relay(name: String) async throws {
         let server = try await RawServer.start { head in
             .send(Self.accept(head) { lines in if !name.isEmpty { lines.append("Server: \(name)") } })
@@ -46,7 +46,7 @@ struct UpgradeAnswerTests {
         try await server.stop()
     }
 
-    @Test("a 101 that never comes, comes too slowly or never ends is left at the limit, in words of its own")
+    @Test("a 101 that never comes, comes too slowly or never ends fails at the limit, each with its own explanation")
     func hung() async throws {
         let limit = 300 * Patience.factor
         #expect(
@@ -62,7 +62,7 @@ struct UpgradeAnswerTests {
         )
     }
 
-    @Test("a header without an end is left at its largest size, whatever time there is")
+    @Test("a header without an end fails at the size limit, before the time limit")
     func endless() async throws {
         let failure = try await self.failure { _ in .endless("X-Filler: xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx\r\n")
         }
@@ -103,7 +103,7 @@ struct UpgradeAnswerTests {
         }
     }
 
-    @Test("an end without an answer is told as that")
+    @Test("an end without an answer is reported as such")
     func closed() async throws {
         #expect(
             try await self.failure { _ in .close }
@@ -115,7 +115,7 @@ struct UpgradeAnswerTests {
         )
     }
 
-    @Test("a refusal with its headers and body comes through to the words and the wait")
+    @Test("a refusal's headers and body determine the text and the wait")
     func refusals() async throws {
         let page = "<!doctype html>\n<html><head><title>\n 502 Bad\tGateway </title></head></html>"
         #expect(
