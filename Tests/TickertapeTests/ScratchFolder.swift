@@ -1,6 +1,6 @@
 import Glibc
 
-/// A folder of a test's own, gone with it.
+/// A temporary folder, which is removed with the object.
 final class ScratchFolder {
     let path: String
 
@@ -16,7 +16,7 @@ final class ScratchFolder {
 
     private var entries: [String] = []
 
-    /// Writes a file and answers with its path.
+    /// Writes a file and returns its path.
     func file(_ name: String, _ contents: String, mode: mode_t = 0o600) -> String {
         let path = "\(self.path)/\(name)"
         let descriptor = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
@@ -29,7 +29,7 @@ final class ScratchFolder {
         return path
     }
 
-    /// Makes a folder within and answers with its path.
+    /// Creates a folder within and returns its path.
     func folder(_ name: String) -> String {
         let path = "\(self.path)/\(name)"
         mkdir(path, 0o700)

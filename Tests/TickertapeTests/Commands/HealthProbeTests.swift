@@ -7,9 +7,9 @@ import Testing
 
 @Suite("The health check")
 struct HealthProbeTests {
-    /// Probes a server that answers one connection with the given bytes, and then closes it or lets it hang.
+    /// Probes a server that answers one connection with the given bytes, and then closes it or hangs.
     ///
-    /// The server has a thread of its own, since both sides block.
+    /// The server has its own thread, since both sides block.
     private func probe(
         _ answer: String?,
         limit: TimeAmount = .seconds(5),

@@ -3,9 +3,9 @@ import Simulation
 import Testing
 import TickertapeTesting
 
-/// Digests that are kept in a file of `Tests/Snapshots`, in the form of `tickertape replay --hash`.
+/// Reference digests in a file of `Tests/Snapshots`, in the form of `tickertape replay --hash`.
 ///
-/// `TICKERTAPE_WRITE_SNAPSHOTS=1` writes the file anew: after a change of what an output says, and after no other.
+/// `TICKERTAPE_WRITE_SNAPSHOTS=1` rewrites the file. Use it only after an intended change of an output.
 enum KeptHashes {
     static func check(_ outputs: [HarnessOutput], in name: String) throws {
         let path = "\(RunningProgram.sources)/Tests/Snapshots/\(name)"

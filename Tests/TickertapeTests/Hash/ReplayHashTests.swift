@@ -8,10 +8,10 @@ import TickertapeTesting
 import Wire
 @testable import Tickertape
 
-/// What each output of a replay says, on virtual time.
+/// The outputs of a replay in virtual time.
 @Suite("The bytes of a replay", .timeLimit(.minutes(5 * Patience.factor)))
 struct ReplayHashTests {
-    /// Those whose bytes are made of the trades alone, and not of when they came.
+    /// The outputs that depend on the trades only, and not on their arrival times.
     private static let timeless: Set<String> = ["alerts", "bars", "history", "relay-drop-in", "trades"]
 
     private let folder: TemporaryFolder
@@ -31,7 +31,7 @@ struct ReplayHashTests {
         return try await hash.run()
     }
 
-    /// The names of the outputs that are not the same.
+    /// Returns the names of the outputs that differ.
     private static func differences(_ left: ReplayHash.Report, _ right: ReplayHash.Report) -> Set<String> {
         let before = Dictionary(uniqueKeysWithValues: left.outputs.map { ($0.name, $0.digest) })
         return Set(right.outputs.filter { before[$0.name] != $0.digest }.map(\.name))
@@ -46,12 +46,12 @@ struct ReplayHashTests {
         #expect(Set(first.outputs.map(\.digest)).count == first.outputs.count)
         for speed in [0.1, 7.3, 10, 1_000, nil] as [Double?] {
             let report = try await self.hash { $0.replay.machine.speed = speed }
-            // The pace is the player's, which waits for every message as long as it should.
+            // The player waits the full time before every message at this speed.
             let expected = speed.map { Int64(Double(ScriptedMarket.length) / $0) } ?? 0
             #expect(abs(report.elapsed - expected) <= 1_000, "at \(speed ?? .infinity): \(report.elapsed)")
             #expect(report.outputs == first.outputs, "at \(speed ?? .infinity): \(Self.differences(first, report))")
         }
-        // What the player leaves out of a silence is no time that anybody else misses.
+        // A silence that the player shortens does not affect any output.
         let hasty = try await self.hash { $0.replay.machine.longestSilence = 1_000_000_000 }
         #expect(hasty.elapsed < ScriptedMarket.length / 2)
         #expect(hasty.outputs == first.outputs, "\(Self.differences(first, hasty))")
@@ -65,7 +65,7 @@ struct ReplayHashTests {
         #expect(again.outputs == report.outputs, "\(Self.differences(report, again))")
         let expected = report.outputs.map { "\($0.digest)  \($0.name)" }
         let copy = try self.folder.write(ScriptedMarket().text, to: "another name.jsonl")
-        // Each process hashes with a seed of its own, so that no order in a set or a dictionary is the same.
+        // Each process has a different hash seed, and so a different order in sets and dictionaries.
         let plain = try RunningProgram(
             RunningProgram.tickertape,
             ["replay", copy, "--hash", "--speed", "max"],
@@ -103,10 +103,10 @@ struct ReplayHashTests {
         let changed = try self.folder.write(market.text, to: "changed.jsonl")
         let before = try await self.hash { $0.keepsBytes = true }
         let after = try await self.hash(changed) { $0.keepsBytes = true }
-        // Notices tell of states and gaps; the price is not in them.
+        // Notices are about states and gaps, and have no price.
         let all = Set(before.outputs.map(\.name))
         #expect(Self.differences(before, after) == all.subtracting(["lines-notices"]))
-        // A proof that looks at nothing would pass: the price stands there as it is.
+        // The test would pass with empty outputs, so the price must appear in them.
         for output in before.outputs where !["lines-notices", "screen-80x24", "screen-40x10"].contains(output.name) {
             #expect(String(decoding: output.bytes ?? [], as: UTF8.self).contains("60999.75"), "\(output.name)")
         }
@@ -128,7 +128,7 @@ struct ReplayHashTests {
             let report = try await self.hash { $0.cutting = cutting }
             let differences = Self.differences(whole, report)
             #expect(differences.isDisjoint(with: Self.timeless), "\(cutting): \(differences)")
-            // Reads of several messages that came at other times have other arrivals, which the recording says.
+            // Batches that are cut differently have other arrival times, which the recording holds.
             if cutting != .instants { #expect(differences.contains("recording"), "\(cutting): \(differences)") }
         }
     }
@@ -154,7 +154,7 @@ struct ReplayHashTests {
         for name in ["relay-stream-all", "recording"] {
             #expect(text(with, name).contains(reported) && !text(without, name).contains(reported), "\(name)")
         }
-        // The same bars as an export marks.
+        // The bars that an export marks as incomplete.
         func marked(_ text: String) -> Int { text.ranges(of: #""incomplete":true"#).count }
         let export = try RunningProgram(RunningProgram.tickertape, ["export", "--jsonl", "--bars", "1s", path])
         #expect(await export.ending() == .exit(0), "\(export.errors)")
@@ -176,7 +176,7 @@ struct ReplayHashTests {
             let differences = Self.differences(with, report)
             #expect(differences.isDisjoint(with: Self.timeless), "\(cutting): \(differences)")
         }
-        // And a recording of the replay says so again.
+        // A recording of the replay gives the same outputs.
         let copy = try self.folder.write(text(with, "recording"), to: "again.jsonl")
         let again = try await self.hash(copy)
         #expect(Self.differences(with, again).isDisjoint(with: Self.timeless), "\(Self.differences(with, again))")
@@ -263,7 +263,7 @@ struct ReplayHashTests {
         func trades(_ report: ReplayHash.Report) -> [Substring] {
             let bytes = report.outputs.first { $0.name == "trades" }?.bytes ?? []
             return String(decoding: bytes, as: UTF8.self).split(separator: "\n").map { line in
-                // Without the number, which counts what was played.
+                // Without the sequence number, which counts the played trades.
                 line.drop { $0 != " " }
             }
         }

@@ -2,19 +2,19 @@ import Market
 import NIOCore
 import Wire
 
-/// A recording of half a minute of a market of three symbols, made by hand: steady trades, some of them at one instant, a
-/// silence of twelve seconds, a ping, a message that cannot be read, and a price at the end that stands for a while.
+/// A synthetic recording of half a minute and three symbols: steady trades, some of them at the same instant, a silence
+/// of twelve seconds, a ping, an unreadable message, and a constant price at the end.
 struct ScriptedMarket {
     static let start: Int64 = 1_767_225_600_000_000_000
     static let symbols = ["BINANCE:BTCUSDT", "BINANCE:ETHUSDT", "COINBASE:SOL-USD"]
-    /// From the first message to the last, ns.
+    /// The time from the first message to the last, ns.
     static let length: Int64 = 36_000_000_000
-    /// The highest price of the first symbol, which trades once, at 22 s.
+    /// The highest price of the first symbol, which occurs once, at 22 s.
     var peak = "60999.75"
-    /// Whether something is missing in the silence.
+    /// Whether the silence contains a gap.
     var hasGap = false
 
-    /// The lines of the recording.
+    /// The recording's text.
     var text: String {
         var recording = RecordingBuffer(RecordingHeader(symbols: Self.symbols, start: Self.start))
         func add(_ milliseconds: Int64, _ frame: String) {
@@ -28,7 +28,7 @@ struct ScriptedMarket {
             }
             add(milliseconds, #"{"data":[\#(data.joined(separator: ","))],"type":"trade"}"#)
         }
-        // A walk that is the same everywhere.
+        // A random walk that is the same on every platform.
         var state: UInt64 = 20_260_101
         func next(_ bound: UInt64) -> UInt64 {
             state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
@@ -45,7 +45,7 @@ struct ScriptedMarket {
                     return (symbol, price, "0.0\(1 + next(9))")
                 }
             )
-            // A third of the messages come at the same instant as the one before.
+            // A third of the messages arrive at the same instant as the preceding one.
             time += next(3) == 0 ? 0 : Int64(20 + next(240))
         }
         add(10_000, #"{"type":"ping"}"#)

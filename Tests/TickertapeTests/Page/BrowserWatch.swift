@@ -2,9 +2,9 @@ import Foundation
 import Testing
 import TickertapeTesting
 
-/// A headless Chromium that looks at a page, driven by `Tests/Page/browser.py`.
+/// A headless Chromium with a page, controlled by `Tests/Page/browser.py`.
 final class BrowserWatch {
-    /// What stood on the page at one moment.
+    /// The contents of the page at one moment.
     struct Seen: Decodable {
         var symbol: String
         var price: String
@@ -13,11 +13,11 @@ final class BrowserWatch {
         var freshness: String
         var marks: String
         var detail: String
-        /// What the chart tells who cannot see it.
+        /// The chart's text for screen readers.
         var chart: String
-        /// Rows of the tape.
+        /// The number of rows in the tape.
         var rows: Int
-        /// Those of them that say something instead of a trade.
+        /// The rows that are notes instead of trades.
         var notes: [String]
         var figures: [String: String]
     }
@@ -27,14 +27,14 @@ final class BrowserWatch {
         var ended: Bool?
     }
 
-    /// Where Debian and others put it; `nil` when there is none.
+    /// The path of the browser in Debian and other distributions; `nil` if it is not installed.
     static var chromium: String? {
         ["chromium", "chromium-browser", "google-chrome"].lazy.map { "/usr/bin/\($0)" }
             .first { FileManager.default.isExecutableFile(atPath: $0) }
     }
 
     let program: RunningProgram
-    /// Lines that were printed already, the next one last, and how many came out of here.
+    /// The unread lines in reverse order, and the number of lines taken so far.
     private var waiting: [String] = []
     private var taken = 0
 
@@ -49,10 +49,10 @@ final class BrowserWatch {
         )
     }
 
-    /// The next line, or `nil` when the browser has ended or says nothing.
+    /// Returns the next line; `nil` at the browser's end or after the limit.
     func line(atMost limit: Duration = .seconds(60)) async -> String? {
         if self.waiting.isEmpty {
-            // Asked for all at once: some pages have much to say.
+            // All available lines are taken at once, since some pages print many.
             _ = await self.program.lines(self.taken + 1, atMost: limit)
             let output = self.program.output
             let whole = output[..<(output.lastIndex(of: "\n") ?? output.startIndex)].split(separator: "\n").map(
@@ -64,9 +64,9 @@ final class BrowserWatch {
         return self.waiting.popLast()
     }
 
-    /// The next moment, from where the last look ended, at which the page showed such a thing.
+    /// Returns the next state of the page that matches, continuing after the previous match.
     ///
-    /// - Parameter limit: for how long it is looked for, however much else the page shows.
+    /// - Parameter limit: the time limit for a match, regardless of other states.
     func sees(
         atMost limit: Duration = .seconds(90),
         _ isIt: (Seen) -> Bool,
@@ -84,14 +84,14 @@ final class BrowserWatch {
 
     struct NeverSeen: Error {}
 
-    /// What went wrong in the browser so far.
+    /// The problems in the browser so far.
     var problems: [String] {
         self.program.output.split(separator: "\n").compactMap {
             (try? JSONDecoder().decode(Line.self, from: Data($0.utf8)))?.problem
         }
     }
 
-    /// Ends the browser and returns whether it ended well.
+    /// Ends the browser, and returns whether its exit status was 0.
     func end() async -> Bool {
         self.program.send(signal: SIGTERM)
         return await self.program.ending() == .exit(0)

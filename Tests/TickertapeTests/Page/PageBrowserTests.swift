@@ -4,7 +4,7 @@ import NIOHTTP1
 import Testing
 import TickertapeTesting
 
-/// The page in a browser, with the real program behind it and a Finnhub that the test plays.
+/// The page in a browser, with the real program and a scripted Finnhub.
 @Suite(
     "The page in a browser",
     .serialized,
@@ -14,7 +14,7 @@ import TickertapeTesting
 struct PageBrowserTests {
     private static let demo = "\(RunningProgram.sources)/Sources/Tickertape/Resources/demo.jsonl"
 
-    /// A market with one trade every 50 ms on the newest connection, unless it is told to be silent.
+    /// A market with one trade every 50 ms on the newest connection, unless it is silent.
     private final class Market: Sendable {
         private struct State {
             var connection: Int?
@@ -65,7 +65,7 @@ struct PageBrowserTests {
 
         func fallSilent(_ isSilent: Bool) { self.state.withLockedValue { $0.isSilent = isSilent } }
 
-        /// Drops the connection, and lets nobody in until it is opened again.
+        /// Drops the connection, and refuses new ones until it is opened again.
         func shut() {
             self.isShut.withLockedValue { $0 = true }
             let connection = self.state.withLockedValue { state -> Int? in
@@ -96,8 +96,8 @@ struct PageBrowserTests {
         )
     }
 
-    /// A browser itself reports each connection that is refused, and each that the page gives up before it is open, because
-    /// the relay hangs; a page cannot prevent that.
+    /// Whether the browser itself reported the problem. It reports each refused connection, and each one that the page
+    /// closes before it is open because the relay hangs; a page cannot prevent that.
     private func isOfBrowserItself(_ problem: String) -> Bool {
         problem.contains("closed before the connection is established")
     }
@@ -121,14 +121,14 @@ struct PageBrowserTests {
         }
 
         market.fallSilent(true)
-        // That no price over 5 s old is ever shown as live is looked at with every picture: it is a problem if it is.
+        // Every observed state is checked: a live price that is older than 5 s is a problem.
         let late = try await browser.sees { $0.word == "Late" }
         #expect(late.freshness == "late")
         #expect(late.detail.hasPrefix("no trade for "))
         market.fallSilent(false)
         _ = try await browser.sees(self.isLive)
 
-        // Until it has been seen: a connection that is there again at once may be gone from no picture.
+        // The market stays closed until the test has seen it, since a brief disconnection may not appear in any state.
         market.shut()
         let cut = try await browser.sees { $0.level == "alarm" }
         #expect(cut.word == "Reconnecting" && cut.freshness == "old")
@@ -136,7 +136,7 @@ struct PageBrowserTests {
         market.open()
         _ = try await browser.sees { seen in self.isLive(seen) && seen.notes.contains { $0.hasPrefix("gap") } }
 
-        // A page that comes after the gap has heard no word of it but what it asks for.
+        // A page that is opened after the gap learns of it only from its request for history.
         let later = try BrowserWatch("watch", "http://127.0.0.1:\(port)/")
         _ = try await later.sees { self.isLive($0) && $0.chart.hasSuffix("1 gap") }
         #expect(await later.end())
@@ -159,11 +159,12 @@ struct PageBrowserTests {
         _ = try await browser.sees(self.isLive)
 
         first.send(signal: SIGSTOP)
-        // On a busy machine the first picture that is another may show at once that the relay says nothing any more.
+        // On a busy machine the first observed change may already be the silence of the relay.
         let gone = try await browser.sees { $0.word == "Reconnecting to the relay" }
         #expect(gone.freshness == "old")
         first.send(signal: SIGCONT)
-        // The price comes with the relay's first words and the tape behind them; a busy machine shows the moment between.
+        // The price arrives in the relay's first messages and the tape follows; a busy machine may show the state in
+        // between.
         _ = try await browser.sees { self.isLive($0) && $0.rows > 0 }
         #expect(browser.problems.filter { !self.isOfBrowserItself($0) } == [])
 
@@ -277,7 +278,7 @@ struct PageBrowserTests {
         #expect(!moved)
         #expect(address?.hasPrefix(page) == true && address?.contains("token") == false, "\(address ?? "")")
         #expect(await browser.end())
-        // A browser itself reports each connection and each request that is refused; a page cannot prevent that.
+        // The browser itself reports each refused connection and request; a page cannot prevent that.
         #expect(
             browser.problems.filter { !$0.contains("HTTP Authentication failed") && !$0.contains("status of 401") }
                 == []
@@ -289,7 +290,7 @@ struct PageBrowserTests {
 
     private struct Log: Decodable { var log: [String] }
 
-    /// A message with the trades of one symbol only, each as it stands in another message; `nil` where there are none.
+    /// Returns a message with the trades of one symbol only, each unchanged; `nil` without any.
     private static func part(_ frame: String, of symbol: String) -> String? {
         let (start, end) = (#"{"data":[{"#, #"}],"type":"trade"}"#)
         let elements = frame.dropFirst(start.count).dropLast(end.count).components(separatedBy: "},{")
@@ -312,7 +313,7 @@ struct PageBrowserTests {
         let port = try #require(await program.relayPort(), "\(program.errors)")
         let browser = try BrowserWatch("sample", "ws://127.0.0.1:\(port)/")
         #expect(await program.ending() == .exit(0), "\(program.errors) \(browser.program.output.suffix(500))")
-        // It asks for this one of the recording's two symbols.
+        // The page asks for this one of the recording's two symbols.
         let expected = ProgramTests.tradeFrames(of: text).compactMap { Self.part($0, of: "BINANCE:BTCUSDT") }
         try #require(expected.count > 100)
         var frames: [String] = []

@@ -5,7 +5,7 @@ import Testing
 import Tickertape
 import TickertapeTesting
 
-/// Abuse of the whole program, with the upstream looking on.
+/// Abuse of the whole program, with a check of the upstream.
 @Suite("Abuse of the program", .serialized, .timeLimit(.minutes(2 * Patience.factor)))
 struct AbuseProgramTests {
     private static func trade(_ number: Int) -> String {
@@ -16,7 +16,7 @@ struct AbuseProgramTests {
         "GET /?token=any HTTP/1.1\r\nHost: 127.0.0.1\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
         + "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Version: 13\r\n\r\n"
 
-    /// The program with that upstream, and its relay's port.
+    /// Starts the program with this upstream; returns it and its relay's port.
     private static func start(_ server: ScriptedFinnhub, maximumFiles: Int) async throws -> (RunningProgram, Int) {
         let program = try RunningProgram(
             "/bin/bash",
@@ -30,13 +30,13 @@ struct AbuseProgramTests {
         return (program, try #require(await program.relayPort(), "\(program.errors)"))
     }
 
-    /// A client of the relay that only listens.
+    /// Returns a client of the relay that only reads.
     private func client(_ port: Int) throws -> Socket {
         let socket = try Socket(port: port)
         socket.send(Self.upgrade)
         try #require(socket.waits(for: "\r\n\r\n"))
         socket.send(text: #"{"type":"subscribe","symbol":"BINANCE:BTCUSDT"}"#)
-        // Requests are answered in order: this one's answer says that the one before was taken.
+        // Requests are answered in order, so the answer to an invalid one shows that the preceding one was handled.
         socket.send(text: "?")
         try #require(socket.waits(for: "Invalid message"))
         return socket
@@ -61,7 +61,7 @@ struct AbuseProgramTests {
             for client in bystanders { try #require(client.waits(for: text), "trade \(number)") }
         }
         try tradeReachesAll(on: 0)
-        // Three times as many as there are descriptors; most say nothing, some ask for half a page.
+        // Three times as many connections as descriptors; most send nothing, some send an incomplete request.
         var flood: [Socket] = []
         for index in 0..<400 {
             guard let socket = try? Socket(port: port) else { continue }
@@ -75,7 +75,7 @@ struct AbuseProgramTests {
         server.drop(0)
         try await next { if case .received(1, _) = $0 { true } else { false } }
         for _ in 0..<10 { try tradeReachesAll(on: 1) }
-        // Who comes now finds a place.
+        // A new client is accepted.
         let late = try self.client(port)
         late.close()
         for socket in flood { socket.close() }
@@ -123,7 +123,7 @@ struct AbuseProgramTests {
             let socket = try Socket(port: port)
             let text =
                 "GET / HTTP/1.1\r\nHost: localhost\r\nCookie: " + String(repeating: "x", count: 1 << 20) + "\r\n\r\n"
-            // A blocking socket takes all of it, or is reset.
+            // A blocking socket sends everything, unless the connection is reset.
             #expect(socket.send(Array(text.utf8)) == text.utf8.count)
             #expect(socket.waits(for: "HTTP/1.1 431 ") && socket.waits(for: #"{"type":"headers-too-large","#))
             #expect(socket.waits(for: "}\n"))
@@ -149,7 +149,7 @@ struct AbuseProgramTests {
             " HTTP/1.1\r\nHost: 127.0.0.1\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
             + "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Version: 13\r\n"
         let request = #"{"type":"subscribe","symbol":"EVIL:EVIL"}"#
-        // Refused, with frames right behind the request.
+        // Refused upgrades, followed by frames in the same write.
         for head in [
             "GET /" + upgrade + "Origin: https://evil.example\r\n\r\n",
             "GET /" + upgrade.replacingOccurrences(of: "127.0.0.1", with: "evil.example") + "\r\n",
@@ -162,7 +162,7 @@ struct AbuseProgramTests {
             #expect(socket.waits(for: #"{"type":""#), "\(head)")
             socket.close()
         }
-        // Open, with all sorts of garbage; the last byte of a good request is always missing or wrong.
+        // Accepted upgrades, followed by garbage; the last byte of a valid request is always missing or wrong.
         for frame in [
             Socket.masked(request, first: 0x82), Socket.masked(request, first: 0xC1),
             Socket.masked(request, first: 0x01),
@@ -198,7 +198,7 @@ struct AbuseProgramTests {
     }
 }
 
-/// A plain blocking socket to a port of this machine, for whoever wants to misbehave.
+/// A blocking socket to a port of this machine, for arbitrary bytes.
 final class Socket {
     private let descriptor: Int32
     private var bytes: [UInt8] = []
@@ -206,13 +206,14 @@ final class Socket {
 
     struct Failed: Error {}
 
-    /// - Parameter receiveBuffer: the kernel's buffer for what comes (`SO_RCVBUF`), in bytes; `nil` leaves it to the kernel.
+    /// - Parameter receiveBuffer: the size of the receive buffer (`SO_RCVBUF`), in bytes; `nil` for the kernel's
+    ///   default.
     init(port: Int, receiveBuffer: Int32? = nil) throws {
         self.descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
         if var receiveBuffer {
             setsockopt(self.descriptor, SOL_SOCKET, SO_RCVBUF, &receiveBuffer, socklen_t(MemoryLayout<Int32>.size))
         }
-        // Blocks no test for longer than this.
+        // The time limit of each operation.
         var patience = timeval(tv_sec: 15 * Patience.factor, tv_usec: 0)
         setsockopt(self.descriptor, SOL_SOCKET, SO_RCVTIMEO, &patience, socklen_t(MemoryLayout<timeval>.size))
         setsockopt(self.descriptor, SOL_SOCKET, SO_SNDTIMEO, &patience, socklen_t(MemoryLayout<timeval>.size))
@@ -240,13 +241,13 @@ final class Socket {
 
     func send(_ text: String) { self.send(Array(text.utf8)) }
 
-    /// Sends them, and answers how many of them were taken.
+    /// Sends the bytes, and returns the number that the kernel accepted.
     @discardableResult
     func send(_ bytes: [UInt8]) -> Int { Glibc.send(self.descriptor, bytes, bytes.count, Int32(MSG_NOSIGNAL)) }
 
     func send(text: String) { self.send(Self.masked(text)) }
 
-    /// Reads until `text` has come, and returns whether it has; what came before it is forgotten.
+    /// Reads until `text` has arrived, and returns whether it has; discards the bytes before it.
     func waits(for text: String) -> Bool {
         let wanted = Array(text.utf8)
         var buffer = [UInt8](repeating: 0, count: 16 << 10)
@@ -261,7 +262,7 @@ final class Socket {
         }
     }
 
-    /// Reads so many bytes more; fewer where no more come.
+    /// Reads this many bytes; fewer at the end of the connection.
     func next(_ count: Int) -> String {
         var buffer = [UInt8](repeating: 0, count: count)
         while self.bytes.count < count {

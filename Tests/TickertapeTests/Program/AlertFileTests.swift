@@ -68,14 +68,14 @@ struct AlertFileTests {
         second.keep(AlertState(rules: ["X below 2", "X above 100"]))
         await second.settle(atMost: .seconds(20))
         #expect(second.load()?.rules == ["X below 2", "X above 100"])
-        // What was set here too is removed here for good.
+        // A rule that this program also had is removed for good.
         second.keep(AlertState(rules: ["X below 2"]))
         await second.settle(atMost: .seconds(20))
         #expect(second.load()?.rules == ["X below 2"])
         #expect(warnings.all == [])
     }
 
-    /// Waits until the thread that wrote last has let go of the file.
+    /// Waits until the previous writer's thread has released the file.
     private func isReleased(_ folder: TemporaryFolder) async {
         for _ in 0..<4_000 where AlertFile(directory: folder.path, warn: { _ in })?.isOurs != true {
             try? await Task.sleep(for: .milliseconds(5))
@@ -110,7 +110,7 @@ struct AlertFileTests {
         let run = self.persistence(folder, warnings: warnings)
         #expect(run.file?.isOurs == true && run.memory == self.memory && run.loss == nil)
         #expect(warnings.all == [])
-        // A second one is told whose they are, and who sets one by key there.
+        // A second program reports the other owner, for its rules and for an alert that is set by key.
         let second = self.persistence(folder, warnings: warnings)
         #expect(second.memory == AlertState() && second.loss?.contains("the other tickertape") == true)
         #expect(warnings.all == ["the alert that was set by key is another tickertape's, which runs already"])

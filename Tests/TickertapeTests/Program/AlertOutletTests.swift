@@ -2,11 +2,11 @@ import Glibc
 import Testing
 import TickertapeTesting
 
-/// Where alerts of the built program go: programs and servers that are not ours.
+/// The outputs of the built program's alerts: other programs and servers.
 @Suite("The outlets of alerts", .serialized, .timeLimit(.minutes(3 * Patience.factor)))
 struct AlertOutletTests {
-    /// A webhook's address is secret as a whole. Not the key that is looked for in all that the tests write: the service here
-    /// tells what it was asked for.
+    /// A webhook's whole address is secret. This is not the key that is searched for in the output of all tests, since
+    /// the server here prints its requests.
     private static let secret = "onlyTheWebhookKnowsThis"
 
     private static let demo = "\(RunningProgram.sources)/Sources/Tickertape/Resources/demo.jsonl"

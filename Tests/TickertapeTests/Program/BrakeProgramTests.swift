@@ -4,8 +4,8 @@ import TickertapeTesting
 
 @Suite("A replay as fast as it goes, from outside", .timeLimit(.minutes(5 * Patience.factor)))
 struct BrakeProgramTests {
-    /// A recording of 6 MB in 3,000 messages, which is far more than sockets and the relay keep for a client, and how many
-    /// trades it has: their prices count up from 1.
+    /// Returns a recording of 6 MB in 3,000 messages, and its number of trades. It far exceeds the buffers of sockets
+    /// and of the relay's clients. The prices count up from 1.
     private static func recording() -> (text: String, trades: Int) {
         var text = ""
         var number = 0
@@ -45,7 +45,7 @@ struct BrakeProgramTests {
         #expect(program.errors.contains("\(number) trades"), "\(program.errors)")
     }
 
-    /// What one of the readers says of what it was told.
+    /// The report of one reader.
     private struct Reported: Decodable {
         var query: String
         var before: Int
@@ -114,7 +114,7 @@ struct BrakeProgramTests {
                 let sum =
                     (reported.query.contains("all") ? reported.trades : reported.shown) + reported.missed + closing
                     + reported.before
-                // Who is closed for being slow has been told of all trades until then.
+                // A client that is closed for being slow has received all trades until then.
                 #expect(reported.code == 1001 ? sum == all : sum <= all, "\(pace): \(reported) of \(all)")
                 #expect(reported.inOrder)
                 guard lossless.contains(reported.query) else { continue }

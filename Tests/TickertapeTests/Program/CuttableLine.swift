@@ -2,7 +2,7 @@ import NIOConcurrencyHelpers
 import NIOCore
 import NIOPosix
 
-/// A line to a port of this machine that a test can cut: bytes go through it both ways until it does.
+/// A TCP proxy to a port of this machine, which a test can cut.
 final class CuttableLine: Sendable {
     private struct State {
         var isCut = false
@@ -35,7 +35,7 @@ final class CuttableLine: Sendable {
                     }
             }
             .bind(host: "127.0.0.1", port: 0).get()
-        // What waits for the other side's connection is read when that is there.
+        // Bytes that arrive before the connection to the other side exists are read afterwards.
         return CuttableLine(listener: listener, state: state)
     }
 
@@ -45,7 +45,7 @@ final class CuttableLine: Sendable {
         self.state = state
     }
 
-    /// Ends all connections without a word, and takes no new ones until it is mended.
+    /// Closes all connections without a close frame, and refuses new ones until it is mended.
     func cut() async {
         let channels = self.state.withLockedValue { state in
             state.isCut = true

@@ -3,13 +3,13 @@ import Glibc
 import Testing
 import TickertapeTesting
 
-/// Finnhub's own documented samples, run unmodified but for the URL, against the program's relay.
+/// Finnhub's documented samples against the program's relay, unmodified except for the URL.
 @Suite("Clients written for Finnhub", .serialized, .timeLimit(.minutes(5 * Patience.factor)))
 struct DropInTests {
     private static let btc = "BINANCE:BTCUSDT"
     private static let ic = "IC MARKETS:1"
 
-    /// The program on a scripted Finnhub, which notes what it is asked.
+    /// The program with a scripted Finnhub, which records the requests.
     final class Market: Sendable {
         let server: ScriptedFinnhub
         let program: RunningProgram
@@ -38,7 +38,7 @@ struct DropInTests {
 
         var url: String { "ws://127.0.0.1:\(self.port)?token=anything" }
 
-        /// Waits until the service is asked the last of these, and answers with all that it was asked since the last call.
+        /// Waits for this request to the service, and returns all requests since the last call.
         func asked(upTo last: String) async -> [String] {
             var all: [String] = []
             for await text in self.requests {
@@ -48,7 +48,7 @@ struct DropInTests {
             return all
         }
 
-        /// Waits for the next thing that the service is asked; `nil` when it has stopped.
+        /// Waits for the next request to the service; `nil` after its end.
         func nextRequest() async -> String? {
             for await text in self.requests { return text }
             return nil
@@ -79,7 +79,7 @@ struct DropInTests {
             let symbol = number.isMultiple(of: 3) ? Self.ic : Self.btc
             let size = number.isMultiple(of: 7) ? "0" : "0.0\(number % 9 + 1)"
             frames.append(.trade(symbol: symbol, price: "61837.\(number)1", size: size))
-            // Each has a ping of the service before it, which is no trade, and another symbol's trade.
+            // Before each frame come a ping and a trade of another symbol.
             market.send(.ping)
             market.send(.trade(symbol: "OWN:SYMBOL", price: "1", size: "1"))
             market.send(frames[number - 1])
@@ -111,7 +111,7 @@ struct DropInTests {
         #expect(
             await market.asked(upTo: Self.request("unsubscribe", Self.ic)) == [Self.request("unsubscribe", Self.ic)]
         )
-        // A market may send a last trade after that; the client does not get it.
+        // A market may send a last trade after an unsubscribe; the client does not get it.
         market.send(trade(Self.ic, "3.5"))
         market.send(trade(Self.btc, "4.5"))
         let after = await client.lines(upTo: sample.line(of: trade(Self.btc, "4.5")))
@@ -122,7 +122,7 @@ struct DropInTests {
 
     @Test("that restart at once change nothing upstream: the service is asked once for each symbol")
     func restarting() async throws {
-        // Longer than the test: while it lasts, no end of a wish may be heard.
+        // The grace time exceeds the test, so that no unsubscribe reaches the service.
         let market = try await Market(grace: "1h")
         for round in 0..<3 {
             let client = try FinnhubSample.python.start(market.url, input: Pipe())
@@ -134,17 +134,18 @@ struct DropInTests {
                 )
             }
             let frame = FinnhubSample.Frame.trade(symbol: Self.ic, price: "\(round + 1).5", size: "0.02")
-            // Nothing says when a relay that knows the symbols already has heard a client: the market goes on until then.
+            // A subscribe to a symbol that the relay already has causes no request, so the market sends trades until
+            // the client has one.
             for _ in 0..<400 where !client.output.contains(frame.text) {
                 market.send(frame)
-                // More than will come: it is the time that is waited for.
+                // More lines than can arrive, so that the call waits for its time limit.
                 _ = await client.lines(1_000_000, atMost: .milliseconds(50))
             }
             #expect(client.output.contains(frame.text), "round \(round): \(client.errors.suffix(2_000))")
             client.send(signal: SIGKILL)
             #expect(await client.ending(atMost: .seconds(20)) == .signal(SIGKILL))
         }
-        // Another client's wish stands behind all that may have been asked meanwhile: the sample in Go has one symbol more.
+        // Another client's subscribe follows all earlier requests: the sample in Go has one more symbol.
         let other = try FinnhubSample.go.start(market.url, input: Pipe())
         let asked = await market.asked(upTo: Self.request("subscribe", "MSFT"))
         #expect(asked == [Self.request("subscribe", "MSFT")])

@@ -1,15 +1,16 @@
 import TickertapeTesting
 
 extension RunningProgram {
-    /// Whether the program says that it is connected to another's relay and has no trade of its own yet.
+    /// Waits until the program reports that it follows another program's relay and has no trade yet; `false` after the
+    /// time limit.
     ///
-    /// "Waiting" is the word for that, and "late" where the other one's last trade is more than 5 s old by then, as it is on a
-    /// slow machine.
+    /// The state is "waiting", or "late" if the other program's last trade is then more than 5 s old, as on a slow
+    /// machine.
     func follows(relay place: String) async -> Bool {
         await self.printsError(ofAny: ["waiting by the relay at \(place)", "late by the relay at \(place)"])
     }
 
-    /// Whether the program says one of these on standard error.
+    /// Waits until the program prints one of these texts on standard error; `false` after the time limit.
     func printsError(ofAny texts: [String]) async -> Bool {
         await withTaskGroup(of: Bool.self) { group in
             for text in texts { group.addTask { await self.printsError(of: text) } }

@@ -6,11 +6,11 @@ import TickertapeTesting
 import WebSocket
 import Wire
 
-/// Everything that strangers write, by every way in, at every way out: nothing of it is an order to a terminal, a line that
-/// is not ours, or a mark that turns the direction of writing.
+/// Untrusted text from every input at every output. None of it may contain a terminal sequence, a forged line, or a
+/// bidirectional mark.
 @Suite("Foreign text at the ways out", .serialized, .timeLimit(.minutes(5 * Patience.factor)))
 struct ForeignTextProgramTests {
-    /// The bell, a title, colours, a clear screen, a C1 sequence, forged lines, bidirectional and invisible marks.
+    /// A bell, a title, colours, a clear screen, a C1 sequence, forged lines, bidirectional and invisible marks.
     private static let evil =
         "E\u{7}\u{1B}]0;owned\u{7}\u{1B}[31m\u{1B}[2J\u{9B}31m\r\ntickertape: forged\n\u{85}\u{202E}\u{2066}\u{200B}\u{2028}\u{7F}"
     private static var json: String {
@@ -20,7 +20,7 @@ struct ForeignTextProgramTests {
         )
     }
 
-    /// Whether nothing but line ends is left of what people must not get.
+    /// Whether the text has no control and format characters except line ends.
     private static func isClean(_ text: String) -> Bool {
         text.unicodeScalars.allSatisfy { scalar in
             if scalar == "\n" || scalar == "\r" { return true }
@@ -125,7 +125,7 @@ struct ForeignTextProgramTests {
         }
     }
 
-    /// What a hostile relay says on `/v1/stream`, in every member that is text.
+    /// The messages of a hostile relay on `/v1/stream`, with untrusted text in every member.
     private func relay() -> [ScriptedFinnhub.Act] {
         let (evil, now) = (Self.json, Int(Date().timeIntervalSince1970 * 1_000))
         func price(_ symbol: String, _ price: String = "61837.63", number: Int = 3) -> String {
@@ -143,13 +143,13 @@ struct ForeignTextProgramTests {
                 + #""reason":\#(evil),"cause":\#(evil)"#,
             #""gap","epoch":7,"from":\#(now - 5_000),"to":\#(now),"nextSeq":4,"reason":\#(evil)"#,
             #""error","msg":\#(evil),"code":\#(evil)"#, evil,
-            // Another price behind all that, so that it has been read when this one is there.
+            // Another price after all of these, so that its arrival shows that they have been read.
             #""price",\#(price("\"A:B\"", "71234.5", number: 4))"#,
             #""status","state":"reconnecting","source":"live","attempt":1,"retryAt":\#(now + 60_000),\#(state)"#,
         ].enumerated().map { .send(#"{"n":\#($0 + 1),"type":\#($1)}"#) }
     }
 
-    /// A service that answers every question for headlines with one that a stranger wrote.
+    /// A service that answers every request for headlines with an untrusted one.
     private func news(in folder: TemporaryFolder) async throws -> (program: RunningProgram, place: [String]) {
         let names = ["headline", "source", "summary", "category"]
         let fields = names.map { #""\#($0)":\#(Self.json)"# }.joined(separator: ",")

@@ -16,11 +16,11 @@ import TickertapeTesting
 import Wire
 @testable import Tickertape
 
-/// Parts of a program put together as it does, with a disk that hangs for as long as the test wants: whatever waited for it
-/// would wait for ever.
+/// Components assembled as in the program, with a disk that hangs until the test ends it. Code that waited for the disk
+/// would never continue.
 @Suite("While a disk hangs", .serialized, .timeLimit(.minutes(5 * Patience.factor)))
 struct HangingDiskTests {
-    /// A WebSocket client of a relay that looks at the bytes which come.
+    /// A WebSocket client of a relay that searches the received bytes.
     private final class Client: Sendable {
         private final class Inbox: ChannelInboundHandler, Sendable {
             typealias InboundIn = ByteBuffer
@@ -58,13 +58,13 @@ struct HangingDiskTests {
             try await self.write([0x80 | opcode, 0x80 | UInt8(text.utf8.count), 0, 0, 0, 0] + Array(text.utf8))
         }
 
-        /// Sends a ping; returns whether its pong comes.
+        /// Sends a ping; returns whether its pong arrives.
         func pings(_ text: String) async throws -> Bool {
             try await self.send(text, opcode: 9)
             return await self.gets(text)
         }
 
-        /// Waits until the relay has sent this.
+        /// Waits until the relay has sent this text; `false` after the time limit.
         func gets(_ text: String) async -> Bool {
             await HangingDiskTests.waits {
                 self.inbox.bytes.withLockedValue { $0.firstRange(of: Array(text.utf8)) != nil }
@@ -76,7 +76,7 @@ struct HangingDiskTests {
 
     private static let silent = Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() })
 
-    /// Waits until something is so; `false` where it hangs.
+    /// Waits until a condition holds; `false` after the time limit.
     private static func waits(until condition: () -> Bool) async -> Bool {
         let end = ContinuousClock.now + .seconds(20) * Patience.factor
         while !condition(), ContinuousClock.now < end { try? await Task.sleep(for: .milliseconds(2)) }
@@ -136,7 +136,7 @@ struct HangingDiskTests {
         #expect(warnings.withLockedValue { $0 } == [])
 
         disk.hang()
-        // The next look at the lock.
+        // The next check of the lock.
         #expect(await Self.waits { disk.waitingThreads == 1 })
         for number in 0..<20 {
             server.send(Self.trade(80_000 + number), on: 0)
@@ -171,7 +171,7 @@ struct HangingDiskTests {
         }
         let path = try folder.write(String(buffer: recording.bytes), to: "a.jsonl")
         let material = ReplayMaterial.recording(try RecordingFile(path: path, beforeRead: { disk.wait() }))
-        // As `ReplayProgram` and `TickerProgram` have it: the player's loop, the feed's, and the relay's.
+        // The loops are those of `ReplayProgram` and `TickerProgram`: the player's, the feed's, and the relay's.
         let groups = (0..<3).map { _ in MultiThreadedEventLoopGroup(numberOfThreads: 1) }
         var mockServerSettings = MockServerSettings()
         mockServerSettings.sharesClock = true
@@ -221,10 +221,10 @@ struct HangingDiskTests {
         mockServer.go()
         #expect(await client.gets("100020"))
         disk.hang()
-        // The player's loop stands still.
+        // The player's loop is blocked.
         #expect(await Self.waits { disk.waitingThreads == 1 })
         for number in 0..<20 { #expect(try await client.pings("ping\(number)!")) }
-        // Who comes now is greeted, too.
+        // A new client gets its hello, too.
         let other = try await Client("/v1/stream", at: address)
         #expect(await other.gets("hello"))
         #expect(try await other.pings("pang"))

@@ -7,7 +7,7 @@ import Testing
 import TickertapeTesting
 import Wire
 
-/// Export, history and bars of the built program.
+/// The export, the history and the bars of the built program.
 @Suite("The program's history", .serialized, .timeLimit(.minutes(5 * Patience.factor)))
 struct HistoryProgramTests {
     private static let demo = "\(RunningProgram.sources)/Sources/Tickertape/Resources/demo.jsonl"
@@ -18,7 +18,7 @@ struct HistoryProgramTests {
         return (await program.ending(), program)
     }
 
-    /// All trades of the bundled recording, read by the plainest means.
+    /// Returns all trades of the bundled recording, read by the simplest means.
     private static func trades() throws -> (trades: [Trade], symbols: SymbolTable) {
         var reader = RecordingReader()
         reader.feed(ByteBuffer(string: try TemporaryFolder.text(of: Self.demo)))
@@ -57,7 +57,7 @@ struct HistoryProgramTests {
         }
         let rows = bars.isEmpty ? trades.count : minutes.count
         #expect(reader.output.hasPrefix("rows \(rows)\ntotal \(total)\n"), "\(reader.output)")
-        // A file that is there is somebody's.
+        // An existing file is never overwritten.
         let again = try await self.run(["export", Self.demo, "--csv", "--output", path])
         #expect(again.ending == .exit(1) && again.program.errors.contains("nothing is overwritten"))
     }
@@ -114,7 +114,7 @@ struct HistoryProgramTests {
         return curl.output
     }
 
-    /// The closed bars of an answer, as text by their starts.
+    /// Returns the closed bars of an answer, as text by their starts.
     private static func closed(_ answer: String) -> [String: Substring] {
         var bars: [String: Substring] = [:]
         for part in answer.split(separator: "{").dropFirst() where part.contains(#""closed":true"#) {
@@ -124,8 +124,8 @@ struct HistoryProgramTests {
         return bars
     }
 
-    /// Waits until the database has a bar that begins later than one which begins at `start`, ms since 1970: bars are written in
-    /// their order, each whole.
+    /// Waits until the database has a bar that begins after `start`, ms since 1970. Bars are written in order, and
+    /// atomically.
     private static func waits(forBarsBehind start: Int, in path: String) async throws {
         let end = ContinuousClock.now + .seconds(60) * Patience.factor
         let store = try HistoryStore(path: path)
@@ -154,10 +154,10 @@ struct HistoryProgramTests {
             let port = try #require(await program.relayPort(), "\(program.errors)")
             let path = "/v1/bars/BINANCE:BTCUSDT?width=1s&limit=10000"
             var bars = Self.closed(try await Self.get(path, port: port))
-            // What was there before is there again: it was on the disk for longer than it may take to get there.
+            // All earlier bars are there again: they were on the disk before the kill.
             for (start, bar) in before {
                 let now = try #require(bars[start], "\(start) is gone in round \(round)")
-                // The last of them may have been marked meanwhile.
+                // The last of them may have been marked as incomplete meanwhile.
                 #expect(now.prefix { $0 != "d" } == bar.prefix { $0 != "d" })
             }
             let end = ContinuousClock.now + .seconds(60) * Patience.factor
@@ -167,7 +167,7 @@ struct HistoryProgramTests {
                 bars = Self.closed(try await Self.get(path, port: port))
             }
             #expect(bars.count >= known + 3)
-            // Killed as soon as what it has told is written.
+            // Killed as soon as the bars that it has sent are written.
             let newest = try #require(
                 bars.keys.compactMap { RunningProgram.number(in: $0, behind: #""start":"#) }.max()
             )
@@ -183,7 +183,7 @@ struct HistoryProgramTests {
             ["history", "info", "--json", "--file", "\(folder.path)/tickertape-history-demo.sqlite"]
         )
         #expect(json.program.output.contains(#""recordings":4,"#))
-        // Nothing is old yet.
+        // Nothing is old enough.
         let prune = try await self.run(
             ["history", "prune", "--older-than", "1h", "--file", "\(folder.path)/tickertape-history-demo.sqlite"]
         )
@@ -224,7 +224,7 @@ struct HistoryProgramTests {
         _ = await first.ending()
         let (second, secondPort) = try await start("2.jsonl")
         let past = try await Self.get("/v1/trades/BINANCE:BTCUSDT?before=\(epoch):18&limit=3", port: secondPort)
-        // The object around them stands before the first trade.
+        // The first part is the object around the trades.
         let items = past.split(separator: "{").dropFirst(1)
         #expect(items.count == 3 && past.contains(#""complete":true"#), "\(past)")
         for item in items {

@@ -2,12 +2,12 @@ import Glibc
 import Testing
 import TickertapeTesting
 
-/// New files of commands that are ended before these are whole.
+/// The new files of commands that are ended early.
 @Suite("Files that are not finished", .serialized, .timeLimit(.minutes(5 * Patience.factor)))
 struct InterruptedCommandTests {
     private static let demo = "\(RunningProgram.sources)/Sources/Tickertape/Resources/demo.jsonl"
 
-    /// Waits until something is true.
+    /// Waits until a condition holds; fails after the time limit.
     private func eventually(_ condition: () -> Bool) async throws {
         let end = ContinuousClock.now + .seconds(60) * Patience.factor
         while !condition() {
@@ -52,7 +52,7 @@ struct InterruptedCommandTests {
         let program = try RunningProgram(RunningProgram.tickertape, ["recording", "repair", Self.demo, path])
         #expect(await program.ending() == .exit(1))
         #expect(try folder.read("new") == "mine")
-        // A whole one stays as well.
+        // A complete file stays, too.
         let whole = "\(folder.path)/whole"
         let repair = try RunningProgram(RunningProgram.tickertape, ["recording", "repair", Self.demo, whole])
         #expect(await repair.ending() == .exit(0))

@@ -3,14 +3,14 @@ import Glibc
 import Testing
 import TickertapeTesting
 
-/// The program on a terminal, with somebody who presses keys.
+/// The program on a terminal, with keys.
 @Suite("Keys at the program's screen", .serialized, .timeLimit(.minutes(5 * Patience.factor)))
 struct KeyProgramTests {
     private static func trade(_ symbol: String, _ price: String) -> String {
         #"{"data":[{"c":null,"p":\#(price),"s":"\#(symbol)","t":1723161255342,"v":0.02}],"type":"trade"}"#
     }
 
-    /// The program behind `script`, which gives it a terminal.
+    /// The program under `script`, which gives it a terminal.
     private struct OnTerminal {
         let program: RunningProgram
         private let keyboard = Pipe()
@@ -30,7 +30,7 @@ struct KeyProgramTests {
 
         func types(_ text: String) { self.keyboard.fileHandleForWriting.write(Data(text.utf8)) }
 
-        /// Waits until the terminal has been sent a text.
+        /// Waits until the terminal has received a text; `false` after the time limit.
         func shows(_ text: String) async -> Bool {
             for _ in 0..<600 * Patience.factor {
                 if self.program.output.contains(text) { return true }
@@ -70,13 +70,13 @@ struct KeyProgramTests {
         #expect(await request("subscribe", "BINANCE:ETHUSDT") == 1)
         server.send(Self.trade("BINANCE:BTCUSDT", "61837.63"), on: 1)
         #expect(await first.shows("61837.63"), "\(first.program.output)")
-        // The one of the settings goes like any other.
+        // The symbol of the settings can be removed like any other.
         first.types("\u{1B}[H-")
         #expect(await request("unsubscribe", "BINANCE:BTCUSDT") == 1)
         first.types("q")
         #expect(await first.program.ending() == .exit(0), "\(first.program.output)")
 
-        // The state of the ladder is for a restart loop, not for this test.
+        // The stored backoff is for restart loops, and would delay this test.
         for entry in try FileManager.default.subpathsOfDirectory(atPath: folder.path) where entry.hasSuffix(".attempts")
         {
             try FileManager.default.removeItem(atPath: "\(folder.path)/\(entry)")

@@ -5,9 +5,9 @@ import TLS
 import Testing
 import TickertapeTesting
 
-/// What the program keeps of clients that read nothing, and of those that have gone.
+/// The memory that the program holds for clients that do not read, and for those that have left.
 ///
-/// With a sanitizer the figures are those of its own books, which grow with all that was ever there.
+/// With a sanitizer the figures include the sanitizer's bookkeeping, which only grows.
 @Suite(
     "The program's memory",
     .serialized,
@@ -24,13 +24,13 @@ struct MemoryProgramTests {
         return #"{"data":[\#(trades.joined(separator: ","))],"type":"trade"}"#
     }
 
-    /// The memory that a process holds, in bytes (`VmRSS` of proc(5)).
+    /// Returns the resident memory of a process, in bytes (`VmRSS` of proc(5)).
     private static func resident(_ process: Int32) throws -> Int {
         let status = try String(contentsOfFile: "/proc/\(process)/status", encoding: .utf8)
         return try #require(RunningProgram.number(in: status.replacing(" ", with: ""), behind: "VmRSS:\t")) << 10
     }
 
-    /// Looks until the memory is below a limit, for so long at most; returns what it is then.
+    /// Waits until the memory is below a limit, or until the time limit; returns the last value.
     private static func resident(_ process: Int32, below limit: Int, within seconds: Int) async throws -> Int {
         let end = ContinuousClock.now + .seconds(seconds * Patience.factor)
         while true {
@@ -56,7 +56,7 @@ struct MemoryProgramTests {
         let port = try #require(await program.relayPort(), "\(program.errors)")
         let path = "/v1/trades/\(Self.symbol)?limit=10000"
         let request = "GET \(path) HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"
-        // The last trade has come, and an answer with all of them has been made once.
+        // The last trade has arrived, and one answer with all trades has been made.
         let end = ContinuousClock.now + .seconds(30 * Patience.factor)
         while ContinuousClock.now < end {
             let one = try Socket(port: port)
@@ -79,7 +79,7 @@ struct MemoryProgramTests {
             most = max(most, try Self.resident(program.processIdentifier))
         }
         #expect(statuses.count { $0 == "200" } >= 6 && Set(statuses) == ["200", "503"], "\(statuses)")
-        // The limit, and as much again for what the making leaves behind for a moment.
+        // The limit, and the same again for temporary memory.
         #expect(most - before < 64 << 20, "\((most - before) >> 20) MiB more than before")
         for client in clients { client.close() }
         let left = try await Self.resident(program.processIdentifier, below: before + 20 << 20, within: 15) - before
@@ -148,7 +148,7 @@ private final class Crowd: Sendable {
         self.port = port
     }
 
-    /// So many connect, and are clients then.
+    /// Connects this many clients, and waits for their upgrades.
     func come(_ count: Int) async throws {
         let (context, port) = (self.context, self.port)
         let channels = try await withThrowingTaskGroup(of: (any Channel).self) { group in
@@ -175,13 +175,13 @@ private final class Crowd: Sendable {
         self.members.add(channels)
     }
 
-    /// All of them leave.
+    /// Disconnects all clients.
     func leave() async throws {
         for channel in self.members.takeAll() { try? await channel.close() }
     }
 }
 
-/// The wait for the answer that opens a WebSocket.
+/// The wait for the response to an upgrade.
 private final class Welcome: ChannelInboundHandler {
     typealias InboundIn = ByteBuffer
 

@@ -2,7 +2,7 @@ import Glibc
 import Testing
 import TickertapeTesting
 
-/// The program without a screen, as scripts and status bars run it.
+/// The program without a screen, as in scripts and status bars.
 @Suite("The program's outputs", .serialized, .timeLimit(.minutes(5 * Patience.factor)))
 struct OutputProgramTests {
     private static let demo = "\(RunningProgram.sources)/Sources/Tickertape/Resources/demo.jsonl"
@@ -173,7 +173,7 @@ struct OutputProgramTests {
             "ws://127.0.0.1:\(server.port)",
             environment: ["FINNHUB_TOKEN": Canary.key]
         )
-        // A line a second at most: the price is late after five.
+        // At most one line a second; the price is late after five.
         let lines = await program.lines(12)
         let ages = lines.compactMap { RunningProgram.number(in: $0, behind: "BTCUSDT 61837.63 0.00% ") }
         #expect(ages.count > 5 && zip(ages, ages.dropFirst()).allSatisfy { $0 < $1 }, "\(lines) \(program.errors)")

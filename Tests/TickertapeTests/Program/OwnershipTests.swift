@@ -2,7 +2,7 @@ import Glibc
 import Testing
 import TickertapeTesting
 
-/// Several programs with one key, and one program started again and again.
+/// Several programs with the same key, and a program that restarts repeatedly.
 @Suite("Programs that share a key", .serialized, .timeLimit(.minutes(5 * Patience.factor)))
 struct OwnershipTests {
     private static let trade =
@@ -23,7 +23,7 @@ struct OwnershipTests {
         )
     }
 
-    /// How many connections the service was asked for, until now.
+    /// Returns the number of connections to the service so far.
     private func handshakes(_ server: ScriptedFinnhub) async throws -> Int {
         try await server.stop()
         var count = 0
@@ -48,7 +48,7 @@ struct OwnershipTests {
         #expect(await second.follows(relay: "127.0.0.1:\(port)"))
         #expect(second.errors.contains("another tickertape (pid \(first.processIdentifier)) holds the key"))
         #expect(second.errors.contains("the relay on ws://127.0.0.1:\(port) is that of another tickertape"))
-        // Whoever is attached and records, records what comes through the owner.
+        // A program that follows the owner records the owner's trades.
         let elsewhere = try self.start(
             server,
             folder,
@@ -58,7 +58,7 @@ struct OwnershipTests {
         #expect(await elsewhere.follows(relay: "127.0.0.1:\(port)"))
         #expect(await elsewhere.relayPort() != nil)
 
-        // The one on the same address is the one that is to follow.
+        // The one with the same address must take over.
         await self.stop(elsewhere)
         let begin = ContinuousClock.now
         first.send(signal: SIGKILL)
@@ -71,7 +71,7 @@ struct OwnershipTests {
         #expect(await second.printsError(of: "gap of"))
         let third = try self.start(server, folder, relay: "127.0.0.1:\(port)")
         #expect(await third.printsError(of: "another tickertape (pid \(second.processIdentifier)) holds the key"))
-        // The one that waits first, or it would take over.
+        // The waiting program stops first, since it would otherwise take over.
         await self.stop(third)
         await self.stop(second)
         #expect(try await self.handshakes(server) == 2)
@@ -86,12 +86,12 @@ struct OwnershipTests {
         defer { folder.remove() }
         let server = try await ScriptedFinnhub.start { _ in .play([.send(Self.trade)]) }
         let programs = try (0..<3).map { _ in try self.start(server, folder, relay: "127.0.0.1:0") }
-        // A follower that comes late to the owner's only trade says so.
+        // A follower that receives the owner's only trade late reports "late".
         let words = ["Z waiting", "Z late by the relay at"]
         for program in programs { #expect(await program.printsError(ofAny: words), "\(program.errors)") }
         for program in programs { #expect(await program.relayPort() != nil, "\(program.errors)") }
         #expect(programs.count { $0.errors.contains("by the relay at") } == 2)
-        // From the last to the first: nobody has to take over.
+        // The followers stop first, so that none takes over.
         for program in programs where program.errors.contains("by the relay at") { await self.stop(program) }
         for program in programs where !program.errors.contains("by the relay at") { await self.stop(program) }
         #expect(try await self.handshakes(server) == 1)
@@ -122,15 +122,15 @@ struct OwnershipTests {
         let begin = ContinuousClock.now
         for _ in 0..<20 {
             let program = try self.start(server, folder, relay: "off")
-            // On a busy machine it takes a second to begin.
+            // On a busy machine the start takes a second.
             #expect(await program.printsError(of: "connecting"), "\(program.errors)")
-            // Its life; nothing is waited for.
+            // The lifetime of the program; there is no event to wait for.
             try await Task.sleep(for: .milliseconds(900))
             program.send(signal: SIGKILL)
             #expect(await program.ending() == .signal(SIGKILL))
         }
         let took = ContinuousClock.now - begin
-        // The moments at which attempts may be made: a slow machine comes past more of them than six.
+        // The times at which attempts are allowed; a slow machine passes more than six of them.
         let allowed = [0, 0.5, 1.5, 3.5, 7.5, 15.5, 31.5, 63.5, 123.5].count { took >= .seconds($0) }
         let handshakes = try await self.handshakes(server)
         #expect(handshakes <= allowed, "\(handshakes) in \(took)")

@@ -3,10 +3,10 @@ import Testing
 import TickertapeTesting
 import Wire
 
-/// Places in recordings, and what is said where there is nothing.
+/// Places in recordings, and the messages about places that do not exist.
 @Suite("Places in recordings, from outside", .serialized, .timeLimit(.minutes(5 * Patience.factor)))
 struct PlaceProgramTests {
-    /// Three minutes from 2026-01-01 on; its header begins at a whole second, its first message 447 ms later.
+    /// Three minutes from 2026-01-01 on. The header has a whole second, and the first message follows 447 ms later.
     private static let demo = "\(RunningProgram.sources)/Sources/Tickertape/Resources/demo.jsonl"
 
     private func run(
@@ -17,7 +17,7 @@ struct PlaceProgramTests {
         return (status, program.output, program.errors)
     }
 
-    /// The demo without its header, and with that many seconds between its start and its first message.
+    /// Returns the demo without its header, and with this many seconds between its start and its first message.
     private func plain(in folder: TemporaryFolder) throws -> String {
         let text = try TemporaryFolder.text(of: Self.demo)
         return try folder.write(
@@ -123,10 +123,10 @@ struct PlaceProgramTests {
         let piece = "\(folder.path)/piece.jsonl"
         let cut = try await self.run(["recording", "cut", "--from", place, path, piece])
         #expect(cut.status == .exit(0), "\(cut.errors)")
-        // It says when it began, as far as its first trade tells.
+        // Its start is the likely one, derived from its first trade.
         let info = try await self.run(["recording", "info", piece])
         #expect(info.output.contains("from 2026-01-01T00:01:"), "\(info.output)")
-        // And so does what was made of it without a time, whose lines say that they have none.
+        // The same holds for a file made from it without a start time, whose lines have none.
         let (made, part) = ("\(folder.path)/made.jsonl", "\(folder.path)/part.jsonl")
         let repair = try await self.run(["recording", "repair", path, made])
         #expect(repair.status == .exit(0), "\(repair.errors)")
@@ -187,7 +187,7 @@ struct PlaceProgramTests {
         let path = "\(folder.path)/out.csv"
         let file = try await self.run(["export", Self.demo, "--csv", "--output", path] + flags)
         #expect(file.status == .exit(status))
-        // No file without a row is left behind.
+        // An export without rows leaves no file.
         #expect((try? folder.read("out.csv")) != nil ? status == 0 : status == 1)
     }
 }

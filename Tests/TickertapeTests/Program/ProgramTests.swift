@@ -6,12 +6,12 @@ import Testing
 import TickertapeTesting
 import Wire
 
-/// The built program, run as its users run it, with clients in another language.
+/// The built program as users run it, with clients in another language.
 @Suite("The program", .serialized, .timeLimit(.minutes(5 * Patience.factor)))
 struct ProgramTests {
     private static let demo = "\(RunningProgram.sources)/Sources/Tickertape/Resources/demo.jsonl"
 
-    /// The trade frames of a recording, as text.
+    /// Returns the trade frames of a recording as text.
     static func tradeFrames(of text: String) -> [String] {
         var reader = RecordingReader()
         reader.feed(ByteBuffer(string: text))
@@ -90,7 +90,7 @@ struct ProgramTests {
             default: nil
             }
         }
-        // The states of the feed and of the symbol may come before any price.
+        // The statuses of the feed and of the symbol may precede any price.
         let prices = messages.filter { message in
             switch message {
             case .snapshot, .price, .trades, .trade: true
@@ -101,7 +101,7 @@ struct ProgramTests {
             Issue.record("the first price is no snapshot: \(messages.prefix(5))")
             return
         }
-        // Some dozens; fewer where the machine lets prices grow old before it sends them.
+        // Some dozens; fewer if prices become old on a slow machine before they are sent.
         #expect(updates.count > 5)
         #expect(zip(updates, updates.dropFirst()).allSatisfy { $0.summary.price != $1.summary.price })
         #expect(zip(updates, updates.dropFirst()).allSatisfy { $0.summary.sequence < $1.summary.sequence })
@@ -169,10 +169,10 @@ struct ProgramTests {
             recording,
             environment: ["FINNHUB_TOKEN": Canary.key]
         )
-        // At its end the stand-in closes, and the feed reconnects: the first pass is then whole.
+        // At its end the mock server closes the connection, and the feed reconnects. The first pass is then complete.
         #expect(await recorder.printsError(of: "reconnecting"))
         recorder.send(signal: SIGTERM)
-        // Not before all of it is in the file.
+        // The recorder ends after everything is in the file.
         #expect(await recorder.ending() == .exit(0))
         server.send(signal: SIGTERM)
         #expect(await server.ending(atMost: .seconds(20)) == .exit(0))
@@ -188,7 +188,7 @@ struct ProgramTests {
     func untrusted() async throws {
         let server = try self.start("serve", Self.demo, "--listen", "127.0.0.1:0")
         #expect(await server.printsError(of: "--ca-out"))
-        // The authority is printed.
+        // The program prints the authority.
         #expect(await server.prints("-----END CERTIFICATE-----"))
         #expect(server.output.hasPrefix("-----BEGIN CERTIFICATE-----\n"), "\(server.output)")
         #expect(server.output.hasSuffix("-----END CERTIFICATE-----\n"), "\(server.output)")
@@ -269,7 +269,7 @@ struct ProgramTests {
     @Test("goes on when the recording's disk is full, says it once, and counts what is missing")
     func fullDisk() async throws {
         let folder = try TemporaryFolder()
-        // A file that may not grow beyond 64 blocks of 512 or 1024 bytes behaves as on a full disk.
+        // A limit of 64 blocks of 512 or 1024 bytes acts like a full disk.
         let shell = try RunningProgram(
             "/bin/sh",
             [
@@ -364,7 +364,8 @@ struct ProgramTests {
         let asked = ContinuousClock.now
         program.send(signal: SIGTERM)
         #expect(await program.ending() == .exit(0))
-        // Without it the end would wait for 10 s. The five seconds are the stop's own limits; a busy machine may add to them.
+        // Without the signal the end would wait for 10 s. The limits of the stop itself are five seconds, to which a
+        // busy machine may add.
         let took = ContinuousClock.now - asked
         #expect(took < .seconds(8), "\(took)")
         client.send(signal: SIGKILL)
@@ -451,7 +452,7 @@ struct ProgramTests {
 }
 
 extension String {
-    /// For each place where `marker` stands, the price before it in Finnhub's order of keys.
+    /// Returns the price before each occurrence of `marker`, in Finnhub's order of keys.
     fileprivate func components(around marker: String) -> [String] {
         var prices: [String] = []
         var rest = self[...]

@@ -5,7 +5,7 @@ import Testing
 import TickertapeTesting
 import Wire
 
-/// What `record` writes and `recording` says, from outside.
+/// The recordings of `record` and the output of `recording`, as users see them.
 @Suite("Recordings, from outside", .serialized)
 struct RecordingProgramTests {
     private static let demo = "\(RunningProgram.sources)/Sources/Tickertape/Resources/demo.jsonl"
@@ -34,12 +34,12 @@ struct RecordingProgramTests {
             }
             if name.hasSuffix(".jsonl") { names.append(name) }
         }
-        // "a.jsonl" stands behind "a-0002.jsonl" in the alphabet.
+        // "a.jsonl" sorts after "a-0002.jsonl".
         let later = names.filter { $0 != "a.jsonl" }.sorted()
         return (["a.jsonl"] + later).map { "\(folder.path)/\($0)" }
     }
 
-    /// The number behind a key in a line of JSON.
+    /// Returns the number after a key in a line of JSON.
     private func number(_ key: String, in line: some StringProtocol) -> Int? {
         RunningProgram.number(in: String(line), behind: "\"\(key)\":")
     }
@@ -96,7 +96,7 @@ struct RecordingProgramTests {
         let repair = try await self.run(["recording", "repair", broken, whole])
         #expect(repair.status == .exit(0) && repair.output.contains("1 damaged line was left out"))
         #expect(try await self.run(["recording", "verify", whole]).status == .exit(0))
-        // Nothing is written over what is there.
+        // An existing file is never overwritten.
         #expect(try await self.run(["recording", "repair", broken, whole]).status == .exit(1))
         let info = try await self.run(["recording", "info", whole])
         #expect(info.status == .exit(0) && info.output.contains("BINANCE:BTCUSDT: "), "\(info.output)")
@@ -195,7 +195,7 @@ struct RecordingProgramTests {
         #expect(missing.output.contains("\(paths[1]): intact"), "\(missing.output)")
         let repair = try await self.run(["recording", "repair", paths[0], "\(folder.path)/r.jsonl"])
         #expect(repair.output.contains("goes on in a-0002.jsonl"), "\(repair.output)")
-        // One that was made from others has lines of its own count.
+        // A file made from others numbers its lines itself.
         var lines = try folder.read("a.jsonl").split(separator: "\n")
         lines.removeSubrange(3..<8)
         let poor = try folder.write(lines.joined(separator: "\n") + "\n", to: "poor.jsonl")
@@ -219,7 +219,7 @@ struct RecordingProgramTests {
         #expect(one.rows.count == 8_848 && one.errors.contains("goes on in a-0002.jsonl"), "\(one.errors)")
         let all = try await rows(paths)
         #expect(all.rows == one.rows && !all.errors.contains("twice"), "\(all.errors)")
-        // In the order of a shell, and none: what goes on in another file is read there.
+        // In the shell's order and in reverse: continuation files are read after the file that they continue.
         for order in [paths.sorted(), paths.reversed()] {
             let rows = try await rows(order)
             #expect(rows.rows == one.rows && !rows.errors.contains("twice"), "\(rows.errors)")
@@ -233,7 +233,7 @@ struct RecordingProgramTests {
         #expect(behind.errors.contains("10 lines are missing"), "\(behind.errors)")
         func marked(_ rows: [Substring]) -> Int { rows.count { $0.hasSuffix(",true,0") } }
         #expect(marked(behind.rows) > marked(before.rows))
-        // Every bar that lacks trades says so.
+        // Every bar that lacks trades is marked.
         let known = Dictionary(
             before.rows.map { ($0.split(separator: ",").prefix(3).joined(separator: ","), $0) },
             uniquingKeysWith: { first, _ in first }
@@ -253,7 +253,7 @@ struct RecordingProgramTests {
             ["simulate", "--duration", "5m", "--rate", "1000", "--write", "new"],
         ] {
             let words = ([RunningProgram.tickertape] + command).map { "'\($0)'" }.joined(separator: " ")
-            // 64 KiB at most.
+            // At most 64 KiB.
             let shell = try RunningProgram(
                 "/bin/bash",
                 ["-c", "cd '\(folder.path)' && ulimit -f 64 && \(words)"],
@@ -305,7 +305,7 @@ struct RecordingProgramTests {
         let replay = ["--speed", "max", "--quiet", "--relay", "off"]
         let whole = try await self.run(["replay", paths[0]] + replay)
         #expect(whole.status == .exit(0) && whole.errors.contains("8847 trades"), "\(whole.errors)")
-        // A start with the same name compresses what is there.
+        // A start with the same name compresses the existing files.
         let again = try await self.run(["replay", Self.demo, "--to", "1s", "--record", paths[0]] + replay)
         #expect(again.status == .exit(0), "\(again.errors)")
         let packing = try RunningProgram(
@@ -327,7 +327,7 @@ struct RecordingProgramTests {
         #expect(part.status == .exit(0) && !part.errors.contains("8847 trades"), "\(part.errors)")
     }
 
-    /// `scripts/kill-recorder` does it 200 times, and holds the loss below a second, which a loaded machine may not.
+    /// `scripts/kill-recorder` repeats it 200 times and limits the loss to a second, which a loaded machine may exceed.
     @Test("survive SIGKILL at any moment under load: every file is intact, and nothing is missing before its end")
     func killed() async throws {
         let script = "\(RunningProgram.sources)/Tests/Clients/kill_recorder.py"
@@ -336,7 +336,7 @@ struct RecordingProgramTests {
         #expect(program.output.contains("killed 5 times"), "\(program.output)")
     }
 
-    /// Whether a test may have a disk of its own.
+    /// Whether a test may mount a file system.
     private static let mayMount = system("unshare --mount sh -c 'mount -t tmpfs tickertape /mnt' 2>/dev/null") == 0
 
     @Test(

@@ -2,7 +2,7 @@ import Glibc
 import Testing
 import TickertapeTesting
 
-/// A refused symbol, as those see it who connect to the program's relay.
+/// A refused symbol, as clients of the program's relay see it.
 @Suite("A symbol that the service refuses, at the relay", .serialized, .timeLimit(.minutes(3 * Patience.factor)))
 struct RefusedSymbolProgramTests {
     private static func trade(_ symbol: String) -> String {

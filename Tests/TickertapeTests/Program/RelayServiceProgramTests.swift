@@ -4,7 +4,7 @@ import NIOPosix
 import Testing
 import TickertapeTesting
 
-/// The relay of the whole program: who gets in, by which way, and what the program says of it.
+/// The relay of the whole program: its clients, its addresses, and the program's messages about them.
 @Suite("The program's relay and its door", .serialized, .timeLimit(.minutes(3 * Patience.factor)))
 struct RelayServiceProgramTests {
     private static let trade =
@@ -57,7 +57,7 @@ struct RelayServiceProgramTests {
         defer { folder.remove() }
         let server = try await ScriptedFinnhub.start { _ in .play([.send(Self.trade)]) }
         let file = folder.path + "/token"
-        // The rest of the folder is looked through for the token.
+        // The remaining files of the folder are searched for the token.
         defer { unlink(file) }
         try Data("\(Canary.key)\n".utf8).write(to: URL(fileURLWithPath: file))
         chmod(file, 0o600)
@@ -86,7 +86,7 @@ struct RelayServiceProgramTests {
         #expect(await stranger.printsError(of: "401"), "\(stranger.errors)")
         let health = try RunningProgram(RunningProgram.tickertape, ["health", "--relay", "0.0.0.0:\(port)"])
         #expect(await health.ending() == .exit(0), "\(health.errors)")
-        // Another program with the key uses the first one's relay.
+        // Another program with the key uses the relay of the first.
         let second = try self.run(server, folder, ["--relay", "off"] + token)
         #expect(await second.follows(relay: "127.0.0.1:\(port)"), "\(second.errors)")
         await self.stop(second, watch, byConfig, first)
@@ -118,7 +118,7 @@ struct RelayServiceProgramTests {
         #expect(await health.ending() == .exit(0), "\(health.errors)")
         #expect(health.output.contains("200"))
         let second = try self.run(server, folder, ["--relay", "off"])
-        // Of a long path the beginning is shown.
+        // Only the start of a long path is shown.
         #expect(await second.follows(relay: String(folder.path.prefix(20))), "\(second.errors)")
         await self.stop(second, watch, first)
         #expect(!FileManager.default.fileExists(atPath: path))

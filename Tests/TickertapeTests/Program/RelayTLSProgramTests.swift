@@ -3,7 +3,7 @@ import TLS
 import Testing
 import TickertapeTesting
 
-/// The built program with a certificate for its relay, and clients that are not ours.
+/// The built program with a certificate for its relay, and third-party clients.
 @Suite("The program's relay over TLS", .serialized, .timeLimit(.minutes(5 * Patience.factor)))
 struct RelayTLSProgramTests {
     private static let demo = "\(RunningProgram.sources)/Sources/Tickertape/Resources/demo.jsonl"
@@ -22,7 +22,7 @@ struct RelayTLSProgramTests {
         )
     }
 
-    /// What a program that ends by itself has printed.
+    /// Runs a program to its end, and returns its output.
     private func output(
         _ path: String,
         _ arguments: [String]

@@ -13,7 +13,7 @@ struct ReplayDiskTests {
         return try folder.write(lines.joined(), to: "a.jsonl")
     }
 
-    /// A library that lets reads inside of files fail, or hang, while a file says so.
+    /// Compiles a library that makes reads within files fail or hang while a control file exists.
     private static func library(in folder: TemporaryFolder) async throws -> String {
         let library = "\(folder.path)/disk.so"
         let compiler = try RunningProgram(

@@ -1,10 +1,10 @@
 import Glibc
 import NIOCore
 
-/// A port of 127.0.0.1 that the system gives to nobody else, and at which another program may listen meanwhile.
+/// A port of 127.0.0.1 that the system assigns to no other socket, and on which another program may listen meanwhile.
 ///
-/// It is bound and not listened at: Linux lets a second socket with `SO_REUSEADDR` have it then, as service managers open
-/// theirs, and takes it neither for one of port 0 nor for the near end of a connection (socket(7)).
+/// The socket is bound but does not listen. Linux then lets a second socket with `SO_REUSEADDR` bind the port, as
+/// service managers do, but does not choose it for port 0 or for the local end of a connection (socket(7)).
 struct ReservedPort {
     let number: Int
     private let descriptor: Int32
@@ -26,7 +26,7 @@ struct ReservedPort {
             close(descriptor)
             throw IOError(errnoCode: code, reason: "reserving a port")
         }
-        // Behind the family's two bytes, the more significant one first (ip(7)).
+        // After the two bytes of the family, in network byte order (ip(7)).
         self.number = Int(bound[2]) << 8 | Int(bound[3])
     }
 

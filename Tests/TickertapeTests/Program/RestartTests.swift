@@ -5,10 +5,10 @@ import Testing
 import TickertapeTesting
 import Wire
 
-/// A program that records is replaced while the market goes on, and its clients come back.
+/// The restart of a recording program while the market continues and its clients reconnect.
 @Suite("A restart", .serialized, .timeLimit(.minutes(5 * Patience.factor)))
 struct RestartTests {
-    /// One trade as the client had it.
+    /// One trade as the client received it.
     private struct Had: Equatable {
         var epoch: UInt64
         var sequence: UInt64
@@ -16,7 +16,7 @@ struct RestartTests {
         var number: Int
     }
 
-    /// A market that numbers its trades by their prices, and goes on whether anybody is connected or not.
+    /// A market that numbers its trades by their prices, and continues without a connection.
     private final class Market: Sendable {
         let server: ScriptedFinnhub
         private let listener = NIOLockedValueBox<Int?>(nil)
@@ -58,7 +58,7 @@ struct RestartTests {
             self.tasks.withLockedValue { $0 = [listening, trading] }
         }
 
-        /// Waits until so many trades more have happened.
+        /// Waits until this many more trades have happened.
         func goesOn(by count: Int) async throws {
             let end = self.newest + count
             while self.newest < end { try await Task.sleep(for: .milliseconds(5)) }
@@ -92,7 +92,7 @@ struct RestartTests {
         }
     }
 
-    /// The market's numbers that a recording holds.
+    /// Returns the market's numbers in a recording.
     private static func recorded(in folder: TemporaryFolder, epoch: UInt64) throws -> [Int] {
         let listing = try #require(opendir(folder.path))
         defer { closedir(listing) }
@@ -126,7 +126,7 @@ struct RestartTests {
         #expect(await manager.prints("told READY=1"), "\(manager.errors)")
         let port = try #require(RunningProgram.number(in: manager.output, behind: "listening "))
         let url = "ws://127.0.0.1:\(port)/v1/stream"
-        // One is there over the restart, and one left before it and comes back after it.
+        // One client stays connected until the restart; the other leaves before it and reconnects after it.
         let present = try self.python("resume_client.py", [url])
         let away = try self.python("resume_client.py", [url, "40"])
         #expect(await away.prints("left"))
@@ -149,7 +149,7 @@ struct RestartTests {
             let trades = Self.trades(in: client.output)
             let epochs = trades.reduce(into: [UInt64]()) { if $0.last != $1.epoch { $0.append($1.epoch) } }
             try #require(epochs.count == 2, "\(epochs)")
-            // Within a run everything, once and in order.
+            // Within a run, every trade arrives once and in order.
             for (one, next) in zip(trades, trades.dropFirst()) where one.epoch == next.epoch {
                 try #require(next.sequence == one.sequence + 1 && next.number == one.number + 1, "\(one) \(next)")
             }
@@ -157,7 +157,7 @@ struct RestartTests {
             let new = trades.filter { $0.epoch == epochs[1] }
             let last = try #require(old.last)
             let first = try #require(new.first)
-            // What nobody received is missing, and between the two runs stands a gap.
+            // Trades that no program received are missing, and a gap separates the two runs.
             #expect(first.number > last.number && first.sequence == 1)
             let lines = client.output.split(separator: "\n")
             let border = try #require(lines.firstIndex { $0.hasPrefix("trade \(epochs[1]) ") })
@@ -165,7 +165,7 @@ struct RestartTests {
             #expect(lines[start..<border].contains { $0.hasPrefix("gap ") }, "\(lines[start..<border])")
             let recorded = try Self.recorded(in: folder, epoch: epochs[0])
             #expect(recorded.count > 100)
-            // All that is in the recording was given out; the client that was there may have had more of a killed one.
+            // All recorded trades were delivered. The connected client may have received more from a killed program.
             if client === away {
                 #expect(last.number == recorded.last)
             } else {

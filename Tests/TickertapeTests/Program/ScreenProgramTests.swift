@@ -2,12 +2,12 @@ import Glibc
 import Testing
 import TickertapeTesting
 
-/// The screen of the built program, read by a terminal emulator that is not ours (pyte).
+/// The screen of the built program, read by a third-party terminal emulator (pyte).
 @Suite("The screen on a second terminal", .serialized, .timeLimit(.minutes(5 * Patience.factor)))
 struct ScreenProgramTests {
     private static let demo = "\(RunningProgram.sources)/Sources/Tickertape/Resources/demo.jsonl"
 
-    /// Runs the program in the emulator; see `Tests/Clients/screen.py` for the steps.
+    /// Runs the program in the emulator; `Tests/Clients/screen.py` documents the steps.
     private func screen(
         _ steps: [String],
         _ arguments: [String],
@@ -73,9 +73,9 @@ struct ScreenProgramTests {
             "wait:PLAYING", "key:\\x1a", "stopped", "restored", "size:40x10", "signal:CONT", "wait:PLAYING",
             "wait:BTCUSDT",
             "key:\\x1a", "stopped", "restored", "signal:CONT", "wait:PLAYING",
-            // By signals of others too: one that can be heard, and one that cannot.
+            // Stops by another process: one signal that can be handled, and one that cannot.
             "signal:TSTP", "stopped", "restored", "signal:CONT", "wait:PLAYING",
-            // The picture of before is still there: only a new one has the new size.
+            // The old screen is still there, so only a new one has the new size.
             "signal:STOP", "stopped", "size:80x24", "signal:CONT", "wait:PLAYING", "signal:TERM", "exit:0", "restored",
         ]
         let run = try self.screen(steps, ["--relay", "off"])
@@ -119,7 +119,7 @@ struct ScreenProgramTests {
         #expect(await first.prints("100,live\r"), "\(first.output) \(first.errors)")
         first.send(signal: SIGTERM)
         #expect(await first.ending(atMost: .seconds(10)) == .exit(0), "\(first.errors)")
-        // The scale of a chart of one price alone has none of these.
+        // A chart of a single price has none of these in its scale.
         let steps = [
             "size:100x30", "wait:200", "wait:┤ *150", "wait:┤ *100", "key:q", "exit:0", "restored",
         ]
@@ -254,7 +254,7 @@ struct ScreenProgramTests {
         #expect(await watch.prints("ok wait:^2026"), "\(watch.output) \(watch.errors)")
         try await ask(#"{"request":"pause"}"#)
         #expect(await watch.prints("ok wait:^◌ PAUSED"), "\(watch.output)")
-        // Who comes in the pause hears of it at once, on the screen and in a line.
+        // A client that connects during the pause is informed at once, on the screen and in a line.
         let later = try self.screen(
             ["size:100x24", "wait:^◌ PAUSED +REPLAY 1x demo", "wait:BTCUSDT", "absent:OLD", "key:q", "exit:0"],
             ["watch", "ws://127.0.0.1:\(port)"]
@@ -302,10 +302,10 @@ struct ScreenProgramTests {
             "wait:PRICE[^$]*105 ▲[^$]*104 ▼[^$]*109 ▲[^$]*101 ▲",
             "wait:high 109 ", "wait:low 100 ", "wait:volume 5\\b", "wait:trades 5", "wait:┤ *108", "key:+X:Y\\r",
             "wait:add a symbol: X:Y", "wait:Invalid symbol X:Y", "key:\\x1b", "absent:add a symbol",
-            // A symbol that went and comes again has its price at once, and its chart.
+            // A symbol that was removed and added again has its price at once, and its chart.
             "key:+BINANCE:ETHUSDT\\r", "wait:ETHUSDT +no price yet", "key:\\x1b[H", "key:-", "wait:BTCUSDT is removed",
             "absent:┤ *10\\d", "absent:BTCUSDT +105 ", "key:+BINANCE:BTCUSDT\\r",
-            // The price that the relay knows, and then the next.
+            // The price that the relay stores, and then the next one.
             "wait:BTCUSDT +105 ", "wait:BTCUSDT +106 ",
             "wait:┤ *10\\d", "key:q", "exit:0",
             "restored",
@@ -319,11 +319,11 @@ struct ScreenProgramTests {
         #expect(await watch.prints("ok wait:volume 1"), "\(watch.output) \(watch.errors)")
         await line.cut()
         #expect(await watch.prints("ok wait:no link"), "\(watch.output)")
-        // Prices of one second are one point of the chart, which then has no scale.
+        // Prices within one second are one point of the chart, which then has no scale.
         let begin = Self.now
         while Self.now == begin { try await Task.sleep(for: .milliseconds(5)) }
         for price in [101, 109, 104, 105] { server.send(Self.trade(price, at: Self.now), on: 0) }
-        // Nothing else tells that the relay has them.
+        // Only a client shows that the relay has them.
         let plain = try RunningProgram(
             RunningProgram.tickertape,
             ["watch", "ws://127.0.0.1:\(port)", "--format", "csv", "--fields", "price"]

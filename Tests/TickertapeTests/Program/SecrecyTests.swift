@@ -4,8 +4,8 @@ import Testing
 import TickertapeTesting
 import WebSocket
 
-/// The key against everything that the program writes. What the programs print here, and the files they leave, is also
-/// kept for `scripts/leaks`, which looks through the outputs of all tests.
+/// Searches everything that the program writes for the key. The programs' output and files are also kept for
+/// `scripts/leaks`, which searches the outputs of all tests.
 @Suite("The program's key", .serialized, .timeLimit(.minutes(5 * Patience.factor)))
 struct SecrecyTests {
     private let folder = ScratchFolder()
@@ -15,7 +15,7 @@ struct SecrecyTests {
     private static let otherTrade =
         #"{"data":[{"c":null,"p":61838,"s":"BINANCE:BTCUSDT","t":1723161255342,"v":0.02}],"type":"trade"}"#
 
-    /// A service that repeats the key wherever it can, and then sends a trade and stays.
+    /// A service that repeats the key wherever it can, then sends a trade and stays connected.
     private static func parrot() async throws -> ScriptedFinnhub {
         let key = Canary.key
         return try await ScriptedFinnhub.start { connection in
@@ -74,7 +74,7 @@ struct SecrecyTests {
             "BINANCE:BTCUSDT"
         )
         let trades = try self.python("\(clients)/finnhub_sample.py", "ws://127.0.0.1:\(port)/", "BINANCE:BTCUSDT")
-        // The second price comes on the last connection.
+        // The second price arrives on the last connection.
         #expect(await program.lines(2).count >= 2, "\(program.errors)")
         let fetch = """
             import urllib.request, urllib.error, sys
@@ -98,7 +98,7 @@ struct SecrecyTests {
             #expect(!isFound, "in \(name)")
             #expect(!text.isEmpty, "\(name) is empty, so there was nothing to look through")
         }
-        // It was there to be repeated: what stands in its place says so.
+        // The service did repeat the key: its replacement is in the output.
         #expect(program.errors.contains("(the key)"), "\(program.errors)")
         #expect(recording.contains(#"{\"type\":\"redacted\"}"#), "\(recording)")
         try await server.stop()
@@ -147,8 +147,8 @@ struct SecrecyTests {
             environment: Sanitizer.withBacktrace.merging(["SWIFT_BACKTRACE": "enable=yes"]) { $1 }
         )
         #expect(!(await program.lines(1)).isEmpty, "\(program.errors)")
-        // What a trap raises, the backtrace answers first; then the instruction traps again and nobody catches it. A signal
-        // that is only sent leaves the program running after the backtrace, so it is sent once more.
+        // After a real trap, the backtrace handler runs first, then the instruction traps again without a handler.
+        // After a signal from outside, the program continues after the backtrace, so the test sends it twice.
         program.send(signal: SIGILL)
         #expect(await program.printsError(of: "Backtrace took"), "\(program.errors)")
         program.send(signal: SIGILL)
@@ -192,13 +192,14 @@ struct SecrecyTests {
         ]
     )
     func misplaced(_ arguments: [String]) async throws {
-        // In the look of Finnhub's keys; put together here, since the log of the tests shows the test's own arguments.
+        // It has the form of Finnhub's keys. The test assembles it here, since the tests' log shows the test's
+        // arguments.
         let key = "c4nary0neverprinted7"
         let program = try RunningProgram(
             RunningProgram.tickertape,
             arguments.map { $0.replacing("KEY", with: key) }
         )
-        // Whatever is wrong about it, it is no success, and something is said.
+        // Every mistake has a failure status and a message.
         let ending = await program.ending()
         let isHelp = arguments[0] == "help"
         #expect(ending == .exit(64) || ending == .exit(78) || ending == .exit(1) || (isHelp && ending == .exit(0)))
@@ -223,7 +224,7 @@ struct SecrecyTests {
         ]
     )
     func arguments(_ arguments: [String]) async throws {
-        // Not in the test's own arguments, which the log of the tests shows.
+        // The test's arguments must not hold the key, since the tests' log shows them.
         let program = try RunningProgram(
             RunningProgram.tickertape,
             arguments.map { $0.replacing("KEY", with: Canary.key) }

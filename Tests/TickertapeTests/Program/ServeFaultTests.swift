@@ -1,7 +1,7 @@
 import Testing
 import TickertapeTesting
 
-/// The program against itself: `serve` with faults, and a client of it.
+/// The program's mock server with faults, and the program as its client.
 @Suite("`tickertape serve --fault`", .timeLimit(.minutes(2 * Patience.factor)))
 struct ServeFaultTests {
     private static let demo = "\(RunningProgram.sources)/Sources/Tickertape/Resources/demo.jsonl"

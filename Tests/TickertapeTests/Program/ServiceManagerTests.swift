@@ -13,7 +13,7 @@ struct ServiceManagerTests {
         ProcessEnvironment(variable: { environment[$0] }, userID: 1, processID: 99, parentID: 1, hasTerminal: false)
     }
 
-    /// A datagram socket at a path; a leading NUL makes one without a file.
+    /// Returns a datagram socket at a path; a leading NUL makes an abstract one.
     private func receiver(at path: [UInt8]) throws -> Int32 {
         let descriptor = socket(AF_UNIX, Int32(SOCK_DGRAM.rawValue), 0)
         try #require(descriptor >= 0)

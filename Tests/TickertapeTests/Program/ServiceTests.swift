@@ -4,7 +4,7 @@ import NIOPosix
 import Testing
 import TickertapeTesting
 
-/// The built program under something that starts and stops it as systemd does.
+/// The built program under a test double of systemd.
 @Suite("The program as a service", .serialized, .timeLimit(.minutes(5 * Patience.factor)))
 struct ServiceTests {
     private static let demo = "\(RunningProgram.sources)/Sources/Tickertape/Resources/demo.jsonl"
@@ -38,7 +38,7 @@ struct ServiceTests {
         )
         #expect(await manager.prints("listening "))
         let port = try #require(RunningProgram.number(in: manager.output, behind: "listening "))
-        // The setting says otherwise, and the socket wins.
+        // The socket overrides the setting.
         #expect(await manager.printsError(of: "the relay is on ws://127.0.0.1:\(port)/"), "\(manager.errors)")
         #expect(manager.errors.contains("relay.listen (127.0.0.1:9) is not used"))
         #expect(await manager.prints("told READY=1"))
@@ -48,7 +48,7 @@ struct ServiceTests {
         #expect(!(await client.lines(1)).isEmpty)
 
         manager.send(signal: SIGUSR1)
-        // The socket is there all the while.
+        // The socket exists throughout the restart.
         var waiting: [any Channel] = []
         while !manager.output.contains("ended "), waiting.count < 1_000 {
             waiting.append(try await self.connect(port))
@@ -63,7 +63,7 @@ struct ServiceTests {
         let health = try RunningProgram(RunningProgram.tickertape, ["health", "--relay", "127.0.0.1:\(port)"])
         #expect(await health.ending() == .exit(0), "\(health.errors)")
 
-        // Killed, it leaves the socket as well.
+        // A killed program leaves the socket, too.
         manager.send(signal: SIGUSR2)
         #expect(await manager.prints("told READY=1", times: 3))
         let again = try RunningProgram(RunningProgram.tickertape, ["health", "--relay", "127.0.0.1:\(port)"])
@@ -86,7 +86,7 @@ struct ServiceTests {
             ["--listen=127.0.0.1:\(port)", RunningProgram.tickertape, "--quiet", "--relay", "127.0.0.1:\(port)"]
         )
         #expect(await manager.printsError(of: "Listening on"))
-        // The first to connect starts it.
+        // The first connection starts it.
         let first = try await self.connect(port)
         #expect(await manager.printsError(of: "the relay is on ws://127.0.0.1:\(port)/"), "\(manager.errors)")
         let health = try RunningProgram(RunningProgram.tickertape, ["health", "--relay", "127.0.0.1:\(port)"])
@@ -98,7 +98,7 @@ struct ServiceTests {
 
     @Test("refuses a passed descriptor on which nothing can be accepted, in words, with the status for settings")
     func badDescriptor() async throws {
-        // The shell's own descriptor 3, which is a file.
+        // The shell's descriptor 3 is a file.
         let shell = try RunningProgram(
             "/bin/sh",
             ["-c", "LISTEN_PID=$$ LISTEN_FDS=1 exec '\(RunningProgram.tickertape)' --quiet 3</dev/null"]
@@ -141,7 +141,7 @@ struct ServiceTests {
         defer { folder.remove() }
         for name in ["tickertape.socket", "tickertape.service"] {
             let unit = try TemporaryFolder.text(of: "\(RunningProgram.sources)/config/systemd/\(name)")
-            // Verified is also that the program is there.
+            // The verification includes the program's existence.
             _ = try folder.write(unit.replacing("/usr/local/bin/tickertape", with: RunningProgram.tickertape), to: name)
         }
         let verify = try RunningProgram(
@@ -165,13 +165,13 @@ struct ServiceTests {
         defer { client.send(signal: SIGKILL) }
         let asked = ContinuousClock.now
         program.send(signal: SIGTERM)
-        // The first has been heard once nobody is let in.
+        // The first signal has been handled once connections are refused.
         while let channel = try? await self.connect(port) { try? await channel.close() }
         program.send(signal: SIGTERM)
         let ending = await program.ending()
         let took = ContinuousClock.now - asked
-        // One signal alone gives the client 4 s. Only the second ends the program with the signal's number, and only it ends
-        // it before.
+        // The first signal alone gives the client 4 s. Only the second can end the program with the signal's status, or
+        // earlier.
         #expect(ending == .exit(128 + SIGTERM) || (ending == .exit(0) && took < .seconds(4)), "\(took)")
     }
 }

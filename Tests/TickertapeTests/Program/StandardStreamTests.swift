@@ -2,7 +2,7 @@ import Glibc
 import Testing
 import TickertapeTesting
 
-/// What becomes of the program where its standard streams are closed, or take nothing.
+/// The program with standard streams that are closed or do not accept output.
 @Suite("The program's standard streams", .serialized, .timeLimit(.minutes(5 * Patience.factor)))
 struct StandardStreamTests {
     private static let demo = "\(RunningProgram.sources)/Sources/Tickertape/Resources/demo.jsonl"
@@ -11,7 +11,7 @@ struct StandardStreamTests {
         try RunningProgram("/bin/sh", ["-c", command])
     }
 
-    /// What a descriptor of a process is.
+    /// Returns the target of a process's descriptor.
     private func target(of descriptor: Int, in process: Int32) -> String {
         var name = [UInt8](repeating: 0, count: 256)
         let count = readlink("/proc/\(process)/fd/\(descriptor)", &name, name.count)

@@ -2,7 +2,7 @@ import Glibc
 import Testing
 import TickertapeTesting
 
-/// The commands that ask Finnhub's REST service, against the program's own stand-in.
+/// The commands that query Finnhub's REST service, against the program's mock server.
 @Suite("Symbols and news", .serialized, .timeLimit(.minutes(5 * Patience.factor)))
 struct SymbolsProgramTests {
     private static let demo = "\(RunningProgram.sources)/Sources/Tickertape/Resources/demo.jsonl"
@@ -56,7 +56,7 @@ struct SymbolsProgramTests {
         #expect(refused == .exit(1) && stranger.errors.contains("--ca-file"), "\(stranger.errors)")
         server.send(signal: SIGTERM)
         #expect(await server.ending() == .exit(0))
-        // The list is kept, so that nothing is asked.
+        // The list is cached, so there is no request.
         let (kept, keptEnding) = try await self.run(["symbols", "eth"] + place, folder)
         #expect(keptEnding == .exit(0) && kept.output.hasPrefix("BINANCE:ETHUSDT "), "\(kept.errors)")
         let (gone, goneEnding) = try await self.run(["symbols", "eth", "--exchange", "KRAKEN"] + place, folder)

@@ -3,10 +3,10 @@ import TLS
 import Testing
 import TickertapeTesting
 
-/// What a person sees of TLS: the built program against a scripted Finnhub with a certificate of the tests' authority.
+/// The output about TLS: the built program against a scripted Finnhub with a certificate of the tests' authority.
 @Suite("The program and the certificates", .serialized, .timeLimit(.minutes(5 * Patience.factor)))
 struct TLSProgramTests {
-    /// Runs the program against the server until `body` is through.
+    /// Runs the program against the server until `body` returns.
     private func withProgram(
         _ settings: [String],
         _ body: (RunningProgram, ScriptedFinnhub) async throws -> Void
@@ -30,7 +30,7 @@ struct TLSProgramTests {
         try await server.stop()
     }
 
-    /// The number of the first connection on which the program asked for a WebSocket; `nil` if it ends before, or never asks.
+    /// Returns the number of the first connection with an upgrade request; `nil` if the program ends before one.
     private func firstOpened(_ server: ScriptedFinnhub, by program: RunningProgram) async -> Int? {
         let opening = Task { () -> Int? in
             for await case .opened(let connection, _) in server.events { return connection }
@@ -57,7 +57,7 @@ struct TLSProgramTests {
                 )
             )
             _ = try folder.write(RevocationListTemplate().sign(by: Certificates.authority), to: "crl.pem")
-            // The first connection, at least, got no further than the handshake.
+            // At least the first connection ended in the handshake.
             #expect(try #require(await self.firstOpened(server, by: program)) > 0)
         }
     }

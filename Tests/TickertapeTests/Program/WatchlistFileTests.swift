@@ -46,7 +46,7 @@ struct WatchlistFileTests {
         defer { unlink("\(self.folder.path)/state/watchlist") }
         #expect(self.list(self.settings())?.save(["X:B"]) == nil)
         #expect(self.list(self.settings(["X:C"], origin: .file("/c.yaml")))?.load() == ["X:C"])
-        // Where they name the same again, whoever named them, it is the newest list from these.
+        // The file is valid again once the settings have the same list, from any origin.
         #expect(self.list(self.settings(["X:A"], origin: .file("/c.yaml")))?.load() == ["X:B"])
     }
 
@@ -99,7 +99,7 @@ struct WatchlistFileTests {
         #expect(list.load() == ["X:A"])
         #expect(list.save(["X:B"])?.contains("so the watchlist is not kept") == true)
         rmdir("\(path)/watchlist")
-        // A folder that others can write to is not to be believed.
+        // A folder that others can write to is not trusted.
         chmod(path, 0o777)
         #expect(self.list(self.settings()) == nil)
         #expect(self.warned.last?.contains("others can write") == true)

@@ -61,7 +61,7 @@ struct DisplayContradictionTests {
         #expect(throws: OperatorError.self) {
             try self.load(["--fields", "price"], environment: ["TICKERTAPE_DISPLAY_FORMAT": "oneline"])
         }
-        // Fields of a file are for the outputs that have them.
+        // Fields in a config file apply to the outputs that have fields.
         let file = try self.load([], environment: ["TICKERTAPE_DISPLAY_FIELDS": "price"])
         try file.refuseFields(of: .tui)
     }
@@ -81,7 +81,7 @@ struct DisplayContradictionTests {
         #expect(quiet.display.isQuiet)
         let once = try self.load(["--once"], environment: ["TICKERTAPE_DISPLAY_FORMAT": "tui"])
         #expect(once.display.isOnce)
-        // Both at once are one all the same, wherever they come from: nothing could be printed.
+        // Both together are an error even from different origins, since nothing could be printed.
         let error = #expect(throws: OperatorError.self) {
             try self.load(["--once"], environment: ["TICKERTAPE_DISPLAY_QUIET": "true"])
         }

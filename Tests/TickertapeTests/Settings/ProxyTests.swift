@@ -19,7 +19,7 @@ struct ProxyTests {
         return try Settings.load(flags: flags, environment: environment)
     }
 
-    /// `HOST:PORT` of the proxy to Finnhub, or to another address.
+    /// Returns `HOST:PORT` of the proxy to Finnhub, or to another address.
     private func proxy(
         _ environment: [String: String],
         yaml: String = "",

@@ -11,7 +11,7 @@ import Testing
 struct SettingsLayersTests {
     private let folder = ScratchFolder()
 
-    /// Loads with a config file of the given text.
+    /// Loads the settings with a config file of the given text.
     private func load(
         _ yaml: String? = nil,
         environment: [String: String] = [:],
@@ -20,7 +20,7 @@ struct SettingsLayersTests {
         var given = GivenFlags()
         given.configFile = yaml.map { self.folder.file("config.yaml", $0) }
         for (setting, texts) in flags { given.add(setting, texts, flag: "--\(setting.flags[0])") }
-        // An empty folder keeps the config files of whoever runs the tests out of them.
+        // An empty folder hides the config files of the user who runs the tests.
         return try Settings.load(
             flags: given,
             environment: ["XDG_CONFIG_HOME": self.folder.path].merging(environment) { $1 }
@@ -69,13 +69,13 @@ struct SettingsLayersTests {
     func everySettingEverywhere() throws {
         let tokenFile = self.folder.file("client-token", "sixteen-characters-or-more\n")
         for setting in Setting.all where !setting.isSecret && setting.key != "token-file" {
-            // Read as soon as it is known.
+            // This file is read while the settings are loaded.
             let usual = setting.key.hasPrefix("keys.") ? "ctrl-x" : ""
             let value = setting.key == "relay.token-file" ? tokenFile : Self.unusual[setting.key] ?? usual
             #expect(!value.isEmpty, "\(setting.key) needs a value in this test")
             let text = setting.isList ? "[\(value)]" : value
 
-            // One of a pair is an error without the other.
+            // A setting of a pair is an error without the other.
             let other = Self.partners[setting.key].flatMap { key in Setting.all.first { $0.key == key } }
             let beside = other.map { ($0, Self.unusual[$0.key] ?? "") }
 

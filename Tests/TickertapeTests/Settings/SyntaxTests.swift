@@ -54,7 +54,7 @@ struct SyntaxTests {
             ("Unexpected argument 'KEY'", "Unexpected argument 'WITHHELD'"), ("--KEY: no", "--WITHHELD: no"),
             ("KEY", "WITHHELD"), ("--set KEY=1, KEYKEY", "--set WITHHELD=1, WITHHELD"),
             ("cannot read KEY.jsonl", "cannot read WITHHELD.jsonl"), ("wss://h/?x=KEY", "wss://h/?x=WITHHELD"),
-            // A file's name is kept behind a slash; numbers, long words and short ones are none.
+            // A file name after a slash stays; numbers, long words and short ones are not keys.
             ("cannot read /nix/store/KEY/file", "cannot read /nix/store/KEY/file"), ("./KEY KEY", "./KEY WITHHELD"),
             ("12345678901234567890", "12345678901234567890"),
             ("abcdefghijklmnopqrstuvwxyz", "abcdefghijklmnopqrstuvwxyz"),
