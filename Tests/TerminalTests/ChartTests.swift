@@ -48,7 +48,7 @@ struct ChartTests {
         #expect(
             Self.samples(history, columns: 12, to: 12, now: 11, isCut: true)[9...] == [.unknown, .unknown, .unknown]
         )
-        // Several seconds to a column: the extremes are kept.
+        // With several seconds per column, the column has the extremes.
         let whole = Self.history([(2, "1"), (5, "2"), (8, "3")])
         #expect(Self.samples(whole, columns: 2, to: 12, now: 9)[0] == .traded(low: 1, high: 2, close: 2))
     }

@@ -32,7 +32,7 @@ func sampleRow(_ summary: SymbolSummary, age: Int64 = 0, skipped: UInt64 = 3) ->
     )
 }
 
-/// A row with a session of so many seconds behind it, a walk that ends at its price, and a tape.
+/// Returns a row with a session of this many seconds, a random walk that ends at the row's price, and a tape.
 func sampleSession(_ row: DisplayRow, seconds: Int64 = 900, gapAt: Int64? = nil, seed: UInt64 = 5) -> DisplayRow {
     var row = row
     var numbers = SeededGenerator(seed: seed)
@@ -193,7 +193,7 @@ func randomDisplayState(_ numbers: inout SeededGenerator) -> DisplayState {
     return state
 }
 
-/// A few prices at times that a clock might tell, or not.
+/// Adds a few prices, at plausible and implausible times.
 func randomHistory(of row: DisplayRow, _ numbers: inout SeededGenerator) -> DisplayRow {
     var row = row
     var time = sampleNoon.wall - .random(in: 0...90_000 * oneSecond, using: &numbers)
@@ -219,7 +219,7 @@ func randomHistory(of row: DisplayRow, _ numbers: inout SeededGenerator) -> Disp
     return row
 }
 
-/// Anything that a person might have chosen, or keys might have made of it.
+/// Returns a random choice, including states that only keys can produce.
 func randomDisplayChoice(_ numbers: inout SeededGenerator) -> DisplayChoice {
     var choice = DisplayChoice()
     choice.selected = Bool.random(using: &numbers) ? awkwardTexts.randomElement(using: &numbers) : nil
@@ -247,7 +247,7 @@ func randomDisplayChoice(_ numbers: inout SeededGenerator) -> DisplayChoice {
     return choice
 }
 
-/// Figures of any size.
+/// Returns random figures.
 func randomLatency(_ numbers: inout SeededGenerator) -> LatencyReport? {
     guard Bool.random(using: &numbers) else { return nil }
     let rows = LatencyPath.allCases.map { path in

@@ -108,7 +108,7 @@ struct DisplayTextTests {
         #expect(DisplaySettings { $0 == "NO_COLOR" ? "" : "xterm" }.depth == .sixteen)
         #expect(DisplaySettings { $0 == "LANG" ? "de_DE.UTF-8" : nil }.glyphs == .unicode)
         #expect(DisplaySettings { ["LC_ALL": "C", "LANG": "de_DE.UTF-8"][$0] }.glyphs == .ascii)
-        // The kernel's own console has a few hundred characters, and no Braille among them.
+        // The kernel's console has a few hundred characters and no Braille.
         #expect(DisplaySettings { ["TERM": "linux", "LANG": "de_DE.UTF-8"][$0] }.glyphs == .ascii)
         #expect(DisplaySettings { ["TERM": "xterm", "LANG": "de_DE.UTF-8"][$0] }.glyphs == .unicode)
     }
@@ -139,7 +139,7 @@ struct DisplayModelTests {
         )
         #expect(model.state.rows[0].direction == .up)
         #expect(model.state.rows[0].skipped == 5)
-        // The order is that of the subscription, whoever trades first.
+        // The order is the subscription's, regardless of the first trade.
         model.take(PriceUpdate(summary: sampleSummary("B", price: "1", open: "1"), skipped: 0), now: 3 * oneSecond)
         #expect(model.state.rows.map(\.summary.symbol) == ["B", "A"])
         model.take(

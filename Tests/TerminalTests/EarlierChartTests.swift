@@ -30,7 +30,7 @@ struct EarlierChartTests {
         DisplayModel(symbols: ["A", "B"], status: sampleStatus(.live, source))
     }
 
-    /// A screen that a relay has told the price of `B`, of so long ago.
+    /// Returns a screen to which a relay has reported the price of `B` with this age.
     private func reported(age: Int64 = 0) -> DisplayModel {
         var model = self.model()
         var summary = sampleSummary("B", price: "200")
@@ -68,7 +68,7 @@ struct EarlierChartTests {
             model.chart(summary, now: sampleNoon.monotonic)
             return try #require(model.state.rows.first).history.start != nil
         }
-        // Else what is older than the price that is known is the same, told again.
+        // Otherwise an older message about a known price is a repetition.
         #expect(try !taken(behind: nil) && !taken(behind: .lost))
         #expect(try taken(behind: .seek))
     }
@@ -88,7 +88,7 @@ struct EarlierChartTests {
         for (gap, isHole) in [(-5 * oneSecond, false), (0, false), (60 * oneSecond, true)] {
             var model = self.reported()
             let began = try #require(model.state.rows.first?.history.start)
-            // The last of the ten bars ends twenty seconds before that.
+            // The last of the ten bars ends twenty seconds before `endingAt`.
             let bars = self.bars("B", endingAt: BarWidth.second.start(of: began) + 21 * oneSecond - gap)
             model.begin(with: [bars], wall: sampleNoon.wall)
             let series = try #require(model.state.rows.first).history.series(span: nil)
@@ -98,7 +98,8 @@ struct EarlierChartTests {
         }
     }
 
-    /// Bars of a second that begin so many seconds before the second in which the session of `B` begins, then that session.
+    /// Adds bars of a second that begin this many seconds before the first second of the session of `B`, then the
+    /// session. Returns the number of gaps and of points.
     private func quiet(
         _ before: [Int64],
         incomplete: Set<Int64> = [],
@@ -122,7 +123,8 @@ struct EarlierChartTests {
         minutes.bars[0].width = BarWidth.minute.nanoseconds
         minutes.bars[0].start = BarWidth.minute.start(of: began)
         minutes.bars[0].isIncomplete = incompleteMinute
-        // The session must not begin with its minute, or the minute would say nothing of the time before.
+        // The session must not begin at the start of its minute, since the minute would then add nothing about the time
+        // before.
         #expect(began - minutes.bars[0].start > 0)
         model.begin(with: [all, minutes], wall: sampleNoon.wall)
         let series = try #require(model.state.rows.first).history.series(span: nil)
@@ -134,11 +136,11 @@ struct EarlierChartTests {
     )
     func quietSeam() throws {
         #expect(try self.quiet([20, 10, 0]) == (0, 3))
-        // The relay tells of no bar that reaches into the session.
+        // The relay sends no bar that reaches into the session.
         #expect(try self.quiet([20, 10]) == (1, 3))
         #expect(try self.quiet([20, 10, 0], incomplete: [0]) == (1, 3))
         #expect(try self.quiet([20, 10, 0], incomplete: [10]) == (2, 3))
-        // A gap within the session's minute, which no bar of a second saw.
+        // A gap within the session's minute, which no bar of a second has.
         #expect(try self.quiet([4, 0], incompleteMinute: true) == (1, 2))
         #expect(try self.quiet([1, 0], incompleteMinute: true) == (0, 2))
     }
@@ -148,7 +150,7 @@ struct EarlierChartTests {
     )
     func since() throws {
         let trades = Self.frame(of: try self.began(isRelayed: false))
-        // The session went up from 150 to 200, after bars that stood at 300.
+        // The session went up from 150 to 200, after bars at 300.
         #expect(trades.text.contains { $0.contains("since 05:31:02 UTC") }, "\(trades.text)")
         #expect(trades.ink == .falling)
         let relayed = Self.frame(of: try self.began(isRelayed: true))
@@ -159,7 +161,7 @@ struct EarlierChartTests {
         #expect(Self.frame(of: alone).ink == .rising)
     }
 
-    /// A session of two prices behind bars of another.
+    /// Returns a session of two prices after bars of another price.
     private func began(isRelayed: Bool, hasBars: Bool = true) throws -> DisplayState {
         var model = self.model()
         let summary = sampleSummary("B", price: "200", open: "150")
@@ -211,7 +213,7 @@ struct EarlierChartTests {
             DisplayView.frame(of: model.state, size: .init(columns: 80, rows: 24), now: sampleNoon).grid.line
         ).joined(separator: "\n")
         #expect(text.contains("OLD 30m00s") && !text.contains("┤"), "\(text)")
-        // The same once more, as after a break of the link.
+        // The same message again, as after a disconnection.
         var summary = model.state.rows[0].summary
         model.chart(summary, now: sampleNoon.monotonic)
         #expect(model.state.rows[0].history.start == nil)
@@ -220,7 +222,7 @@ struct EarlierChartTests {
         summary.sequence += 1
         model.chart(summary, now: sampleNoon.monotonic)
         #expect(model.state.rows[0].history.start == sampleNoon.wall)
-        // With bars of its time it stands in the chart, behind them.
+        // With bars of its time, it appears in the chart after them.
         for var model in [alone, model] {
             let earlier = self.bars("B", endingAt: sampleNoon.wall - 1_790 * oneSecond)
             model.begin(with: [earlier], wall: sampleNoon.wall)
@@ -232,7 +234,7 @@ struct EarlierChartTests {
             other.state.rows[0].history.start == nil,
             "all bars are of later, and it is not known what they have of it"
         )
-        // One of just now begins it, as a trade does.
+        // A recent price starts the chart, as a trade does.
         #expect(self.reported(age: 10 * oneSecond).state.rows[0].history.start != nil)
     }
 
@@ -254,7 +256,7 @@ struct EarlierChartTests {
         let series = model.state.rows[0].history.series(span: nil)
         #expect(series.count == 2 && series[1].low == 190 && series[1].high == 260)
         #expect(series[1].close == sampleDecimal("200") && !series[1].followsGap)
-        // A gap behind the first price, which came in the middle of its second.
+        // A gap after the first price, which came in the middle of its second.
         let points = PriceHistory(seconds: [first], minutes: []).followed(by: self.reported().state.rows[0].history)
         let samples = ChartSample.samples(
             of: points.series(span: nil),

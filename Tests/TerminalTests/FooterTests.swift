@@ -38,7 +38,7 @@ struct FooterTests {
             DisplayRelay.others(place, pid: 4_711), .closed(place), .waiting(place, reason: nil), .watched(place),
         ] {
             #expect(!Self.footer(relay).contains("client"))
-            // On a narrow screen it says less, and nothing that is not so.
+            // On a narrow screen it shows less, but nothing untrue.
             #expect(Self.footer(relay, columns: 40).contains("relay"), "\(Self.footer(relay, columns: 40))")
             #expect(!Self.footer(relay, columns: 40).contains("client"))
         }

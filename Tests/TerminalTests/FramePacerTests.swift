@@ -9,7 +9,7 @@ struct FramePacerTests {
     func cap() {
         var pacer = FramePacer(framesPerSecond: 10)
         var frames: [Int64] = []
-        // News every millisecond for three seconds of virtual time.
+        // An update every millisecond for three seconds of virtual time.
         for millisecond in Int64(0)..<3_000 {
             let now = millisecond * 1_000_000
             pacer.contentChanged()
@@ -49,7 +49,7 @@ struct FramePacerTests {
         #expect(Self.frames(of: { _ in 300 }, rate: 3_500).map(\.bytes).reduce(0, +) == 100 * 300)
         let large = Self.frames(of: { _ in 700 }, rate: 3_500).map(\.at).filter { $0 > 2 * oneSecond }
         for (one, next) in zip(large, large.dropFirst()) { #expect(next - one == 200_000_000) }
-        // What is as large as a whole screen of 200x60 still comes once a second.
+        // Frames as large as a whole screen of 200x60 are drawn once a second.
         let huge = Self.frames(of: { _ in 30_000 }, rate: 3_500).map(\.at)
         for (one, next) in zip(huge, huge.dropFirst()) { #expect(next - one == oneSecond) }
     }
@@ -71,7 +71,7 @@ struct FramePacerTests {
                     sum += frame.bytes
                     largest = max(largest, frame.bytes)
                 }
-                // News come every ten milliseconds, for which so much is earned.
+                // An update comes every ten milliseconds, which earns this much.
                 let earned = rate + rate / 100
                 #expect(sum <= earned + largest)
             }
@@ -134,7 +134,7 @@ struct FramePacerTests {
         #expect(pacer.next(now: 500_000_001) == .sleep(until: 1_500_000_000))
     }
 
-    /// Ten seconds of news every ten milliseconds: the frames that come of them.
+    /// Returns the frames from ten seconds of updates every ten milliseconds.
     private static func frames(of bytes: (Int64) -> Int, rate: Int) -> [(at: Int64, bytes: Int)] {
         var pacer = FramePacer(bytesPerSecond: rate)
         var frames: [(at: Int64, bytes: Int)] = []

@@ -105,7 +105,7 @@ struct LookTests {
                         Self.colour(palette.codes(CellStyle($0, .flash)), "48")
                     }
                     #expect(tints[0] != tints[1], "\(background) \(depth) \(hues)")
-                    // No grey: a tint has a hue.
+                    // A tint has a hue; grey has none.
                     #expect(
                         tints.allSatisfy { $0.map { $0 % 0x010101 != 0 } ?? false },
                         "\(background) \(depth) \(hues)"
@@ -115,7 +115,7 @@ struct LookTests {
         }
     }
 
-    /// A colour among parameters, as 0xRRGGBB; those of 256 by xterm's cube and greys.
+    /// Returns a colour in the parameters as 0xRRGGBB; those of 256 by xterm's cube and greys.
     private static func colour(_ codes: String, _ plane: String) -> Int? {
         let parts = codes.split(separator: ";")
         guard let start = parts.indices.first(where: { parts[$0] == plane && ["2", "5"].contains(parts[$0 + 1]) })
@@ -130,7 +130,7 @@ struct LookTests {
         return steps[place / 36] << 16 | steps[place / 6 % 6] << 8 | steps[place % 6]
     }
 
-    /// WCAG 2.2, contrast ratio.
+    /// The contrast ratio of WCAG 2.2.
     private static func contrast(_ one: Int, _ other: Int) -> Double {
         func luminance(_ colour: Int) -> Double {
             let parts = [16, 8, 0].map { shift -> Double in
@@ -143,7 +143,7 @@ struct LookTests {
         return (high + 0.05) / (low + 0.05)
     }
 
-    /// What the terminal said of itself, and the rest of its input.
+    /// Returns the terminal's answers, and the rest of its input.
     private static func read(_ bytes: some Sequence<UInt8>) -> (answers: TerminalAnswers, typed: [TerminalInput]) {
         var keys = TerminalKeys()
         var answers = TerminalAnswers()
@@ -213,7 +213,7 @@ struct CalmTests {
             frame.grid.cells.filter { $0.style.attributes.contains(.flash) }.count
         }
         let now = Self.frame(state, columns: columns)
-        // The last two digits; the large ones are of three columns and three lines, with a column between them.
+        // The last two digits. Large digits have three columns and three lines, with a column between them.
         #expect(flashing(now) == (columns == 40 ? 2 : 21))
         #expect(now.changesAt.map { $0 <= sampleNoon.monotonic + 300_000_000 } == true)
         #expect(flashing(Self.frame(state, after: 299_000_000, columns: columns)) > 0)
@@ -311,7 +311,7 @@ struct CalmTests {
         #expect(row.tape[63].price == sampleDecimal("136") && row.tape[0].skipped == 2)
         #expect(row.changed?.from == sampleDecimal("198"))
         model.gapFound(Gap(from: 0, to: 1, reason: "x", nextSequence: 1))
-        // A number of another epoch means another symbol.
+        // A number from another epoch may stand for another symbol.
         var others = SymbolTable()
         let stranger = others.intern("B")
         let other = try #require(stranger)

@@ -74,7 +74,7 @@ struct PaneTests {
         #expect(narrow[8].hasPrefix("▲ warning: /tmp/x.jsonl") && narrow[8].hasSuffix("  7 s ago"))
         #expect(narrow[8].count <= 40)
 
-        // Its end, where the cure stands, is not cut where there is room.
+        // The end has the hint and is not truncated if it fits.
         let medium = Self.screen(model.state, 80, 24)
         #expect(medium[21] == "▲ warning: /tmp/x.jsonl cannot be written: No space left on device;")
         #expect(medium[22] == "what comes now is missing there  7 s ago")
@@ -150,7 +150,7 @@ struct PaneTests {
                             )
                         }
                     }.first ?? 0
-                // In the log the newest is on top.
+                // The newest event is on top of the log.
                 let isLog = if case .list(.events, _) = pane { true } else { false }
                 let behind = isLog ? seen.last ?? 0 : 39 - (seen.last ?? 39)
                 #expect(

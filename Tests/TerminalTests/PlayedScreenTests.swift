@@ -93,7 +93,7 @@ struct PlayedScreenTests {
             #expect(!later.grid.cells.contains { $0.style.attributes.contains(.struck) })
             #expect(later.grid.title?.contains("OLD") == false)
         }
-        // A symbol that was quiet then is so for good.
+        // The status of a quiet symbol is final.
         var quiet = state
         quiet.symbolStates["BINANCE:BTCUSDT"] = SymbolStatus(symbol: "BINANCE:BTCUSDT", state: .quiet, since: 0)
         #expect(Self.text(Self.frame(quiet, (80, 24))).contains("QUIET"))

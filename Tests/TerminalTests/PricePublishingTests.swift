@@ -9,7 +9,7 @@ import Wire
 @testable import Measurements
 @testable import Terminal
 
-/// A display whose thread is the test, at ten seconds of a loop's clock.
+/// A display whose drawing thread is the test, at ten seconds of the loop's clock.
 private struct Resting {
     private let terminal: PseudoTerminal
     let display: TerminalDisplay
@@ -44,7 +44,7 @@ private struct Resting {
         self.prices.show(PriceUpdate(summary: summary, skipped: 0))
     }
 
-    /// What the screen has been given since it was asked the last time.
+    /// Returns the state that the screen has received since the last call.
     func given() -> DisplayState? {
         self.display.mailbox.withContent { mailbox in
             defer { mailbox.newest = nil }
@@ -74,7 +74,7 @@ struct PricePublishingTests {
         it.prices.show(update(2), age: oneSecond)
         it.loop.run()
         #expect(symbols() == ["C"])
-        // One that is nobody's all the same is told to be so behind it.
+        // A symbol that has no subscriber after all is removed afterwards.
         it.prices.symbolUnsubscribed("C", since: 0)
         it.loop.run()
         #expect(symbols() == [])
@@ -159,7 +159,7 @@ struct PricePublishingTests {
         let row = try #require(added.rows.first)
         #expect(it.price(added) == sampleDecimal("2") && row.arrived == 10 * oneSecond && row.summary.trades == 2)
         #expect(row.history.start == nil && added.waiting.isEmpty)
-        // The next trade counts, at the same price too.
+        // The next trade counts, even at the same price.
         var next = feed.batch([Frames.trade("A:B", "2")], received: 111 * oneSecond)
         next.receivedMonotonic = 51 * oneSecond
         it.advance(to: 51 * oneSecond)
@@ -196,7 +196,7 @@ struct PricePublishingTests {
         #expect(it.given() == nil)
         it.advance(to: 10_995_000_000)
         #expect(it.price(it.given()) == sampleDecimal("2"))
-        // The screen has drawn, and rests anew.
+        // The screen has drawn a frame, and rests again.
         it.display.rest.until = 12 * oneSecond
         it.advance(to: 11_100_000_000)
         it.show("3", 3)

@@ -2,11 +2,12 @@ import Glibc
 import Platform
 import TickertapeTesting
 
-/// A pair of descriptors with bytes between them, and reads that have a limit.
+/// One end of a pair of descriptors, with a time limit for reads.
 struct Reading {
     let descriptor: Int32
 
-    /// Reads until `isEnough`, the end, or `seconds` (of a patient machine) have passed; between two looks other tasks have their turn.
+    /// Reads until `isEnough`, the end, or the time limit in seconds, which ``Patience`` extends; other tasks run
+    /// between two reads.
     func until(_ seconds: Int64 = 10, _ isEnough: (String) -> Bool) async -> String {
         var bytes: [UInt8] = []
         let limit = SystemClock.monotonic() + seconds * 1_000_000_000 * Int64(Patience.factor)
@@ -26,7 +27,7 @@ struct Reading {
     }
 }
 
-/// A terminal without a person: what a program writes to `terminal` is read from `keyboard`, and the other way round.
+/// A terminal without a user: `keyboard` reads what a program writes to `terminal`, and the other way round.
 final class PseudoTerminal: Sendable {
     let keyboard: Int32
     let terminal: Int32
@@ -59,7 +60,7 @@ final class PseudoTerminal: Sendable {
         _ = Array(text.utf8).withUnsafeBytes { write(self.keyboard, $0.baseAddress, $0.count) }
     }
 
-    /// The modes that a program might leave behind.
+    /// The terminal's modes, which a program must restore.
     var modes: [UInt32] {
         var modes = termios()
         tcgetattr(self.terminal, &modes)

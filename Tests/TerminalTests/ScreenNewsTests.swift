@@ -12,7 +12,7 @@ struct ScreenNewsTests {
         Moment(monotonic: Self.start + after, wall: sampleNoon.wall + after)
     }
 
-    /// After its first frame, which has used up a second's bytes.
+    /// Returns a renderer after its first frame, which has used up the bytes of a second.
     private func renderer(_ state: DisplayState, look: DisplayLook = DisplayLook()) -> ScreenRenderer {
         var renderer = ScreenRenderer(DisplaySettings(depth: .none, look: look, bytesPerSecond: 1))
         renderer.published(state)
@@ -67,11 +67,11 @@ struct ScreenNewsTests {
         #expect(renderer.next(now: Self.start + 1) == .sleep(until: Self.start + left))
         renderer.published(state)
         #expect(renderer.next(now: Self.start + 1) == .sleep(until: Self.start + left))
-        // Prices that are published for the frame before would come too late, and the price that is not late seem so.
+        // Prices that were published for the preceding frame would be late then, although a newer price is not.
         #expect(renderer.allowed(now: Self.start + 1) == Self.start + left)
         #expect(renderer.next(now: Self.start + left) == .draw)
         _ = renderer.draw(state, size: .init(columns: 80, rows: 24), now: Self.time(left))
-        // Once it is said, it is said.
+        // The same status is not urgent again.
         renderer.published(state)
         #expect(renderer.next(now: Self.start + left) == .sleep(until: Self.start + left + oneSecond))
     }
@@ -81,7 +81,7 @@ struct ScreenNewsTests {
         var state = self.state
         state.publishedAt = Self.start - 100_000_000
         var renderer = self.renderer(state)
-        // It changed when the state above had been published and was not drawn yet.
+        // The price changed after the state above had been published, and before the next frame.
         state.rows[0].changed = (Self.start - 50_000_000, sampleDecimal("61837.51"))
         state.publishedAt = Self.start + 900_000_000
         renderer.forgetScreen()

@@ -19,7 +19,7 @@ struct ScreenRendererTests {
         Moment(monotonic: sampleNoon.monotonic + elapsed, wall: sampleNoon.wall + elapsed)
     }
 
-    /// A state whose price changed at that time.
+    /// Returns a state whose price changed at this time.
     private static func state(_ price: String, at elapsed: Int64, from before: String = "61837.63") -> DisplayState {
         var row = sampleRow(sampleSummary(price: price))
         row.arrived = Self.time(elapsed).monotonic
@@ -40,7 +40,7 @@ struct ScreenRendererTests {
         renderer.published(Self.state("61837.63", at: 0))
         let first = try #require(Self.draw(&renderer, at: 0))
         #expect(first.utf8.count > 400)
-        // Ten frames of a screen's first picture would be ten times the budget.
+        // Ten complete redraws would exceed the budget tenfold.
         renderer.forgetScreen()
         #expect(Self.draw(&renderer, at: Self.tenth) != nil)
         renderer.forgetScreen()
@@ -48,12 +48,12 @@ struct ScreenRendererTests {
         renderer.published(Self.state("61837.64", at: 2 * Self.tenth))
         #expect(Self.draw(&renderer, at: 3 * Self.tenth) == nil)
         #expect(renderer.allowed(now: Self.time(3 * Self.tenth).monotonic) > Self.time(5 * Self.tenth).monotonic)
-        // The feed breaks.
+        // The connection is lost.
         var broken = Self.state("61837.65", at: 2 * Self.tenth)
         broken.status = sampleStatus(.reconnecting(attempt: 1, retryAt: sampleNoon.wall + oneSecond))
         renderer.published(broken)
         #expect(try #require(Self.draw(&renderer, at: 3 * Self.tenth)).contains("RECONNECTING"))
-        // Somebody presses a key.
+        // The user presses a key.
         renderer.touched()
         #expect(Self.draw(&renderer, at: 4 * Self.tenth) != nil)
         renderer.published(broken)
@@ -65,7 +65,7 @@ struct ScreenRendererTests {
         var renderer = ScreenRenderer(Self.settings(nil))
         renderer.published(Self.state("61837.63", at: -oneSecond))
         #expect(try #require(Self.draw(&renderer, at: 0)).contains("48;5;22") == false)
-        // The next frame comes after half a second.
+        // The next frame is due after half a second.
         renderer.published(Self.state("61837.64", at: Self.tenth))
         #expect(try #require(Self.draw(&renderer, at: 5 * Self.tenth)).contains("48;5;22"))
         let after = try #require(Self.draw(&renderer, at: 6 * Self.tenth))
@@ -81,7 +81,7 @@ struct ScreenRendererTests {
             renderer.published(Self.state("1.0\(tenth)", at: tenth * Self.tenth))
             #expect(try #require(Self.draw(&renderer, at: tenth * Self.tenth)).contains("]2;") == false)
         }
-        // By the clock alone: nothing new has come.
+        // The clock alone causes the next frame.
         guard case .sleep(let until?) = renderer.next(now: Self.time(9 * Self.tenth).monotonic) else {
             Issue.record("nothing is due")
             return

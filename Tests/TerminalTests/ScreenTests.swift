@@ -73,7 +73,7 @@ struct ScreenTests {
         ]
     }()
 
-    /// Everything at once: a replay that is cut off, without its certificate's check, with gaps, a notice and an alert.
+    /// A state with everything: a disconnected replay with an unchecked certificate, gaps, a notice and an alert.
     private static var full: DisplayState {
         let reason = "the relay at \(Self.wide) has gone: " + String(repeating: "and nobody knows why ", count: 20)
         var state = DisplayState(
@@ -89,7 +89,7 @@ struct ScreenTests {
             let row = sampleRow(sampleSummary(symbol, price: price, open: "-5.25"), age: 90_000 * oneSecond)
             state.rows.append(sampleSession(row, seconds: 300, gapAt: 100))
             state.rows[state.rows.count - 1].summary.size = sampleDecimal("99999999999999.9999")
-            // More digits than the walk of a session could have.
+            // More digits than a random walk can have.
             state.rows[state.rows.count - 1].summary.high = sampleDecimal("123456789012345678")
         }
         state.waiting = [Self.wide, "X:Y"]
@@ -127,7 +127,7 @@ struct ScreenTests {
         return state
     }
 
-    /// What a terminal could not show as it stands there.
+    /// Returns the cells that a terminal could not display.
     private static func faults(in grid: ScreenGrid) -> [String] {
         var faults: [String] = []
         for line in 0..<grid.size.rows {
@@ -212,7 +212,7 @@ struct ScreenTests {
         #expect(text.hasSuffix("\u{1B}[?2026l"))
         var terminal = TerminalEmulator(size: size)
         terminal.feed(bytes)
-        // The last digit: three cells by three where the price is large, one wherever it stands small.
+        // The last digit has three cells by three in a large price, and one everywhere else.
         #expect((1...10).contains(terminal.cellsWritten), "\(terminal.cellsWritten)")
         #expect(bytes.count < 80)
     }
@@ -238,7 +238,7 @@ struct ScreenTests {
         terminal.feed(bytes)
         #expect(terminal.strange == [])
         #expect(terminal.text == (0..<24).map { row in (0..<80).map { new[row, $0].text }.joined() })
-        // Thirty digits in three looks: one byte each, at most four for the way, three changes of look and the last.
+        // Thirty digits in three styles: one byte each, at most four for the cursor, three style changes and the reset.
         #expect(bytes.count <= 30 * 5 + 40, "\(String(decoding: bytes, as: UTF8.self).debugDescription)")
     }
 

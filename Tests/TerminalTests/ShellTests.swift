@@ -7,14 +7,14 @@ import TickertapeTesting
 @testable import Terminal
 
 private let leave = "\u{1B}[?25h\u{1B}[?1049l"
-/// A state whose price has just arrived; the shell reads the real clock.
+/// A state whose price has just arrived; the loop reads the real clock.
 private var state: DisplayState {
     var fresh = sampleRow(sampleSummary())
     fresh.arrived = SystemClock.monotonic()
     return DisplayState(rows: [fresh], status: sampleStatus())
 }
 
-// One after the other: signals belong to the whole process.
+// Serialised, since signals belong to the whole process.
 @Suite("The display on a real terminal", .serialized)
 struct TerminalShellTests {
     @Test("It draws what is published, and a key gives the terminal back as it was", arguments: ["q", "\u{3}"])
@@ -47,7 +47,7 @@ struct TerminalShellTests {
         let asked = await terminal.screen.until { $0.contains("\u{1B}[c") }
         #expect(asked.contains("\u{1B}]11;?\u{1B}\\"))
         terminal.type("\u{1B}]11;rgb:ffff/ffff/ffff\u{1B}\\\u{C}\u{1B}[?62;22c")
-        // The green for a light background, twice: Ctrl-L was among the answers.
+        // The green for a light background, twice, since Ctrl-L was typed during the queries.
         let drawn = await terminal.screen.until {
             $0.split(separator: "\u{1B}[2J", omittingEmptySubsequences: false).count > 3 && $0.contains("38;5;28")
         }
@@ -77,7 +77,7 @@ struct TerminalShellTests {
         let display = try TerminalDisplay(output: terminal.terminal, settings: DisplaySettings(bytesPerSecond: nil))
         async let cause = display.run()
         #expect(await terminal.screen.until { $0.contains("\u{1B}[?1049h") }.contains("\u{1B}[?1049h"))
-        // Half a second in which nothing is to come: by its end the drawing thread sleeps.
+        // Nothing must arrive for half a second; the drawing thread then sleeps.
         let silence = SystemClock.monotonic() + oneSecond / 2
         #expect(await terminal.screen.until { _ in SystemClock.monotonic() > silence } == "")
         display.publish(state)
@@ -111,21 +111,21 @@ struct TerminalShellTests {
     @Test("While prices wait for the budget, what is urgent is heard at once")
     func hearsWhileResting() async throws {
         let terminal = try PseudoTerminal(columns: 40, rows: 10)
-        // Behind each frame prices wait for a second.
+        // After each frame, prices wait for a second.
         let display = try TerminalDisplay(output: terminal.terminal, settings: DisplaySettings(bytesPerSecond: 1))
         async let cause = display.run()
         display.publish(state)
         #expect(await terminal.screen.until { $0.contains("61837.63") }.contains("61837.63"))
         var isHeard = false
         let limit = SystemClock.monotonic() + 30 * oneSecond
-        // A busy machine may let the rest pass before this thread has its turn.
+        // On a busy machine the rest may end before this thread runs.
         for cents in Int64(0)..<20 where !isHeard {
             var prices = state
             prices.rows[0].summary.price = ExactDecimal(significand: 6_000_000 + cents, exponent: -2) ?? .zero
             let rest = display.rest.until
             display.publish(prices)
             while !isHeard, display.rest.until == rest, SystemClock.monotonic() < limit {
-                // It has these prices and has drawn no frame since, and waits to be called.
+                // The display has these prices, has drawn no frame since, and waits for a wake-up.
                 let isWaiting = display.mailbox.withContent { $0.newest == nil } && display.mailbox.sleeps
                 isHeard = isWaiting && display.rest.until == rest
                 await Task.yield()
@@ -163,7 +163,7 @@ struct TerminalShellTests {
             settings: DisplaySettings(framesPerSecond: 60, bytesPerSecond: nil)
         )
         async let cause = display.run()
-        // Nobody reads; a pseudo-terminal holds some kilobytes, and the first frame has more.
+        // The terminal is not read. A pseudo-terminal buffers some kilobytes, less than the first frame.
         var full = state
         full.rows = (0..<390).map { sampleRow(sampleSummary("VENUE:SYMBOL\($0)")) }
         let start = SystemClock.monotonic()
@@ -187,12 +187,12 @@ struct TerminalShellTests {
         var full = state
         full.rows = (0..<390).map { sampleRow(sampleSummary("VENUE:SYMBOL\($0)")) }
         display.publish(full)
-        // It begins to write, and nobody reads on.
+        // The display begins to write, and the terminal is not read.
         #expect(await terminal.screen.until { !$0.isEmpty } != "")
         let limit = SystemClock.monotonic() + 2 * oneSecond
         for _ in 0..<40 {
             display.call([UInt8](repeating: 7, count: 2_048))
-            // The loop has its turn with each, where it would take them.
+            // The loop gets time after each call, in which it could take it.
             let next = SystemClock.monotonic() + 20_000_000
             while SystemClock.monotonic() < min(next, limit), !display.mailbox.withContent({ $0.calls.isEmpty }) {
                 await Task.yield()
@@ -200,7 +200,7 @@ struct TerminalShellTests {
         }
         let waiting = display.mailbox.withContent { $0.calls.count }
         #expect(waiting == TerminalDisplay.maximumCallBytes)
-        // What waited comes when the terminal reads again.
+        // The waiting bytes arrive when the terminal is read again.
         let rest = await terminal.screen.until { $0.contains("\u{7}") }
         #expect(rest.utf8.count { $0 == 7 } <= TerminalDisplay.maximumCallBytes)
         async let drained = terminal.screen.until { $0.contains(leave) }

@@ -1,9 +1,9 @@
 import Glibc
 import Testing
 
-/// A text that a test expects, kept in a file of `Tests/Snapshots`, where pictures of many lines can be read.
+/// The expected text of a test, in a file of `Tests/Snapshots`, which shows screens of many lines legibly.
 ///
-/// `TICKERTAPE_WRITE_SNAPSHOTS=1` writes the files anew; look at the difference before you believe it.
+/// `TICKERTAPE_WRITE_SNAPSHOTS=1` rewrites the files; review the difference before committing it.
 enum SnapshotFile {
     private struct NotOpened: Error {
         var path: String

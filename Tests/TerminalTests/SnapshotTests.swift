@@ -8,7 +8,7 @@ import TickertapeTesting
 struct SnapshotTests {
     static let sizes: [(Int, Int)] = [(20, 1), (40, 10), (80, 24), (200, 60)]
 
-    /// The text of a screen between its edges.
+    /// Returns the text of a screen, with a border.
     private static func screen(
         _ state: DisplayState,
         _ choice: DisplayChoice,

@@ -29,7 +29,7 @@ struct SymbolStateTests {
         }
         model.symbolUnsubscribed("B")
         #expect(!self.lines(model).joined().contains("no such symbol"))
-        // One that a client of the relay asked for, and wants no more.
+        // A client of the relay subscribed to the symbol and unsubscribes again.
         model.symbolChanged(self.status("E", .refused(.overLimit, retryAt: 0), since: since))
         #expect(self.lines(model).joined().contains("over the limit of symbols"))
         model.symbolUnsubscribed("E")
@@ -59,13 +59,13 @@ struct SymbolStateTests {
         }
         model.symbolUnsubscribed("B")
         #expect(model.state.rows.map(\.summary.symbol) == ["A", "C"])
-        // A price that was held back till now, and what the board says, bring nothing back.
+        // Conflated prices and the board's rows do not bring a symbol back.
         model.take(update("B"), now: now)
         model.observe(sampleSummary("B", sequence: 18, trades: 18), now: now)
         #expect(model.state.rows.map(\.summary.symbol) == ["A", "C"])
         model.take(update("C"), now: now + 1)
         #expect(model.state.rows[1].arrived == now)
-        // One of the watchlist stays, whoever gives it up.
+        // A symbol of the watchlist stays, even if a client unsubscribes.
         model.symbolUnsubscribed("A")
         #expect(model.state.rows.map(\.summary.symbol) == ["A", "C"])
         model.symbolChanged(self.status("B", .asked, since: 0))
@@ -102,7 +102,7 @@ struct SymbolStateTests {
         model.symbolDenied("A")
         take("A")
         #expect(model.state.rows.map(\.summary.symbol) == ["B"] && model.state.symbolStates["A"] == nil)
-        // One that is there already stays, whatever is said of it.
+        // A symbol with a row stays after a denied subscription.
         model.symbolAwaited("B")
         model.symbolDenied("B")
         #expect(model.state.rows.map(\.summary.symbol) == ["B"])
@@ -124,10 +124,10 @@ struct SymbolStateTests {
         #expect(row.arrived == now - 90 * oneSecond && row.summary == known && row.direction == .none)
         #expect(row.changed == nil && row.skipped == 0 && row.history.start == nil)
         #expect(row.rate.tenthsPerSecond(now: now + 20 * oneSecond) ?? 0 == 0)
-        // One of which something is shown already knows more.
+        // A symbol with a price ignores an older one.
         model.recalled(sampleSummary("A", price: "1"), age: oneSecond, now: now)
         #expect(model.state.rows[0].summary.price == known.price)
-        // Asked for anew, it is no price of now for that.
+        // A new subscription does not make the price current.
         model.symbolChanged(self.status("B", .asked, since: sampleNoon.wall))
         #expect(self.lines(model).contains { $0.hasPrefix(" B") && $0.contains("OLD 1m30s") }, "\(self.lines(model))")
     }
@@ -178,10 +178,10 @@ struct SymbolStateTests {
         }
         model.symbolChanged(self.status("A", .live, since: 0))
         model.symbolChanged(self.status("B", .live, since: 0))
-        // It trades once in a quarter of an hour: the feed knows, and does not call it quiet.
+        // The symbol trades once in a quarter of an hour. The feed has learnt that, and does not report it as quiet.
         #expect(self.lines(model)[0].contains("LIVE") && line("B").contains(" 2m05s"))
         #expect(!line("B").contains("LATE") && !line("B").contains("OLD") && !line("B").contains("QUIET"))
-        // Prices from before the connection was made anew, of which the feed knows nothing more: the limits speak.
+        // Prices from before the reconnection, for which the feed has no other status; the age limits apply.
         model.symbolChanged(self.status("B", .asked, since: 0))
         #expect(line("B").contains("OLD 2m05s") && !line("A").contains("LATE"))
         model.symbolChanged(self.status("A", .asked, since: 0))

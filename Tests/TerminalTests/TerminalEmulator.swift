@@ -1,9 +1,9 @@
 import Market
 @testable import Terminal
 
-/// A terminal just large enough to obey ``ScreenPainter``: cursor, clearing, styles, wide characters, no wrapping.
+/// A minimal terminal emulator for ``ScreenPainter``: cursor, clearing, styles, wide characters, no wrapping.
 ///
-/// Anything that the painter has no business to send is counted in `strange`.
+/// `strange` lists everything that the painter must not send.
 struct TerminalEmulator {
     private(set) var columns: Int
     private(set) var rows: Int
@@ -96,7 +96,7 @@ struct TerminalEmulator {
     }
 
     private mutating func move(_ rows: Int, _ columns: Int) {
-        // Where the cursor is behind the last column, terminals disagree.
+        // Terminals disagree about the cursor's position after the last column.
         if self.isBehindEdge { self.strange.append("a step from behind the edge") }
         guard 0..<self.rows ~= self.row + rows, 0..<self.columns ~= self.column + columns else {
             self.strange.append("a step over the edge")
@@ -112,7 +112,7 @@ struct TerminalEmulator {
             return
         }
         let unit = ScreenText.units(String(Character(scalar)), columns: 2)
-        // Alone, a combining mark makes no unit.
+        // A combining mark alone forms no unit.
         if unit.isEmpty, self.column > 0 {
             let at = self.cells[self.row][self.column - 1].width == 0 ? self.column - 2 : self.column - 1
             self.cells[self.row][at].text.unicodeScalars.append(scalar)
@@ -124,7 +124,7 @@ struct TerminalEmulator {
             return
         }
         self.cellsWritten += 1
-        // Half of a wide character that is written over leaves a blank, as on real terminals.
+        // Overwriting half of a wide character leaves a blank, as on real terminals.
         if self.cells[self.row][self.column].width == 0, self.column > 0 {
             self.cells[self.row][self.column - 1] = .blank
         }
@@ -141,7 +141,7 @@ struct TerminalEmulator {
     }
 }
 
-/// How a terminal shows a character, by the parameters of `SGR` that it was told one after the other.
+/// The rendition of a character, from the parameters of all `SGR` sequences so far.
 struct TerminalRendition: Equatable {
     private(set) var attributes: Set<Int> = []
     private(set) var ink: [Int] = []

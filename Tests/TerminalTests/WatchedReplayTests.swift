@@ -16,7 +16,7 @@ struct WatchedReplayTests {
         return replay
     }
 
-    /// The recording's second at so many seconds after it was told.
+    /// Returns the replay's position in seconds, this many seconds after its report.
     private func at(_ replay: WatchedReplay, _ seconds: Int64) -> Int64? {
         replay.position(now: (7 + seconds) * Self.second).map { $0.at / Self.second }
     }
@@ -50,7 +50,7 @@ struct WatchedReplayTests {
         replay.traded(at: 400 * Self.second, sequence: 1)
         replay.traded(at: 390 * Self.second, sequence: 2)
         #expect(self.at(replay, 60) == 400)
-        // The trades of a demo have the times of now.
+        // The trades of a demo have current times.
         replay.traded(at: 9_000 * Self.second, sequence: 3)
         #expect(self.at(replay, 60) == 400)
         replay.traded(at: 1_000 * Self.second, sequence: 4)
@@ -64,7 +64,7 @@ struct WatchedReplayTests {
     @Test("is where it was moved to, whatever of the place before is told behind the move")
     func moved() {
         var replay = self.reported(self.position(50))
-        // What was on its way then, in front of the move and, held back by the relay, behind it.
+        // Trades in transit at the time of the move may arrive before its gap, or after it from the relay's queue.
         replay.traded(at: 900 * Self.second, sequence: 20)
         #expect(self.at(replay, 1) == 900)
         replay.took(self.gap(.seek, next: 22))
@@ -73,7 +73,8 @@ struct WatchedReplayTests {
         #expect(self.at(replay, 1) == 60)
         replay.traded(at: 70 * Self.second, sequence: 22)
         #expect(self.at(replay, 1) == 70)
-        // A gap of another kind moves nothing; behind it, and behind another link, numbers may have begun anew.
+        // Another kind of gap does not move the position. After it, and after a reconnection, sequence numbers may
+        // restart.
         replay.took(self.gap(nil, next: 1, symbol: "A"))
         replay.traded(at: 902 * Self.second, sequence: 2)
         #expect(self.at(replay, 1) == 70)

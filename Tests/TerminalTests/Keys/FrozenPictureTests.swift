@@ -16,7 +16,7 @@ struct FrozenPictureTests {
         self.controller.took(.key(key), state: self.state, now: self.now)
     }
 
-    /// Lets time pass, in which the feed brings a trade at every second.
+    /// Advances the time; the feed brings a trade every second.
     private mutating func waits(_ seconds: Int64, isTrading: Bool = true) {
         self.now.monotonic += seconds * oneSecond
         self.now.wall += seconds * oneSecond
@@ -49,12 +49,12 @@ struct FrozenPictureTests {
             let header = self.frame().grid.line(0)
             #expect(header.contains("● LIVE") && header.contains("FROZEN"), "\(header)")
             #expect(!self.text().contains("OLD") && !self.text().contains("LATE"))
-            // The title is of a price that is none of now.
+            // The price in the title is not current.
             #expect(self.frame().grid.title == "FROZEN 61837.63 A")
             #expect(self.frame().stateChangesAt.map { $0 > self.now.monotonic } ?? true)
         }
         #expect(self.text().contains("10m36s"))
-        // On one line the price is as old as it is.
+        // A screen of one line shows the price's true age.
         #expect(self.frame(80, 1).grid.line(0).contains("10m36s"))
     }
 
@@ -155,7 +155,7 @@ struct PausedPictureTests {
 
     private static func model(_ source: FeedStatus.Source) -> DisplayModel {
         var model = DisplayModel(symbols: ["X:A", "X:B"], status: sampleStatus(.live, source))
-        // Of one the feed says how it is, of the other nothing.
+        // The feed has a status for one symbol and none for the other.
         model.symbolChanged(SymbolStatus(symbol: "X:A", state: .live, since: 0))
         for symbol in ["X:A", "X:B"] {
             model.take(PriceUpdate(summary: sampleSummary(symbol), skipped: 0), now: sampleNoon.monotonic)
@@ -180,7 +180,7 @@ struct PausedPictureTests {
             #expect(frame.stateChangesAt == nil)
             #expect(Self.frame(model, after: seconds, rows: 1).1.contains("61837.63"))
         }
-        // Its age is told all the same.
+        // Its age is displayed nevertheless.
         #expect(Self.frame(model, after: 60).1.contains("1m00s"))
     }
 
@@ -212,7 +212,7 @@ struct PausedPictureTests {
         #expect(frame.grid.line(0).contains("● PLAYING") && !text.contains("OLD") && !text.contains("LATE"), "\(text)")
         #expect(Self.frame(model, after: 67).1.contains("LATE, no trade for 8 s"))
         #expect(Self.frame(model, after: 92).1.contains("STALE, no trade for 33 s"))
-        // Twice, and any number of times.
+        // Repeated pauses have the same effect.
         for number in Int64(0)..<100 {
             let at = sampleNoon.monotonic + (100 + number * 10) * oneSecond
             model.replayMoved(Self.position(isPaused: true), now: at)

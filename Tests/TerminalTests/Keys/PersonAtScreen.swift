@@ -2,7 +2,7 @@ import Market
 import TickertapeTesting
 @testable import Terminal
 
-/// A person at a screen with three symbols.
+/// A user at a screen with three symbols.
 struct PersonAtScreen {
     var controller: ScreenController
     var state: DisplayState
@@ -36,10 +36,10 @@ struct PersonAtScreen {
 
     var choice: DisplayChoice { self.controller.choice }
     var prompt: DisplayPrompt? { if case .prompt(let prompt) = self.choice.pane { prompt } else { nil } }
-    /// What the screen says in its line of warnings.
+    /// The text in the screen's notice line.
     var said: String? { self.shown.notice?.text }
 
-    /// What is drawn.
+    /// The drawn state.
     var shown: DisplayState { self.controller.shown(self.state, now: self.now.monotonic) }
 
     static let replaying = ReplayPosition(
@@ -51,7 +51,7 @@ struct PersonAtScreen {
 }
 
 extension DisplayRemote {
-    /// One that can do everything, but for what `change` takes away.
+    /// Returns a remote that can do everything, except what `change` removes.
     static func sample(_ change: (inout DisplayRemote) -> Void = { _ in }) -> DisplayRemote {
         var remote = DisplayRemote(without: "")
         remote.subscribe = .can { _ in nil }

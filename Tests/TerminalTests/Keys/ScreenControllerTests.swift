@@ -18,14 +18,14 @@ struct ScreenControllerTests {
         #expect(person.choice.selected == "X:C")
         person.presses(.named(.enter))
         #expect(person.choice.opened == "X:C")
-        // One that is open is turned over like a page.
+        // If a symbol is open, the next one opens in its place.
         person.presses(.named(.up))
         #expect(person.choice.opened == "X:B" && person.choice.selected == "X:B")
         person.presses(.named(.left))
         #expect(person.choice.opened == "X:A")
         person.presses(.named(.escape))
         #expect(person.choice.opened == nil && person.choice.selected == "X:A")
-        // Sorted by name the other way round, the next one down is another one.
+        // In descending order of the names, the next symbol down is another one.
         person.presses("s", "S", .named(.home))
         #expect(person.choice.order == .symbol && person.choice.isReversed && person.choice.selected == "X:C")
         person.presses("s")
@@ -68,7 +68,7 @@ struct ScreenControllerTests {
     func scrolls() {
         var person = PersonAtScreen()
         person.state.events = (0..<30).map { DisplayEvent(time: $0, text: "\($0)", isTrouble: false) }
-        // The newest is on top, so down leads to the older ones.
+        // The newest event is on top, so the down key moves to older ones.
         person.presses("e", "j", "j")
         #expect(person.choice.pane == .list(.events, at: 2))
         person.presses(.named(.pageDown))
@@ -77,7 +77,7 @@ struct ScreenControllerTests {
         #expect(person.choice.pane == .list(.events, at: 29))
         person.presses(.named(.home), "k")
         #expect(person.choice.pane == .list(.events, at: 0))
-        // The selection behind the pane stays where it is.
+        // The selection behind the pane stays.
         #expect(person.choice.selected == nil)
     }
 
@@ -107,7 +107,7 @@ struct ScreenControllerTests {
         #expect(seen.count == keys.count, "\(keys.map(\.meaning).filter { !seen.contains($0) })")
         guard case .list(.help, let scrolled) = person.choice.pane else { throw Missing() }
         #expect(scrolled == end)
-        // The first key up moves at once.
+        // The first press of the up key scrolls at once.
         person.presses("k")
         #expect(person.choice.pane == .list(.help(keys), at: max(end - 1, 0)))
         person.presses(.named(.home))

@@ -10,11 +10,11 @@ struct SymbolQuestionTests {
         var person = PersonAtScreen(remote: .sample { $0.search = .cannot("no list here") })
         #expect(person.presses("+") == [])
         #expect(person.prompt?.title == "add a symbol" && person.prompt?.message == "no list here")
-        // Letters are no commands here.
+        // In a prompt, letters are not commands.
         #expect(person.types("X:q") == [])
         #expect(person.prompt?.text == "X:q" && person.prompt?.caret == 3)
         #expect(person.presses(.named(.enter)) == [.subscribe("X:q")])
-        // Enter held down asks once.
+        // A repeating Enter key submits once.
         #expect(person.presses(.named(.enter)) == [])
         person.receives(.subscribed("X:q", problem: "all 50 places are taken"))
         #expect(person.prompt?.message == "all 50 places are taken" && person.prompt?.text == "X:q")
@@ -31,10 +31,10 @@ struct SymbolQuestionTests {
         person.presses(.named(.enter), .named(.escape))
         person.receives(.subscribed("X:D", problem: "no place"))
         #expect(person.choice.pane == nil && person.said == "no place")
-        // The next key takes the words away.
+        // The next key removes the message.
         person.presses("j")
         #expect(person.said == nil)
-        // Another line was opened: it is not closed by the answer to the one before.
+        // The answer for the previous prompt does not close a new one.
         person.presses("+")
         person.types("X:E")
         person.receives(.subscribed("X:D", problem: nil))
@@ -60,7 +60,7 @@ struct SymbolQuestionTests {
         ]
         person.presses("+")
         #expect(person.types("b") == [.search("b", number: 1)])
-        // One search at a time: what is typed meanwhile waits for its answer.
+        // Only one search runs at a time; the text typed meanwhile waits for its answer.
         #expect(person.types("it") == [])
         #expect(person.receives(.found([], number: 1, problem: nil)) == [.search("bit", number: 2)])
         #expect(person.receives(.found([fits[1]], number: 1, problem: nil)) == [])
@@ -115,7 +115,7 @@ struct SymbolQuestionTests {
         person.types("z")
         person.receives(.found([], number: 3, problem: "no key: set FINNHUB_TOKEN"))
         #expect(person.prompt?.message == "no key: set FINNHUB_TOKEN")
-        // By a name's letters in another case the suggestion is meant.
+        // A name in another case selects the suggestion.
         person.presses(.named(.escape), "+")
         person.types("x:y")
         person.receives(.found([.init(text: "X:Y", note: "")], number: 4, problem: nil))
@@ -125,7 +125,7 @@ struct SymbolQuestionTests {
     @Test("A line takes pasted text, 128 characters at most, and is edited as in a shell")
     func edits() {
         var person = PersonAtScreen(remote: .sample { $0.search = .cannot("no list") })
-        // Outside of a line, pasted text is nothing.
+        // Outside a prompt, pasted text is ignored.
         #expect(person.controller.took(.pasted("q"), state: person.state, now: person.now) == [])
         #expect(person.choice.pane == nil)
         person.presses("+")
@@ -135,7 +135,7 @@ struct SymbolQuestionTests {
         #expect(person.prompt?.text == "IxNANCE:BTCUSDT" && person.prompt?.caret == 2)
         person.presses(.named(.left), .control("k"), .named(.end), "é")
         #expect(person.prompt?.text == "Ié" && person.prompt?.caret == 2)
-        // A mark joins the character before it, and both go at once.
+        // A combining mark joins the preceding character, and both are deleted together.
         person.presses("e")
         person.types("\u{301}")
         #expect(person.prompt?.text == "Iée\u{301}" && person.prompt?.caret == 3)

@@ -6,7 +6,7 @@ import Testing
 struct TerminalKeysTests {
     private static let millisecond: Int64 = 1_000_000
 
-    /// A machine with the time of a test; each piece of input comes at once.
+    /// The parser with the test's clock; the bytes of one input arrive at once.
     private struct Typist {
         var keys = TerminalKeys()
         var now: Int64 = 5_000_000_000
@@ -17,7 +17,7 @@ struct TerminalKeysTests {
 
         mutating func types(_ text: String) -> [TerminalInput] { self.types(Array(text.utf8)) }
 
-        /// Nothing is typed for so long; gives what that completes.
+        /// Advances the time without input; returns what that completes.
         mutating func waits(milliseconds: Int64) -> [TerminalInput] {
             let end = self.now + milliseconds * TerminalKeysTests.millisecond
             var completed: [TerminalInput] = []
@@ -44,7 +44,7 @@ struct TerminalKeysTests {
         #expect(
             typist.types([0xFF, 0xC3, UInt8(ascii: "a"), 0x80, 0xE2, 0x82, UInt8(ascii: "b")]) == Self.keys("a", "b")
         )
-        // An overlong slash, half of a surrogate pair, and beyond Unicode.
+        // An overlong slash, half of a surrogate pair, and a value beyond Unicode.
         #expect(typist.types([0xC0, 0xAF, 0xED, 0xA0, 0x80, 0xF4, 0x90, 0x80, 0x80]) == [])
         #expect(typist.types("c") == Self.keys("c"))
     }
@@ -71,7 +71,7 @@ struct TerminalKeysTests {
     }
 
     private static let swallowed = [
-        // With Ctrl or Alt, unknown ones, a focus event, and a terminal's answers.
+        // Sequences with Ctrl or Alt, unknown ones, a focus event, and answers of a terminal.
         "\u{1B}[1;5q", "\u{1B}[1;5A", "\u{1B}Oq", "\u{1B}q", "\u{1B}[I", "\u{1B}[?2026;2$y", "\u{1B}[?62;4;6c",
         "\u{1B}]11;rgb:1e1e/1e1e/qqqq\u{7}", "\u{1B}]11;rgb:ffff/ffff/ffff\u{1B}\\", "\u{1B}Pqqq\u{1B}\\",
         "\u{1B}_Gq\u{1B}\\", "\u{1B}[Mqqq", "\u{1B}[[A", "\u{9B}q", "\u{9D}0;q\u{7}", "\u{1B}[<0;1;1M",
@@ -97,7 +97,7 @@ struct TerminalKeysTests {
         for cut in bytes.indices {
             var typist = Typist()
             var pieces = typist.types(bytes[..<cut])
-            // As long as a line may take over a sequence.
+            // The longest time that a connection may take for a sequence.
             typist.now += 40 * Self.millisecond
             #expect(typist.waits(milliseconds: 0) == [])
             pieces += typist.types(bytes[cut...])
@@ -120,7 +120,7 @@ struct TerminalKeysTests {
                     _ = typist.waits(milliseconds: .random(in: 1...700, using: &numbers))
                 }
             }
-            // A silence ends everything: the next key is one.
+            // A silence ends every sequence, and the next byte is a key.
             _ = typist.waits(milliseconds: 11_000)
             #expect(typist.keys.deadline == nil)
             #expect(typist.types("n") == Self.keys("n"))
@@ -133,17 +133,17 @@ struct TerminalKeysTests {
         #expect(typist.types("\u{1B}") == [])
         #expect(typist.waits(milliseconds: 49) == [])
         #expect(typist.waits(milliseconds: 1) == Self.keys(.named(.escape)))
-        // What is typed after it is a key of its own, ...
+        // A byte after it is a key, ...
         #expect(typist.types("l") == Self.keys("l"))
-        // ... and the rest of a sequence that came late is none.
+        // ... and the late rest of a sequence is not.
         #expect(typist.types("\u{1B}") == [])
         #expect(typist.waits(milliseconds: 60) == Self.keys(.named(.escape)))
         #expect(typist.types("[1;5q[A") == Self.keys("[", "A"))
-        // A bracket that comes long after an Esc is a bracket.
+        // A bracket long after an Esc is a key.
         #expect(typist.types("\u{1B}") == [])
         #expect(typist.waits(milliseconds: 400) == Self.keys(.named(.escape)))
         #expect(typist.types("]") == Self.keys("]"))
-        // Two are one: the second may begin a sequence.
+        // The second of two Esc may begin a sequence.
         #expect(typist.types("\u{1B}\u{1B}[A") == Self.keys(.named(.up)))
     }
 
@@ -176,10 +176,10 @@ struct TerminalKeysTests {
             Self.typed("\u{1B}[200~q\r\nBTC\t\u{1B}[A\u{7}é\u{9B}\u{1B}[201~x") == [.pasted("q  BTC [Aé"), .key("x")]
         )
         #expect(Self.typed("\u{1B}[200~\u{1B}[201~") == [.pasted("")])
-        // Half an end mark, an end mark behind an Esc, and an end mark without a beginning.
+        // Half an end mark, an end mark after an Esc, and an end mark without a start.
         #expect(Self.typed("\u{1B}[200~a\u{1B}[201b\u{1B}\u{1B}[201~") == [.pasted("a[201b")])
         #expect(Self.typed("\u{1B}[201~x") == Self.keys("x"))
-        // A flood is cut off, and its end still found.
+        // A long paste is truncated, and its end is still found.
         let flood = "\u{1B}[200~" + String(repeating: "q", count: 1_000_000) + "\u{1B}[201~x"
         #expect(Self.typed(flood) == [.pasted(String(repeating: "q", count: TerminalKeys.maximumPasted)), .key("x")])
     }

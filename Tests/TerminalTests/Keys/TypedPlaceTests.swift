@@ -23,7 +23,7 @@ struct TypedPlaceTests {
         #expect(try self.parse(" 5:30:01.5 ") == .time(self.midnight + 330 * minute + 1_500_000_000))
         #expect(try self.parse("2026-11-21 05:30") == .time(self.midnight + 330 * minute))
         #expect(try self.parse("2026-11-21T05:30:00Z") == .time(self.midnight + 330 * minute))
-        // The minute in which the recording begins is in it.
+        // The minute in which the recording begins is valid.
         #expect(try self.parse("05:21") == .time(self.position.start))
         #expect(try self.parse("+30s") == .time(sampleNoon.wall + 30 * oneSecond))
         #expect(try self.parse("-1m30s") == .time(sampleNoon.wall - 90 * oneSecond))

@@ -35,7 +35,7 @@ struct FreshPriceWaitTests {
         var gate = self.gate(nil)
         #expect(gate.took(.status(sampleStatus(.live)), now: 0) == false)
         let update = PriceUpdate(summary: sampleSummary("A"), skipped: 0)
-        // Nobody has said which symbols there are, but this is one of them.
+        // The set of symbols is unknown, but this is one of them.
         #expect(gate.took(.snapshot(update, arrived: -29 * oneSecond), now: 0) == true)
         #expect(!gate.isOver(now: 1))
         #expect(gate.took(.expected(["A", "B"]), now: 1) == false)
@@ -174,7 +174,7 @@ struct OncePrinterTests {
     func oneline() async throws {
         let (cause, output, _) = try await self.run(.oneline) { self.print("A", "B", on: $0) }
         #expect(cause == .stopped)
-        // A machine that stands still makes them older.
+        // A slow machine makes them older.
         let ages = output.replacing(#/ [0-9]+ s\b/#, with: " 0 s")
         #expect(ages == "A 61837.63 +0.02% 0 s | B 61837.63 +0.02% 0 s | live\n")
     }

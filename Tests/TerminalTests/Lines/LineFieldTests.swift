@@ -28,7 +28,7 @@ struct LineFieldTests {
                 == "BINANCE:BTCUSDT,61837.63,0.02,2026-11-21T05:31:02.123Z,2026-11-21T05:31:02.128000Z,17,live,0.346,"
                 + "12.13,0.02,61825.5,61837.63,61825.5,123.4567891,17,2,false,live\r\n"
         )
-        // What is no price goes to the people.
+        // Messages other than prices go to standard error.
         let gap = Gap(from: 0, to: oneSecond, reason: "lost", nextSequence: 1)
         #expect(format.lines(.gap(gap), now: 0).output.isEmpty && !format.lines(.gap(gap), now: 0).errors.isEmpty)
         _ = format.lines(.status(sampleStatus(.late, .demo, checked: false)), now: 0)
@@ -86,7 +86,7 @@ struct LineFieldTests {
             let said = (isFirst ? members.reversed() : members).joined(separator: ",")
             #expect(self.text(&json, self.price()) == #"{"type":"price",\#(said)}"# + "\n")
         }
-        // Each message of its own, too, once.
+        // Each message also has the source, once.
         var json = LineFormat(.json, status: sampleStatus(.live, source))
         let gap = Gap(from: 0, to: oneSecond, reason: "lost", nextSequence: 1)
         let items: [LineItem] = [

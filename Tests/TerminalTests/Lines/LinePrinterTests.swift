@@ -37,7 +37,7 @@ struct LinePrinterTests {
         #expect(text(.price(update))[0].hasSuffix("0.02 reconnecting CERTIFICATE-NOT-CHECKED DEMO\n"))
         let gap = Gap(from: sampleNoon.wall - 3 * oneSecond, to: sampleNoon.wall, reason: "no\npong", nextSequence: 4)
         #expect(text(.gap(gap)) == ["", "2026-11-21T05:31:02.123Z gap of 3 s: no␊pong\n"])
-        // A symbol is told of when it is in trouble, and when that is over.
+        // A symbol's problem is reported, and its end.
         func symbol(_ state: SymbolStatus.State, _ reason: String? = nil) -> String {
             text(.symbol(SymbolStatus(symbol: "X Y", state: state, since: sampleNoon.wall, reason: reason)))[1]
         }

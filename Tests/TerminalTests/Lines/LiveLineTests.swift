@@ -49,16 +49,16 @@ struct LiveLineTests {
         #expect(self.text(&line, 400) == nil)
         var lines: [String] = []
         var now: Int64 = 0
-        // It says itself when it must be asked again.
+        // It reports the time of its next change.
         while now < 8_000, let due = line.due {
             now = max(now + 1, (due - self.at(0).monotonic + 999_999) / 1_000_000)
             if let text = self.text(&line, now) { lines.append(text) }
         }
         #expect(lines.contains("A 1 0.00% 3 s | live"))
-        // A feed that goes on calling itself live is not believed.
+        // A feed that hangs in the live status is shown as late.
         #expect(lines.contains("A 1 0.00% 7 s | late"))
         #expect(lines.count <= 8)
-        // Any number of prices within a second is one line.
+        // All prices within a second are one line.
         line.took(self.price("A", "2", open: "1", at: now), now: self.at(now).monotonic)
         let first = self.text(&line, now + 1_000)
         #expect(first?.hasPrefix("A 2 ") == true)
@@ -107,13 +107,13 @@ struct LiveLineTests {
         for name in ["X:A"] + names { line.took(self.price(name, "1", open: "1", at: 0), now: self.at(0).monotonic) }
         #expect(self.text(&line, 0)?.hasSuffix("| B19 1 0.00% 0 s | 11 more | live") == true)
         for name in ["X:A"] + names.dropLast() { line.took(.unsubscribed(name, since: 0), now: self.at(0).monotonic) }
-        // What was held back till now brings nothing back.
+        // Prices from before the removal do not bring the symbol back.
         line.took(self.price("Y:B1", "1", open: "1", at: 0), now: self.at(0).monotonic)
         #expect(self.text(&line, 1_000) == "A 1 0.00% 1 s | B30 1 0.00% 1 s | live")
         line.took(.symbol(SymbolStatus(symbol: "Y:B1", state: .asked, since: 0)), now: self.at(0).monotonic)
         line.took(self.price("Y:B1", "1", open: "1", at: 2_000), now: self.at(2_000).monotonic)
         #expect(self.text(&line, 2_000)?.contains("| B1 1 0.00% 0 s |") == true)
-        // A relay tells what it knows before it says that somebody asks again; that is a price of then.
+        // A relay sends its stored price before it reports the new subscription; that price is old.
         line.took(.unsubscribed("Y:B30", since: 0), now: self.at(2_000).monotonic)
         #expect(self.text(&line, 3_000)?.contains("B30") == false)
         let known = PriceUpdate(summary: sampleSummary("Y:B30", price: "1", open: "1"), skipped: 0)
@@ -162,7 +162,7 @@ struct LiveLineTests {
         line.took(self.price("A", "1", open: "1", at: 0), now: self.at(0).monotonic)
         #expect(self.text(&line, 0) == "A 1 0.00% 0 s | live")
         line.took(self.price("A", "2", open: "1", at: 100), now: self.at(100).monotonic)
-        // A replay stands still at its end.
+        // A replay is paused at its end.
         line.took(.paused(true), now: self.at(100).monotonic)
         line.took(.status(sampleStatus(.ended)), now: self.at(100).monotonic)
         #expect(self.text(&line, 100) == nil)
