@@ -26,9 +26,9 @@ package struct OverlapCheck: Sendable {
         /// The index of the first trade that has not come again.
         var next = 0
         var isAnchored = false
-        /// Whether a newer trade came. Later trades are then unlikely to repeat the tail.
+        /// Whether the search for likely repeats is over: a newer trade came, or a run at the newest time was checked.
         var isDone = false
-        /// The newest trades up to the tail's newest time that came after the interruption, until a newer one did. At
+        /// The newest trades up to the tail's newest time that came after the interruption, until the search was over. At
         /// least ``RecentTrades/length`` of them are kept.
         var again: [Trade] = []
     }
@@ -48,7 +48,7 @@ package struct OverlapCheck: Sendable {
     }
 
     /// The newest time of a symbol's trades, ns. A trade that is ahead says nothing about the times of the others, so
-    /// it counts only if all are ahead. Trades that came before our clock was known to be behind are.
+    /// it counts only if all are ahead, as they are while our clock is not yet known to be behind.
     private static func newest(of trades: [Trade]) -> Int64 {
         let times = trades.lazy.filter { !$0.marks.contains(.ahead) }.map(\.exchangeTime)
         return times.max() ?? trades.lazy.map(\.exchangeTime).max() ?? .min

@@ -1,9 +1,9 @@
 import NIOConcurrencyHelpers
 
-/// A queue of work that may wait in the kernel, and the thread that does it in order.
+/// A queue of work that may wait in the kernel, and the threads that do it, by default one.
 ///
-/// A disk that hangs holds up its own queue and nothing else, so files that may lie on different disks have a queue each. The
-/// thread starts with the first work and ends when the queue is released or finished and all work is done.
+/// A disk that hangs blocks its own queue only, so files that may lie on different disks have a queue each. The first
+/// thread starts with the first work. All threads end when the queue is released or finished and all work is done.
 package final class WorkQueue: DiskWorker {
     /// The longest wait for a disk at a stop. A disk that stalls for some seconds must not cost the end of a recording;
     /// one that hangs may do so for minutes.

@@ -34,7 +34,7 @@ package struct SymbolListFile: Sendable {
         self.name = "symbols-\(String(Self.digest(place.utf8), radix: 16)).json"
     }
 
-    /// Reads the kept list; `nil` if there is none, or if it is damaged.
+    /// Reads the kept list; `nil` if it is missing or damaged.
     func read() async -> Kept? { await self.disk.answer { self.readNow() } ?? nil }
 
     private func readNow() -> Kept? {

@@ -6,7 +6,7 @@ package import TLS
 package struct DialSettings: Sendable, Equatable {
     /// The limit for resolving the server's name.
     package var dnsTimeout: TimeAmount = .seconds(5)
-    /// The limit for connecting to any of its addresses.
+    /// The limit for connecting by TCP, for all addresses together.
     package var tcpTimeout: TimeAmount = .seconds(5)
     /// How the server's certificate is checked; used for encrypted addresses only.
     package var tls = TLSClientConfiguration()

@@ -38,7 +38,7 @@ final class PersistentBackoff {
     ///   - isTakeover: whether this program waited for the earlier one to release the key.
     ///   - now: the wall clock, ns since 1970.
     ///   - redact: removes secrets from a reason.
-    ///   - then: called with the rest of the wait, or `nil` if there is none.
+    ///   - then: called with the rest of the wait, or `nil` if the wait is over.
     func load(
         isTakeover: Bool,
         now: @escaping () -> Int64,

@@ -287,7 +287,7 @@ package final class ReconnectingConnection {
     private func connected(_ channel: any Channel, isRelay: Bool, attempt number: Int) throws {
         guard self.isUnderWay(number), let connection = try self.delegate?.connectionOpened(channel, isRelay: isRelay)
         else {
-            // Stopped meanwhile.
+            // The attempt was stopped meanwhile.
             channel.close(promise: nil)
             return
         }

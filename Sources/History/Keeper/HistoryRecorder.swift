@@ -9,7 +9,7 @@ package import Wire
 /// index of the recording into the database.
 ///
 /// The feed only queues, within bounds. What a slow or full disk does not take is reported and counted. It stays in
-/// memory as long as there is space; bars that lack trades are marked incomplete.
+/// memory while there is space; bars that lack trades are marked incomplete.
 package final class HistoryRecorder: TapeReader {
     /// The result of a run's history.
     package struct Report: Sendable, Equatable {
@@ -172,7 +172,7 @@ package final class HistoryRecorder: TapeReader {
 
     package func gapFound(_ gap: Gap) {
         self.queue.withLockedValue { queue in
-            // Gaps come with reconnects, which are seconds apart, so the bound is never reached in practice.
+            // Gaps come with reconnects, which have waits between them, so the bound is never reached in practice.
             guard !queue.isFinished, queue.waiting.entries.count < self.limits.waitingTrades else { return }
             Self.reportLost(&queue)
             queue.waiting.entries.append(

@@ -116,7 +116,7 @@ package final class HistoryStore: Sendable {
         ([stem] + (2...99).map { "\(stem)-\($0)" }).first { access($0, F_OK) != 0 }
     }
 
-    /// Moves a damaged database and its journal aside; nothing is deleted if possible.
+    /// Moves a damaged database and its journal aside. Only a journal that cannot be moved is deleted.
     ///
     /// - Returns: a description of the move, in one line.
     static func moveAside(_ path: String, now: Int64, because reason: String) throws(HistoryFailure) -> String {
