@@ -28,8 +28,8 @@ package struct OverlapCheck: Sendable {
         var isAnchored = false
         /// Whether the search for likely repeats is over: a newer trade came, or a run at the newest time was checked.
         var isDone = false
-        /// The newest trades up to the tail's newest time that came after the interruption, until the search was over. At
-        /// least ``RecentTrades/length`` of them are kept.
+        /// The trades up to the tail's newest time that came after the interruption, until the search was over. The
+        /// newest ``RecentTrades/length`` of them are always kept.
         var again: [Trade] = []
     }
 
