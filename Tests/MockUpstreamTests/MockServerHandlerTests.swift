@@ -10,7 +10,7 @@ import Wire
 @testable import MockUpstream
 
 /// The mock server's handler on a channel whose socket takes bytes only while the test lets it.
-@Suite("A stand-in's connection")
+@Suite("A mock server's connection")
 struct MockServerHandlerTests {
     /// A socket that keeps the written messages until the test releases them.
     private final class Socket: ChannelOutboundHandler {
@@ -84,7 +84,7 @@ struct MockServerHandlerTests {
         return (channel, promise)
     }
 
-    @Test("says the end only when the last frame has left, however late that is")
+    @Test("sends the end only when the last frame has left, however late that is")
     func endWhenWritten() throws {
         let (channel, socket, _) = try self.connect()
         #expect(socket.texts == 3)
@@ -123,7 +123,7 @@ struct MockServerHandlerTests {
         }
     }
 
-    @Test("goes on where the socket was full and took all that was written with one flush")
+    @Test("continues after the socket was full and took all writes with one flush")
     func quickSocket() throws {
         let socket = QuickSocket()
         let text = Array(repeating: Self.line + "\n", count: 100).joined()
@@ -133,7 +133,7 @@ struct MockServerHandlerTests {
         _ = try channel.finish(acceptAlreadyClosed: true)
     }
 
-    @Test("closes as the service did when it was recorded, behind what was played")
+    @Test("closes as the recorded service did, after the frames that were played")
     func recordedClosing() throws {
         let later = Self.line.replacing(#"{"at":0,"#, with: #"{"at":60000000000,"#)
         let (channel, socket, _) = try self.connect(speed: 1, text: Self.line + "\n" + later + "\n")
@@ -164,7 +164,7 @@ struct MockServerHandlerTests {
         _ = try channel.finish(acceptAlreadyClosed: true)
     }
 
-    @Test("keeps no answers for a client that asks and does not read")
+    @Test("queues no answers for a client that does not read")
     func floods() throws {
         let (channel, socket, go) = try self.connect(go: false)
         let bad = WebSocketMessage.text(ByteBuffer(string: #"{"type":"subscribe","symbol":"NO"}"#))
@@ -177,7 +177,7 @@ struct MockServerHandlerTests {
         _ = try channel.finish(acceptAlreadyClosed: true)
     }
 
-    @Test("a recorded ping goes out at its time with what was in it, and while they come none is made up")
+    @Test("a recorded ping is sent at its time with its payload, and suppresses the server's own pings")
     func recordedPings() throws {
         let pings = (1...5).map { minute in
             #"{"at":\#(minute * 60_000_000_000),"dir":"in","event":"\#(minute == 3 ? "pong" : "ping")","frame":"n\#(minute)"}"#

@@ -13,7 +13,7 @@ import TickertapeTesting
 import Wire
 
 /// A recording served by the mock server and read by the feed: a whole replay except the sinks.
-@Suite("A replay through the stand-in", .timeLimit(.minutes(2 * Patience.factor)))
+@Suite("A replay through the mock server", .timeLimit(.minutes(2 * Patience.factor)))
 struct MockServerTests {
     private static let quiet = Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() })
 
@@ -103,7 +103,7 @@ struct MockServerTests {
         await replay.mockServer.stop()
     }
 
-    @Test("gives a client only the symbols that it asked for, re-encoded exactly")
+    @Test("gives a client only its subscribed symbols, re-encoded exactly")
     func oneSymbol() async throws {
         let folder = try TemporaryFolder()
         defer { folder.remove() }
@@ -147,7 +147,7 @@ struct MockServerTests {
         await replay.mockServer.stop()
     }
 
-    @Test("one whose address is taken says so, also where it was to wait for a word")
+    @Test("a server whose address is in use reports it, even if it was to wait for the start")
     func taken() async throws {
         let folder = try TemporaryFolder()
         defer { folder.remove() }
@@ -189,7 +189,7 @@ struct MockServerTests {
         await replay.mockServer.stop()
     }
 
-    @Test("begins anew for a demo, with times of now")
+    @Test("restarts for a demo, with current times")
     func demo() async throws {
         let folder = try TemporaryFolder()
         defer { folder.remove() }
@@ -209,7 +209,7 @@ struct MockServerTests {
     }
 
     @Test(
-        "says what is wrong with a file that cannot be replayed",
+        "reports the fault of a file that cannot be replayed",
         arguments: [
             ("", "no recorded frame"), ("hello\nworld\n", "no recorded frame"), ("{\"at\":1}\n", "no recorded frame"),
         ]

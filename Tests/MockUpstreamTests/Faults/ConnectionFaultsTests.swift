@@ -98,7 +98,7 @@ struct ConnectionFaultsTests {
         #expect(sent == [Self.frame(2, symbols: ["B", "C"]), Self.frame(3, symbols: ["B"])])
     }
 
-    @Test("a duplicated frame comes as often as it is told, whole, and at once")
+    @Test("a duplicated frame is sent as often as configured, whole, and at once")
     func duplicates() throws {
         var faults = try self.connection("duplicate=1,copies=3")
         let frame = Self.frame(1)
@@ -108,7 +108,7 @@ struct ConnectionFaultsTests {
         #expect((10_800...11_200).contains(Self.sent(&some, frames).count))
     }
 
-    @Test("a reordered frame comes behind the next one; none is lost, and none is more than one place late")
+    @Test("a reordered frame comes after the next one; none is lost, and none is more than one place late")
     func reorder() throws {
         var always = try self.connection("reorder=1")
         let five = (0..<5).map { Self.frame($0) }
@@ -146,7 +146,7 @@ struct ConnectionFaultsTests {
         #expect(Set(sent.enumerated().filter { $0.offset % 2 == 0 }.map(\.element)).count > 50)
     }
 
-    @Test("a huge message has exactly the size that it was told to have")
+    @Test("a huge message has exactly the configured size")
     func huge() throws {
         var faults = try self.connection("huge=1MB")
         guard case .sendText(let message) = faults.timeReached(now: 100 * Self.second).first else {

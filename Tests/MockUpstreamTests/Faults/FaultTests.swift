@@ -112,7 +112,7 @@ struct FaultTests {
         }
     }
 
-    @Test("every fault of the manual can be written as its form says")
+    @Test("every fault of the manual can be written in its documented form")
     func manual() throws {
         let values = [
             "hang": "hang=data", "status": "status=503", "redirect": "redirect=https://a/", "close": "close=1000",

@@ -80,7 +80,7 @@ struct FaultyLineTests {
         #expect(connection.line.hasRoom)
     }
 
-    @Test("drops at its moment, and nothing is said any more")
+    @Test("drops at its moment, and sends nothing more")
     func drop() throws {
         let connection = try Connection("drop@10s")
         connection.wait(.seconds(9))
@@ -171,7 +171,7 @@ struct FaultyLineTests {
         #expect(connection.reported.count == 3)
     }
 
-    @Test("slow, carries its bytes a second in pieces, in order, and tells when there is no room")
+    @Test("slow, carries its bytes per second in pieces, in order, and reports when there is no buffer space")
     func slow() throws {
         let connection = try Connection("slow=1kB/s")
         let text = String(repeating: "x", count: 124)
@@ -240,7 +240,7 @@ struct FaultyLineTests {
         #expect(later.isEmpty || later == Connection.frame("b"))
     }
 
-    @Test("distant, ends only when what was said before the end has arrived")
+    @Test("distant, ends only when the bytes before the end have arrived")
     func latencyBeforeTheEnd() throws {
         let connection = try Connection(latency: .seconds(1))
         connection.send("last")
@@ -252,7 +252,7 @@ struct FaultyLineTests {
         #expect(!connection.channel.isActive)
     }
 
-    @Test("distant, drops only behind what was sent before the drop, half a frame included")
+    @Test("distant, drops only after the bytes sent before the drop, half a frame included")
     func latencyBeforeTheDrop() throws {
         let connection = try Connection("cut-frame", latency: .seconds(1))
         connection.send("0123456789")
@@ -266,7 +266,7 @@ struct FaultyLineTests {
         #expect(!connection.channel.isActive)
     }
 
-    @Test("a frame that waits to be overtaken leaves before the recording's end is said")
+    @Test("a frame that waits to be overtaken leaves before the end of the recording is sent")
     func heldFrame() throws {
         let connection = try Connection("reorder=1")
         let trade = #"{"data":[{"c":null,"p":1,"s":"A","t":1723161255342,"v":1}],"type":"trade"}"#

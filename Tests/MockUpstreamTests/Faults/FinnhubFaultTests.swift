@@ -57,7 +57,7 @@ struct EndingFault: Sendable, CustomTestStringConvertible {
 /// The behaviour of the real client with each fault, over real sockets on loopback.
 ///
 /// Reasons are checked for their essential words only, so that their wording may be improved.
-@Suite("The Finnhub feed, when something goes wrong", .timeLimit(.minutes(3 * Patience.factor)))
+@Suite("The Finnhub feed with faults", .timeLimit(.minutes(3 * Patience.factor)))
 struct FinnhubFaultTests {
     private static func trade(_ number: Int) -> String {
         #"{"data":[{"c":null,"p":\#(60_000 + number),"s":"BINANCE:BTCUSDT","t":\#(1_723_161_255_342 + number),"v":0.02}],"type":"trade"}"#
@@ -126,7 +126,7 @@ struct FinnhubFaultTests {
         try await running.stop()
     }
 
-    @Test("gives up an attempt that hangs, says so, and makes another", arguments: [false, true])
+    @Test("gives up an attempt that hangs, reports it, and makes another", arguments: [false, true])
     func hangs(isEncrypted: Bool) async throws {
         for stage in isEncrypted ? ["tcp", "tls", "upgrade"] : ["tcp", "upgrade"] {
             let running = try await self.run(["hang=\(stage)@1"], isEncrypted: isEncrypted) { _ in
@@ -143,7 +143,7 @@ struct FinnhubFaultTests {
     }
 
     @Test(
-        "finds out by its own ping that nobody is there any more, and marks the gap",
+        "notices by its own ping that the peer is gone, and marks the gap",
         arguments: ["half-open@1", "hang=data@1"],
         [false, true]
     )
@@ -177,7 +177,7 @@ struct FinnhubFaultTests {
         try await running.stop()
     }
 
-    @Test("waits as long as a 429 asks for, and then connects")
+    @Test("waits as long as a 429 requires, and then connects")
     func refusedOnce() async throws {
         let running = try await self.run(["status=429,retry-after=1@1"]) { _ in [.send(Self.trade(1))] }
         #expect(await running.log.waits { $0.trades.count == 1 })
@@ -198,7 +198,7 @@ struct FinnhubFaultTests {
         try await running.stop()
     }
 
-    @Test("marks trades of frames that come twice, and leaves them out if the user wishes", arguments: [false, true])
+    @Test("marks trades of repeated frames, and leaves them out by the user's choice", arguments: [false, true])
     func duplicates(drops: Bool) async throws {
         let running = try await self.run(["duplicate=0.3,copies=3"]) { _ in
             (0..<400).map { .send(Self.trade($0)) } + [.send(Self.trade(1_000))]
@@ -215,7 +215,7 @@ struct FinnhubFaultTests {
         try await running.stop()
     }
 
-    @Test("loses no trade of frames that overtake one another, and keeps the order in which they came")
+    @Test("loses no trade of frames that overtake one another, and keeps the order of their arrival")
     func reordered() async throws {
         let running = try await self.run(["reorder=0.3"]) { _ in
             // No frame comes that could overtake the last one; the close frame releases it.
@@ -241,7 +241,7 @@ struct FinnhubFaultTests {
         try await running.stop()
     }
 
-    @Test("tells an error in the service's own words, and keeps the connection")
+    @Test("reports an error in the service's own words, and keeps the connection")
     func error() async throws {
         let running = try await self.run(["error=API limit reached@1"]) { _ in [.send(Self.trade(1))] }
         #expect(

@@ -10,7 +10,7 @@ import Testing
 import TickertapeTesting
 
 /// The mock server of `tickertape serve`, with faults, with too many clients, and with hostile ones.
-@Suite("A stand-in in bad company", .timeLimit(.minutes(2 * Patience.factor)))
+@Suite("A mock server with faults and hostile clients", .timeLimit(.minutes(2 * Patience.factor)))
 struct MockServerFaultTests {
     private static let quiet = Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() })
     private static let loop = MultiThreadedEventLoopGroup.singleton.next()
@@ -93,7 +93,7 @@ struct MockServerFaultTests {
         folder.remove()
     }
 
-    @Test("at any speed it keeps no more than a slow line takes, and loses nothing")
+    @Test("buffers no more than a slow line takes at any speed, and loses nothing")
     func slowReplay() async throws {
         let (mockServer, folder) = try await self.serve(frames: 2_000) { settings in
             settings.faults = try FaultPlan(parsing: ["slow=500kB/s"])
@@ -105,7 +105,7 @@ struct MockServerFaultTests {
         folder.remove()
     }
 
-    @Test("cuts off one client too many, and takes another when there is room again")
+    @Test("disconnects a client beyond the limit, and accepts another when a place is free again")
     func limit() async throws {
         let (mockServer, folder) = try await self.serve { $0.connectionLimit = 2 }
         let first = try await self.client(mockServer)
@@ -121,7 +121,7 @@ struct MockServerFaultTests {
         folder.remove()
     }
 
-    @Test("outlives clients that say anything at all, with and without faults")
+    @Test("survives clients that send any bytes, with and without faults")
     func hostile() async throws {
         for faults in [[], ["hang=upgrade"], ["slow=1kB/s", "garbage=1", "huge=1MB"], ["half-open"], ["rst=tcp"]] {
             let (mockServer, folder) = try await self.serve(frames: 50) { settings in

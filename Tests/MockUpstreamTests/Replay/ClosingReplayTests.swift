@@ -70,7 +70,7 @@ struct ClosingReplayTests {
         return (output.log, broken.isEmpty ? nil : broken[0]...broken[broken.count - 1])
     }
 
-    @Test("the close frame comes at its time with its code and words, and connections are taken when they were")
+    @Test("the close frame comes at its time with its code and reason, and connections are accepted as recorded")
     func closed() throws {
         let played = try self.play(Self.disconnect(.incoming, code: 1008, goodbye: "API limit"))
         #expect(played.log.prefix(3) == ["0 0", "900 1", "1000 closed 1008 API limit"])
@@ -81,12 +81,12 @@ struct ClosingReplayTests {
         )
     }
 
-    @Test("a code that must not be sent, and none, are played as 1000", arguments: [nil, 1005, 1006, 999, 2_000])
+    @Test("a missing code, or one that must not be sent, is 1000", arguments: [nil, 1005, 1006, 999, 2_000])
     func codes(code: UInt16?) throws {
         #expect(try self.play(Self.disconnect(.incoming, code: code)).log.contains("1000 closed 1000 "))
     }
 
-    @Test("a connection that broke, and one that was closed from here, are cut where the gap begins")
+    @Test("a connection that broke, or was closed by our side, is cut where the gap begins")
     func lost() throws {
         for note in [
             Self.disconnect(nil), Self.disconnect(nil, cause: "lost"), Self.disconnect(.outgoing, code: 1000),
@@ -134,13 +134,13 @@ struct ClosingReplayTests {
         }
     }
 
-    @Test("without breaks nothing of it is played")
+    @Test("without breaks none of these events are played")
     func none() throws {
         let played = try self.play(Self.disconnect(.incoming, code: 1008)) { _ in }
         #expect(played.log == ["0 0", "900 1", "3000 2", "3600 3"] && played.broken == nil)
     }
 
-    @Test("the end of a stand-in's recording is no end of a connection")
+    @Test("the end of a mock server's recording is not the end of a connection")
     func endOfRecording() throws {
         let note = Self.disconnect(.incoming, code: 1000, goodbye: ReplayEnd.closeReason)
         #expect(RecordedClosing(note, at: 0) == nil)

@@ -85,7 +85,7 @@ struct CommandedReplayTests {
         contents.trades.compactMap(ReplayRecording.number)
     }
 
-    @Test("steps, seeks and goes on; numbers go on without a hole, and each move is a gap with its cause")
+    @Test("steps, seeks and continues; numbers have no hole, and each move is a gap with its cause")
     func commands() async throws {
         let folder = try TemporaryFolder()
         defer { folder.remove() }
@@ -120,7 +120,7 @@ struct CommandedReplayTests {
         await replay.mockServer.stop()
     }
 
-    @Test("a paused replay is neither late nor stale, however long it stands")
+    @Test("a paused replay is neither late nor stale, however long the pause")
     func pausedIsNotStale() async throws {
         let folder = try TemporaryFolder()
         defer { folder.remove() }

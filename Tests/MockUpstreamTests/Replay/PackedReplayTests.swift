@@ -61,7 +61,7 @@ struct PackedReplayTests {
         #expect(first.take() == Array(expected.prefix(10)) && first.isEnded)
     }
 
-    @Test("places are those of the whole: by percent, time and step, over the files' ends and back")
+    @Test("places refer to the whole: by percent, time and step, across the files' ends and back")
     func places() throws {
         let folder = try TemporaryFolder()
         defer { folder.remove() }
@@ -131,7 +131,7 @@ struct PackedReplayTests {
         }
     }
 
-    @Test("what is damaged is left out and counted once, however many read it")
+    @Test("damaged parts are left out and counted once, however many readers find them")
     func damage() throws {
         let folder = try TemporaryFolder()
         defer { folder.remove() }
@@ -161,7 +161,7 @@ struct PackedReplayTests {
         #expect(file.damage.summary == "4 damaged lines and 1 damaged part")
     }
 
-    @Test("a compressed file that is cut off is played as far as it goes, and told, once and with the place")
+    @Test("a truncated compressed file is played to its end, and reported once with the place")
     func cutOff() throws {
         let folder = try TemporaryFolder()
         defer { folder.remove() }
@@ -182,7 +182,7 @@ struct PackedReplayTests {
         #expect(file.damage.summary == nil && file.damage.parts == 0)
     }
 
-    @Test("a file that is compressed while it is played is played on, and places in it are found")
+    @Test("a file that is compressed during its replay is played on, and places in it are found")
     func compressedMeanwhile() throws {
         let folder = try TemporaryFolder()
         defer { folder.remove() }

@@ -130,7 +130,7 @@ struct RecordedGapReplayTests {
         #expect(marks.count == 40 && !marks[10...].contains([.ahead]))
     }
 
-    @Test("of a long reason the first thousand bytes are told, in whole characters of Unicode")
+    @Test("a long reason is cut to its first thousand bytes, at whole Unicode scalars")
     func longReason() throws {
         for letter in ["e" + String(repeating: "\u{301}", count: 9_000), "\u{1}", "😀"] {
             let reason = "x" + String(repeating: letter, count: 2_000 / letter.unicodeScalars.count + 1)

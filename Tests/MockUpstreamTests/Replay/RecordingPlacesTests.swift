@@ -13,7 +13,7 @@ struct RecordingPlacesTests {
         try RecordingFile(path: try folder.write(text, to: "a.jsonl"))
     }
 
-    @Test("messages of another service than Finnhub's are refused in one line that says what to do")
+    @Test("messages of other services than Finnhub are refused in one line with the remedy")
     func foreign() throws {
         let folder = try TemporaryFolder()
         defer { folder.remove() }

@@ -5,7 +5,7 @@ import Testing
 @Suite("A replay's clock")
 struct ReplayClockTests {
     @Test(
-        "keeps the recording's distances, stretched by the speed",
+        "keeps the recording's intervals, scaled by the speed",
         arguments: [(1.0, 1_000), (10.0, 100), (0.5, 2_000)]
     )
     func speeds(speed: Double, expected: Int64) {
@@ -36,7 +36,7 @@ struct ReplayClockTests {
         #expect(ReplayClock(speed: 1, recorded: .min, now: .min).due(recorded: .max, now: 0) != nil)
     }
 
-    @Test("stands still while it is paused, and goes on from there at another speed")
+    @Test("stands still during a pause, and continues from there at another speed")
     func pause() {
         var clock = ReplayClock(speed: 2)
         clock.pause(now: 100)

@@ -4,7 +4,7 @@ import MockUpstream
 import Testing
 
 /// Transcripts: the recording's times are ns from 0 to 1,000, and its wall clock begins at 1,000,000.
-@Suite("A replay's machine")
+@Suite("A replay's state machine")
 struct ReplayMachineTests {
     private static let start: Int64 = 1_000_000
 
@@ -70,7 +70,7 @@ struct ReplayMachineTests {
         #expect(self.ask(&machine, .stepMessages(-100_000), now: 0) == .goBack(messages: 100_000))
     }
 
-    @Test("faster and slower climb the rungs, up to as fast as it goes")
+    @Test("faster and slower follow the fixed speeds, up to max")
     func rungs() {
         var machine = self.machine(speed: 3)
         let up = (0..<12).map { _ -> Double? in
@@ -88,7 +88,7 @@ struct ReplayMachineTests {
         #expect(self.ask(&machine, .speed(.infinity), now: 0) != .changed)
     }
 
-    @Test("a step of messages plays so many of them at once and stands at the last; what has no trades does not count")
+    @Test("a step of messages plays them at once and pauses at the last; those without trades do not count")
     func stepMessages() {
         var machine = self.machine { $0.isPaused = true }
         #expect(machine.next(recorded: 10, now: 0) == .hold)
@@ -104,7 +104,7 @@ struct ReplayMachineTests {
         #expect(self.ask(&machine, .stepMessages(.min + 1), now: 5) != .goBack(messages: .max))
     }
 
-    @Test("a step of time plays what was recorded in it and stands at its end, back it is a seek")
+    @Test("a step of time plays the messages in it and pauses at its end; a step back is a seek")
     func stepTime() {
         var machine = self.machine()
         self.play(&machine, 0, now: 0)
@@ -118,7 +118,7 @@ struct ReplayMachineTests {
         #expect(self.ask(&machine, .stepTime(.min), now: 70) == .seek(0, pauses: true))
     }
 
-    @Test("a step back stands still when it was made, and changes nothing where it is refused")
+    @Test("a step back pauses when it was made, and changes nothing if it is refused")
     func stepBack() {
         var machine = self.machine()
         self.play(&machine, 0, now: 0)
@@ -142,7 +142,7 @@ struct ReplayMachineTests {
         #expect(self.ask(&machine, .seek(place), now: 0) == .seek(expected))
     }
 
-    @Test("a seek shows what was true there, and goes on from there at its pace or stands still")
+    @Test("a seek shows the prices of its time, and continues at its speed or pauses")
     func landing() {
         for isPaused in [false, true] {
             var machine = self.machine { $0.isPaused = isPaused }
@@ -157,7 +157,7 @@ struct ReplayMachineTests {
         #expect(self.ask(&machine, .seek(.percent(.nan)), now: 0) != .findGap)
     }
 
-    @Test("of a long silence only as much is waited as was asked for")
+    @Test("a long silence is shortened to the configured time")
     func skipsIdle() {
         var machine = self.machine(speed: 2) { $0.longestSilence = 100 }
         self.play(&machine, 0, now: 0)
@@ -169,7 +169,7 @@ struct ReplayMachineTests {
         self.play(&machine, 900, now: 95)
     }
 
-    @Test("when it is over it says so, whatever it is asked")
+    @Test("refuses every request when it is over")
     func over() {
         var machine = self.machine()
         self.play(&machine, 1_000, now: 0)

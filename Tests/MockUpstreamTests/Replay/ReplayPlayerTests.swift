@@ -70,7 +70,7 @@ struct ReplayPlayerTests {
     /// One message every 100 ms, with the numbers 0, 1, 2, …
     private static let steady = ReplayRecording.text((0..<100).map { .trade(at: $0 * 100, number: $0) })
 
-    @Test("plays every message once at its time, and says the end")
+    @Test("plays every message once at its time, and reports the end")
     func whole() throws {
         let bench = try Bench(Self.steady) { $0.machine.speed = 10 }
         bench.player.start()
@@ -84,7 +84,7 @@ struct ReplayPlayerTests {
         #expect(bench.output.take() == ["99"] && bench.output.isEnded)
     }
 
-    @Test("who comes after a step was asked for, and before it is made, hears that the replay stands")
+    @Test("an output that is attached after the request for a step, and before the step, learns of the pause")
     func stepBeforeAttaching() throws {
         let bench = try Bench(Self.steady) { $0.machine.isPaused = true }
         #expect(bench.output.take() == ["paused"])
@@ -97,7 +97,7 @@ struct ReplayPlayerTests {
         #expect(late.take() == ["0"])
     }
 
-    @Test("a seek forward and back lands on the newest message there, says from where to where, and goes on")
+    @Test("a seek forward and back lands on the newest message there, reports both positions, and continues")
     func seeks() throws {
         let bench = try Bench(Self.steady)
         bench.player.start()
@@ -116,7 +116,7 @@ struct ReplayPlayerTests {
         #expect(throws: ReplayRefusal.self) { try bench.ask(.seek(.percent(0)))?.get() }
     }
 
-    @Test("one that is paused stands at its end, however it got there, until it goes on")
+    @Test("a paused replay stays at its end, however it got there, until it is resumed")
     func pausedAtEnd() throws {
         for request in [ReplayRequest.seek(.percent(100)), .stepTime(60_000_000_000), .stepMessages(1_000)] {
             let bench = try Bench(Self.steady) { $0.machine.isPaused = true }
@@ -170,7 +170,7 @@ struct ReplayPlayerTests {
         #expect(bench.output.take() == ["playing", "13"])
     }
 
-    @Test("the next gap is a recorded one, or five seconds of silence; the last has none behind it")
+    @Test("the next gap is a recorded one, or five seconds of silence; the last has no next one")
     func gaps() throws {
         let bench = try Bench(
             ReplayRecording.text([
@@ -215,7 +215,7 @@ struct ReplayPlayerTests {
         }
     }
 
-    @Test("a client without room holds a replay up, unless they share a clock that waits for nobody")
+    @Test("a client without buffer space holds up a replay, unless its shared clock does not wait")
     func room() throws {
         for waits in [true, false] {
             let bench = try Bench(Self.steady) { $0.waitsForAll = waits }
@@ -229,7 +229,7 @@ struct ReplayPlayerTests {
         }
     }
 
-    @Test("goes on for the others when the client without room has left")
+    @Test("continues for the others when the client without buffer space has left")
     func othersGoOn() throws {
         let bench = try Bench(Self.steady) { $0.machine.speed = nil }
         let other = Output()
@@ -243,7 +243,7 @@ struct ReplayPlayerTests {
         #expect(bench.output.take().count == 100 && bench.output.isEnded)
     }
 
-    @Test("with breaks, connections are cut where a gap begins, and nobody comes in before it ends")
+    @Test("with breaks, connections are cut where a gap begins, and refused until it ends")
     func breaks() throws {
         let bench = try Bench(
             ReplayRecording.text([
@@ -266,7 +266,7 @@ struct ReplayPlayerTests {
         #expect(bench.output.take() == ["1"])
     }
 
-    @Test("a thread elsewhere sees the recording's own clock go on, and hears of every change")
+    @Test("another thread sees the recording's clock advance, and gets every change")
     func remote() throws {
         let bench = try Bench(Self.steady)
         let remote = ReplayRemote(bench.player)

@@ -36,7 +36,7 @@ struct SimulatedRunTests {
         return seen
     }
 
-    @Test("has about the rate that was asked for", arguments: [50.0, 5_000])
+    @Test("has about the requested rate", arguments: [50.0, 5_000])
     func rate(_ rate: Double) {
         let seen = self.run { $0.market.tempo.rate = SimulatedSymbol.rate(rate, symbols: 2) }
         let measured = Double(seen.trades.count) / 60
@@ -53,7 +53,7 @@ struct SimulatedRunTests {
         #expect(zip(seen.trades, seen.trades.dropFirst()).allSatisfy { $0.exchangeTime <= $1.exchangeTime })
     }
 
-    @Test("repeats the share of messages that was asked for, at once, and is the same market otherwise")
+    @Test("repeats the requested share of messages, at once, and is otherwise the same market")
     func repeats() {
         let plain = self.run { _ in }
         let seen = self.run { $0.repeats = 0.2 }
@@ -64,7 +64,7 @@ struct SimulatedRunTests {
         #expect((0.12...0.28).contains(share), "\(share)")
     }
 
-    @Test("says where something is missing, and nothing comes meanwhile")
+    @Test("reports its gaps, and plays nothing during them")
     func gaps() {
         let seen = self.run {
             $0.gapInterval = 20_000_000_000

@@ -8,9 +8,9 @@ import TickertapeTesting
 @testable import TLS
 
 /// Clients that make the relay owe them answers, and read none.
-@Suite("Abuse by answers that are not read", .timeLimit(.minutes(5 * Patience.factor)))
+@Suite("Abuse by unread answers", .timeLimit(.minutes(5 * Patience.factor)))
 struct AbuseDebtTests {
-    @Test("a flood of KeyUpdate by a client that reads nothing makes little wait, and the client is given up in time")
+    @Test("a flood of KeyUpdate by a client that reads nothing queues little, and the client is closed in time")
     func keyUpdates() async throws {
         let instruments = Instruments()
         try await RelayFixture.run(isEncrypted: true, instruments: instruments) {
@@ -35,7 +35,7 @@ struct AbuseDebtTests {
     }
 
     @Test(
-        "a client with a full backlog of trades unsubscribes and is obeyed",
+        "a client with a full backlog of trades can unsubscribe",
         arguments: [false, true],
         ["/?token=any", "/v1/stream?delivery=all"]
     )
@@ -61,7 +61,7 @@ struct AbuseDebtTests {
         }
     }
 
-    @Test("90 answers of few trades are all made, though each was asked for 10,000")
+    @Test("90 answers of few trades are all sent, though each request allows 10,000")
     func smallAnswers() async throws {
         let instruments = Instruments()
         try await RelayFixture.run(instruments: instruments) {
@@ -86,7 +86,7 @@ struct AbuseDebtTests {
         #expect(instruments.refusals.all.allSatisfy { $0.number == 0 })
     }
 
-    @Test("answers that nobody reads take 32 MiB together, and then large ones are refused and small ones come")
+    @Test("unread answers take 32 MiB together; then large ones are refused and small ones are sent")
     func largeAnswers() async throws {
         let instruments = Instruments()
         try await RelayFixture.run(instruments: instruments) {

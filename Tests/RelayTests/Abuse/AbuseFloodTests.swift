@@ -9,7 +9,7 @@ import TickertapeTesting
 @Suite("Abuse by floods", .timeLimit(.minutes(5 * Patience.factor)))
 struct AbuseFloodTests {
     @Test(
-        "a flood of pings is answered as long as it is read, and holds few pongs when it is not",
+        "a flood of pings is answered while the client reads, and queues few pongs otherwise",
         arguments: [false, true]
     )
     func pings(isEncrypted: Bool) async throws {
@@ -47,7 +47,7 @@ struct AbuseFloodTests {
         }
     }
 
-    @Test("thousands of symbols: the upstream is asked for as many as it takes, and everybody else is told so")
+    @Test("thousands of symbols are subscribed upstream up to its limit, and refused beyond it")
     func symbols() async throws {
         try await RelayFixture.run(symbolLimit: 50) {
             // Another test checks the rate of requests.
@@ -81,7 +81,7 @@ struct AbuseFloodTests {
     }
 
     @Test(
-        "floods of subscribes are told to slow down and then ended, by the usual limits",
+        "floods of subscribes are refused and then closed, by the default limits",
         arguments: ["/", "/v1/stream"]
     )
     func subscribes(path: String) async throws {
@@ -116,7 +116,7 @@ struct AbuseFloodTests {
         }
     }
 
-    @Test("names that can be no symbol are never asked for")
+    @Test("names that are not valid symbols are never subscribed upstream")
     func names() async throws {
         try await RelayFixture.run { fixture in
             try await Bystanders.watch(fixture) {
@@ -139,7 +139,7 @@ struct AbuseFloodTests {
         }
     }
 
-    @Test("a client that only sends costs no memory: who does not read the answers gets none")
+    @Test("a client that only sends costs no memory: it gets no answers unless it reads")
     func unread() async throws {
         try await RelayFixture.run {
             $0.sendBufferBytes = 8 << 10
@@ -182,7 +182,7 @@ struct AbuseFloodTests {
         #expect(instruments.refusals.all.first { $0.type == "pong-timeout" }?.number == 10)
     }
 
-    @Test("so are clients whose machines are gone without a word, whether trades wait for them or not")
+    @Test("so are clients whose machines vanish, whether trades wait for them or not")
     func gone() async throws {
         let instruments = Instruments()
         try await RelayFixture.run(instruments: instruments) {

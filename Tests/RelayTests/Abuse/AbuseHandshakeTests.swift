@@ -55,7 +55,7 @@ struct AbuseHandshakeTests {
         #expect(instruments.refusals.all.first { $0.type == "request-timeout" }?.number == 40)
     }
 
-    @Test("connections that ask for nothing keep nobody out: the oldest make room")
+    @Test("connections without requests shut out no client: the oldest give way")
     func fullHouse() async throws {
         let instruments = Instruments()
         try await RelayFixture.run(instruments: instruments) {
@@ -74,7 +74,7 @@ struct AbuseHandshakeTests {
         #expect(instruments.refusals.all.contains { $0.type == "connection-displaced" && $0.number >= 40 })
     }
 
-    @Test("clients beyond the limit are told so, and those who are there stay")
+    @Test("clients beyond the limit are refused, and the connected ones stay")
     func tooManyClients() async throws {
         try await RelayFixture.run {
             $0.maximumClients = 12

@@ -56,7 +56,7 @@ struct AbuseRefusalTests {
         return "\(head.dropFirst("HTTP/1.1 ".count).prefix(3)) \(body.dropFirst(9).prefix { $0 != "\"" })"
     }
 
-    @Test("a request that is far too long gets its refusal whole, though it goes on behind that")
+    @Test("a request that is far too long gets its whole refusal, though the client continues to send")
     func longRequests() async throws {
         try await Self.everywhere { fixture, places, below in
             try await Bystanders.watch(fixture, below: below) {
@@ -78,7 +78,7 @@ struct AbuseRefusalTests {
         }
     }
 
-    @Test("so does a handshake that is refused, whatever the client has sent behind it")
+    @Test("so does a refused handshake, whatever the client has sent after it")
     func longHandshakes() async throws {
         let token = "abcdefghijklmnop"
         try await Self.everywhere {
@@ -108,7 +108,7 @@ struct AbuseRefusalTests {
         }
     }
 
-    @Test("who is told that TLS is spoken here gets that whole, too")
+    @Test("a client of plain HTTP on a TLS port gets its whole refusal, too")
     func withoutTLS() async throws {
         try await RelayFixture.run(isEncrypted: true) { fixture, below in
             try await Bystanders.watch(fixture, below: below) {
@@ -121,7 +121,7 @@ struct AbuseRefusalTests {
         }
     }
 
-    @Test("clients that drip or flood behind their refusal are cut, and have places like all others until then")
+    @Test("clients that drip or flood after their refusal are cut, and have normal places until then")
     func goesOnSending() async throws {
         let instruments = Instruments()
         var isQuick = true

@@ -11,7 +11,7 @@ struct AbuseTLSTests {
     /// The beginning of a ClientHello: a handshake record of 512 bytes.
     private static let hello: [UInt8] = [22, 3, 1, 2, 0, 1, 0, 1, 252, 3, 3]
 
-    @Test("handshakes that stop, drip or are none are ended in time, and those that are given up at once cost nothing")
+    @Test("handshakes that stop, drip or are invalid are ended in time, and aborted ones cost nothing")
     func handshakes() async throws {
         let folder = try TemporaryFolder()
         defer { folder.remove() }

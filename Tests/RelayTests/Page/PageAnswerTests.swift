@@ -90,7 +90,7 @@ struct PageAnswerTests {
         }
     }
 
-    @Test("leave a WebSocket at / to Finnhub's protocol, and the page of a foreign name or origin to nobody")
+    @Test("leave a WebSocket at / to Finnhub's protocol, and show the page to no foreign name or origin")
     func socket() async throws {
         try await RelayFixture.run { fixture in
             let client = try await fixture.tradesClient(Frames.btc)
@@ -104,7 +104,7 @@ struct PageAnswerTests {
         }
     }
 
-    @Test("name no other place, make no HTML out of texts, and compute no shown number in floating point")
+    @Test("name no other host, make no HTML from texts, and compute no shown number in floating point")
     func sources() throws {
         for file in PageFiles.all {
             let text = Self.text(of: file).replacing("http://www.w3.org/2000/svg", with: "")

@@ -67,7 +67,7 @@ struct PagePastTests {
         )
     }
 
-    @Test("draws no line over a gap that the relay knows of by its bars or its status, and tells of it in words")
+    @Test("draws no line over a gap known from the relay's bars or status, and describes it in words")
     func knownGaps() async throws {
         let lines = try await self.printed(
             """
@@ -111,7 +111,7 @@ struct PagePastTests {
         )
     }
 
-    @Test("draws its line to now while the feed stands, and no further than the newest price while it is cut")
+    @Test("draws its line to now while the feed is connected, and to the newest price while it is cut")
     func cutLine() async throws {
         let lines = try await self.printed(
             """
@@ -162,7 +162,7 @@ struct PagePastTests {
         #expect(lines == ["60000 61000", "2 1"])
     }
 
-    @Test("of a replay that stands still says no word of late, and goes on with its silence when it does")
+    @Test("shows no lateness of a paused replay, and continues its silence when it is resumed")
     func paused() async throws {
         let lines = try await self.printed(
             """
@@ -292,7 +292,7 @@ struct PagePastTests {
         #expect(lines == ["100 900", "105 900", "101 2900", "5 4000", "6 3990", "6 3990"])
     }
 
-    @Test("takes the pauses of a replay out of an age, however many they were, and those from before it came")
+    @Test("takes the pauses of a replay out of an age, however many, including those before the page")
     func pauses() async throws {
         let lines = try await self.printed(
             """

@@ -3,7 +3,7 @@ import TickertapeTesting
 
 /// `words.js` and `market.js`, run by node.
 @Suite(
-    "The page's words for what is not the market",
+    "The page's words for sources other than the market",
     .timeLimit(.minutes(2 * Patience.factor)),
     .enabled(if: pageNode != nil, "no node here: scripts/setup --tests installs Debian's package")
 )
@@ -29,7 +29,7 @@ struct PageWordsTests {
 
         """
 
-    @Test("are Playing, Paused and Ended, never Live nor in its colour, and the title says which source it is")
+    @Test("are Playing, Paused and Ended, never Live nor in its colour, and the title names the source")
     func words() async throws {
         let lines = try await PagePastTests().printed(
             Self.start + """
@@ -53,7 +53,7 @@ struct PageWordsTests {
         )
     }
 
-    @Test("show no volume where the relay has none, and begin none in the middle of a session")
+    @Test("show no volume if the relay has none, and begin none in the middle of a session")
     func volume() async throws {
         let lines = try await PagePastTests().printed(
             Self.start + """

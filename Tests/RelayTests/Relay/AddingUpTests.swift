@@ -7,7 +7,7 @@ import Wire
 
 /// The accounts of clients of `/v1/stream`: the trades sent and the trades reported as missed are all trades of their
 /// symbols.
-@Suite("What readers are told adds up")
+@Suite("The accounts of clients add up")
 struct AddingUpTests {
     /// More than may wait for a client for which the feed does not wait: 2 MB as single trades.
     private static let trades = 12_000
@@ -54,7 +54,7 @@ struct AddingUpTests {
     }
 
     @Test(
-        "a replay leaves out nothing for a reader whom it waits for, however much is under way",
+        "a replay leaves out nothing for a client that it waits for, however much is under way",
         arguments: ["", "&overflow=close"]
     )
     func waitedFor(overflow: String) throws {
@@ -74,7 +74,7 @@ struct AddingUpTests {
         #expect(sum.singles == Self.trades && !sum.hasSkipped && sum.ending == "1001 the replay is over", "\(sum)")
     }
 
-    @Test("with little room for a client, a replay leaves out as little", arguments: ["/v1/stream", "/"])
+    @Test("with little buffer space for a client, a replay leaves out as little", arguments: ["/v1/stream", "/"])
     func littleRoom(path: String) throws {
         let bench = HubBench(flow: FlowCalls()) {
             $0.keepQuiet()
@@ -91,7 +91,7 @@ struct AddingUpTests {
         #expect(Sum(texts + [""]).singles == (path == "/" ? 0 : Self.trades), "\(texts.last ?? "")")
     }
 
-    @Test("one that is closed for being behind is told all that it missed then, and nothing of it before")
+    @Test("a client that is closed for being behind gets the whole count then, and no part of it before")
     func closed() throws {
         let bench = self.bench()
         let client = try bench.pipedStream("?symbols=*&delivery=all")
@@ -131,7 +131,7 @@ struct AddingUpTests {
         }
     }
 
-    @Test("at the end a reader with a full channel is told its bars as they are then, too")
+    @Test("at the end a client with a full channel gets its bars as they are then, too")
     func bars() throws {
         let bench = self.bench()
         let client = try bench.pipedStream()
@@ -147,7 +147,7 @@ struct AddingUpTests {
         #expect(bar.contains(#""close":"3""#) && bar.contains(#""trades":3,"closed":false"#), "\(texts)")
     }
 
-    @Test("at the end of the relay a reader of `/` that is behind is told its count", arguments: ["close", "latest"])
+    @Test("at the end of the relay a client of `/` that is behind gets its count", arguments: ["close", "latest"])
     func dropIn(overflow: String) throws {
         let bench = self.bench()
         let client = try bench.pipedClient("/?token=any&overflow=\(overflow)")

@@ -37,7 +37,7 @@ struct AddressLimitTests {
         return (channel, answer)
     }
 
-    @Test("so many connections get in, as many more are told why they do not, and the rest is closed without a word")
+    @Test("connections up to the limit are accepted, as many more refused, and the rest closed without an answer")
     func limits() throws {
         var inside: [EmbeddedChannel] = []
         for _ in 0..<3 {

@@ -6,7 +6,7 @@ import Testing
 struct BacklogTests {
     private func at(_ seconds: Int64) -> NIODeadline { .uptimeNanoseconds(0) + .seconds(seconds) }
 
-    @Test("live: beyond the limit trades are left out and counted, and the count is told once it has read")
+    @Test("live: beyond the limit trades are left out, counted, and reported once the client has read")
     func live() {
         var backlog = Backlog(limit: 100, patience: .seconds(10), feedWaits: false)
         #expect(backlog.offered(trades: 1, bytes: 1_000, waiting: 0, now: self.at(0)) == .write)
@@ -24,7 +24,7 @@ struct BacklogTests {
         #expect(!backlog.isWatched)
     }
 
-    @Test("live: one that does not read what was queued is given up after its time")
+    @Test("live: a client that does not read its queue is closed after its time")
     func liveStalled() {
         var backlog = Backlog(limit: 100, patience: .seconds(10), feedWaits: false)
         #expect(backlog.offered(trades: 7, bytes: 50, waiting: 60, now: self.at(1)) == .leaveOut)
@@ -43,7 +43,7 @@ struct BacklogTests {
         #expect(!backlog.holdsUpFeed && !backlog.isWatched)
     }
 
-    @Test("replay: one that reads a little is waited for, one that reads nothing is not")
+    @Test("replay: the feed waits for a client that reads a little, and not for one that reads nothing")
     func replayStalled() {
         var backlog = Backlog(limit: 1_000, patience: .seconds(10), feedWaits: true)
         backlog.becameUnwritable(drained: 0, now: self.at(0))
@@ -76,7 +76,7 @@ struct BacklogTests {
         #expect(backlog.isBehind)
     }
 
-    @Test("live: one that reads nothing for its time is behind though little waits, and one that reads a little is not")
+    @Test("live: a client that reads nothing in time is behind though little waits; one that reads a little is not")
     func noProgress() {
         var backlog = Backlog(limit: 1_000, patience: .seconds(10), feedWaits: false)
         backlog.becameUnwritable(drained: 500, now: self.at(0))
@@ -85,7 +85,7 @@ struct BacklogTests {
         #expect(backlog.timePassed(drained: 501, waiting: 1, now: self.at(19)) == .close(missed: 0))
     }
 
-    @Test("live: who has chosen to go on with the newest does, with the count, and may be slow again")
+    @Test("live: a client that has chosen to go on does, with the count, and may be slow again")
     func goesOn() {
         var backlog = Backlog(limit: 100, patience: .seconds(10), feedWaits: false, closes: false)
         for _ in 0..<2 {
@@ -101,7 +101,7 @@ struct BacklogTests {
         #expect(backlog.isBehind)
     }
 
-    @Test("live: what could not leave at once must leave in time, however little it is")
+    @Test("live: bytes that could not leave at once must leave in time, however few")
     func leftWaiting() {
         for closes in [true, false] {
             var backlog = Backlog(limit: 1_000, patience: .seconds(10), feedWaits: false, closes: closes)
@@ -121,7 +121,7 @@ struct BacklogTests {
         #expect(!replay.isWatched && !replay.holdsUpFeed)
     }
 
-    @Test("live: when nothing waits any more it keeps up again, though its channel never was full")
+    @Test("live: a client with an empty queue keeps up again, though its channel never was full")
     func nothingWaits() {
         var slow = Backlog(limit: 1_000, patience: .seconds(10), feedWaits: false)
         slow.leftWaiting(drained: 0, now: self.at(0))
@@ -137,7 +137,7 @@ struct BacklogTests {
         }
     }
 
-    @Test("one that leaves holds up nobody")
+    @Test("a client that leaves holds up no feed")
     func ends() {
         var backlog = Backlog(limit: 1_000, patience: .seconds(10), feedWaits: true)
         backlog.becameUnwritable(drained: 0, now: self.at(0))

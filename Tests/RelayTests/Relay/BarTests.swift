@@ -18,7 +18,7 @@ struct BarTests {
         return (head, try await client.rest())
     }
 
-    @Test("by HTTP, with an ETag: those of the trades so far, the one under way among them")
+    @Test("by HTTP, with an ETag: the bars of the trades so far, including the current one")
     func http() async throws {
         try await RelayFixture.run { fixture in
             fixture.feed(
@@ -51,7 +51,7 @@ struct BarTests {
         }
     }
 
-    @Test("a trade from the future is in the bar of its arrival, closes none, and is told as it is, marked")
+    @Test("a trade from the future is in the bar of its arrival, closes no bar, and is published marked")
     func ahead() async throws {
         try await RelayFixture.run { fixture in
             let stream = try await fixture.streamClient("?symbols=*&delivery=all")
@@ -77,7 +77,7 @@ struct BarTests {
     }
 
     @Test(
-        "what cannot be is refused with a line that says what can",
+        "an invalid query is refused with a line that says what is valid",
         arguments: [
             ("/v1/bars/BINANCE:BTCUSDT?width=2m", "400", "width must be one of 1s, 1m, 5m, 1h"),
             ("/v1/bars/BINANCE:BTCUSDT?from=x", "400", "from must be milliseconds since 1970"),
@@ -96,7 +96,7 @@ struct BarTests {
         }
     }
 
-    @Test("what is kept of earlier runs stands in front of what is in memory, once")
+    @Test("stored bars precede those in memory, each once")
     func joined() async throws {
         func bar(_ start: Int64, _ price: String) throws -> Bar {
             let price = try #require(ExactDecimal(price))
@@ -157,7 +157,7 @@ struct BarTests {
         }
     }
 
-    @Test("every bar that is over is told, however many a read brings, and one that a late trade changes comes again")
+    @Test("every closed bar is published, however many a batch brings, and again after a late trade")
     func allBars() async throws {
         try await RelayFixture.run { fixture in
             let client = try await fixture.streamClient()
@@ -190,7 +190,7 @@ struct BarTests {
         }
     }
 
-    @Test("several widths of a symbol stand side by side; giving up the last gives up the symbol")
+    @Test("several widths of a symbol are independent; unsubscribing the last releases the symbol")
     func widths() async throws {
         try await RelayFixture.run { fixture in
             let client = try await fixture.streamClient()
@@ -209,7 +209,7 @@ struct BarTests {
     }
 
     @Test(
-        "a request for bars that cannot be is answered with why",
+        "an invalid request for bars is answered with the reason",
         arguments: [
             (#"{"type":"subscribe","symbol":"X:Y","bars":"2m"}"#, "bars must be one of 1s, 1m, 5m, 1h"),
             (#"{"type":"subscribe","symbol":"X:Y","bars":60}"#, "bars must be one of"),
@@ -246,7 +246,7 @@ struct BarTests {
         #expect(interrupted?.bars.map(\.isIncomplete) == [true, true, true, true])
     }
 
-    @Test("symbols without end take no memory without end")
+    @Test("any number of symbols takes bounded memory")
     func bounded() {
         #expect(BarBook.capacity(symbols: 64) * 64 < 40_000 && BarBook.capacity(symbols: 512) * 512 < 65_000)
         #expect(BarBook.capacity(symbols: 4_096) * 4_096 < 100_000)

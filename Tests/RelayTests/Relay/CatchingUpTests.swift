@@ -8,7 +8,7 @@ import Wire
 @testable import Relay
 
 /// Resuming clients that stop reading during the catch-up; the test controls time and turns.
-@Suite("Catching up, and what comes between")
+@Suite("Catching up, and concurrent events")
 struct CatchingUpTests {
     private static let trades = 1_000
 
@@ -28,7 +28,7 @@ struct CatchingUpTests {
         }
     }
 
-    @Test("trades that leave the ring before their turn are told in their place, and the rest comes")
+    @Test("trades evicted before they were sent are reported in their place, and the rest comes")
     func eviction() throws {
         let bench = self.bench()
         let client = try bench.pipedStream("?symbols=*&delivery=all&overflow=latest&since=7:0")
@@ -49,7 +49,7 @@ struct CatchingUpTests {
         bench.stop()
     }
 
-    @Test("of the requests that wait until a client has caught up there are never more bytes than of one message")
+    @Test("deferred requests of a resuming client are limited to the bytes of one message")
     func boundsDeferred() throws {
         let bench = self.bench()
         let client = try bench.pipedStream("?symbols=*&delivery=all&overflow=latest&since=7:0")
@@ -65,7 +65,7 @@ struct CatchingUpTests {
         bench.stop()
     }
 
-    @Test("a symbol that is followed already goes on from a place, too: its trades come, each once, and then live ones")
+    @Test("a followed symbol resumes from a position, too: its trades come, each once, and then live ones")
     func followedAlready() throws {
         let bench = HubBench { $0.webSocket.pingInterval = .hours(1) }
         let client = try bench.pipedStream()
@@ -90,7 +90,7 @@ struct CatchingUpTests {
         bench.stop()
     }
 
-    @Test("prices that wait are not told where a symbol goes on trade by trade: its trades come once, in their order")
+    @Test("postponed prices are not sent where a symbol resumes by single trades: its trades come once, in order")
     func untoldPrices() throws {
         let bench = HubBench {
             $0.keepQuiet()
@@ -117,7 +117,7 @@ struct CatchingUpTests {
         bench.stop()
     }
 
-    @Test("who wants every trade or none is closed with the count of those that left the ring before their turn")
+    @Test("a client that wants every trade or none is closed with the count of the evicted ones")
     func evictionCloses() throws {
         let bench = self.bench()
         let client = try bench.pipedStream("?symbols=*&delivery=all&since=7:0")
@@ -133,7 +133,7 @@ struct CatchingUpTests {
         bench.stop()
     }
 
-    @Test("who stops for so long that it counts as behind goes on where it was, and misses nothing")
+    @Test("a client that stops long enough to be behind continues where it was, and misses nothing")
     func stalls() throws {
         let bench = self.bench()
         let client = try bench.pipedStream("?symbols=*&delivery=all&overflow=latest&since=7:0")
@@ -152,7 +152,7 @@ struct CatchingUpTests {
         bench.stop()
     }
 
-    @Test("what was under way when a replay was asked to wait costs no trade of who is catching up")
+    @Test("the trades under way when a replay was paused cost a resuming client no trade")
     func underWay() throws {
         let flow = FlowCalls()
         let bench = self.bench(flow: flow)
@@ -173,7 +173,7 @@ struct CatchingUpTests {
         bench.stop()
     }
 
-    @Test("the end of the relay leaves out what was still to come, says so in its place, and shows the newest")
+    @Test("the end of the relay leaves out the remaining trades, reports it in their place, and shows the newest")
     func endsOnTheWay() throws {
         for overflow in ["latest", "close"] {
             let bench = self.bench()
@@ -198,7 +198,7 @@ struct CatchingUpTests {
         }
     }
 
-    @Test("a replay waits for who is catching up, until it has or has left")
+    @Test("a replay waits for a resuming client, until it has caught up or left")
     func replay() throws {
         for leaves in [false, true] {
             let flow = FlowCalls()

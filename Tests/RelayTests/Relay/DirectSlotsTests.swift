@@ -5,7 +5,7 @@ import Testing
 import TickertapeTesting
 @testable import Relay
 
-@Suite("The lanes of the relay's clients", .timeLimit(.minutes(1 * Patience.factor)))
+@Suite("The direct slots of the relay's clients", .timeLimit(.minutes(1 * Patience.factor)))
 struct DirectSlotsTests {
     /// A call of `left` in one `send`.
     private struct Left: Equatable {
@@ -19,7 +19,7 @@ struct DirectSlotsTests {
         return left
     }
 
-    @Test("open lanes take the bytes, closed ones are told, and a new lane is closed")
+    @Test("open slots take the bytes, closed ones are reported, and a new slot is closed")
     func takes() throws {
         let slots = DirectSlots()
         let lines = try (0..<200).map { _ in try Line() }
@@ -34,7 +34,7 @@ struct DirectSlotsTests {
         #expect(Self.send(ByteBuffer(string: "news"), slots, over: [DirectSlots.none]) == [Left(index: 0, sent: 0)])
     }
 
-    @Test("a lane that is full tells how much it took, and takes nothing more until it is opened again")
+    @Test("a full slot reports how much it took, and takes nothing more until it is opened again")
     func fills() throws {
         let slots = DirectSlots()
         let line = try Line()
@@ -52,7 +52,7 @@ struct DirectSlotsTests {
         #expect(line.read() == Array("x".utf8))
     }
 
-    @Test("a peer that has gone closes its lane, and the others get theirs")
+    @Test("a closed peer closes its slot, and the others get their bytes")
     func gone() throws {
         let slots = DirectSlots()
         let lines = try (0..<3).map { _ in try Line() }
@@ -67,7 +67,7 @@ struct DirectSlotsTests {
         #expect(lines[0].read() == Array("x".utf8) && lines[2].read() == Array("x".utf8))
     }
 
-    @Test("a lane that was given back is closed for who gets it next")
+    @Test("a slot that was given back is closed for its next owner")
     func givesBack() throws {
         let slots = DirectSlots()
         let line = try Line()
@@ -82,7 +82,7 @@ struct DirectSlotsTests {
         #expect(slots.make() != DirectSlots.none)
     }
 
-    @Test("trades stay whole and in order, whatever else is said to the client and asked by it")
+    @Test("trades stay whole and in order, between any other messages and requests")
     func keepsOrder() async throws {
         try await RelayFixture.run { fixture in
             var random = SeededGenerator(seed: 9)
@@ -112,7 +112,7 @@ struct DirectSlotsTests {
         }
     }
 
-    @Test("who comes when another has gone gets nothing that was meant for that one")
+    @Test("a client that reuses the descriptor of another gets none of its bytes")
     func reusesDescriptors() async throws {
         try await RelayFixture.run { fixture in
             for round in 1...20 {

@@ -6,7 +6,7 @@ import TickertapeTesting
 import Wire
 @testable import Relay
 
-@Suite("Trades of earlier runs, at who asks the relay")
+@Suite("Trades of earlier runs, as clients of the relay get them")
 struct EarlierTradesTests {
     /// Returns a bench that has read its recording: trades 5 to 8 of the epoch 3, alternately of A and B.
     private func bench() throws -> HubBench {
@@ -39,7 +39,7 @@ struct EarlierTradesTests {
         excerpt?.items.map { "\($0.epoch ?? 7):\($0.sequence)" }
     }
 
-    @Test("before a symbol's first trade of this run those of the last are told, and then both, as many as are wanted")
+    @Test("before a symbol's first trade of this run the last run's trades are returned, and then both")
     func tellsBoth() throws {
         let bench = try self.bench()
         #expect(self.places(bench.hub.trades(of: "A", limit: 100)) == ["3:5", "3:7"])
@@ -61,7 +61,7 @@ struct EarlierTradesTests {
     }
 
     @Test(
-        "a symbol that is resumed by its price is shown behind the gap between the runs, beside one trade by trade, too"
+        "a symbol resumed by its price comes after the gap between the runs, also beside one with single trades"
     )
     func resumesBehindGap() throws {
         let bench = try self.bench()
@@ -86,7 +86,7 @@ struct EarlierTradesTests {
         bench.stop()
     }
 
-    @Test("hello says which trade is the oldest of all, where that is one of an earlier run")
+    @Test("hello names the oldest trade of all, if it is of an earlier run")
     func hello() throws {
         let bench = try self.bench()
         let text = try #require(try bench.pipedStream().takeTexts().first)

@@ -6,7 +6,7 @@ import TickertapeTesting
 @testable import Measurements
 
 /// Clients whose backlog is in the kernels alone, with nothing left in the program. The sockets are real.
-@Suite("The pong of a client that reads slowly what the kernels hold", .timeLimit(.minutes(3 * Patience.factor)))
+@Suite("The pong of a client that reads its kernel's backlog slowly", .timeLimit(.minutes(3 * Patience.factor)))
 struct KernelBacklogTests {
     /// Runs the body with a client that has subscribed and reads only small portions, and with one that gets the
     /// relay's pings as a clock.
@@ -43,7 +43,7 @@ struct KernelBacklogTests {
         return #"{"data":[\#(elements.joined(separator: ","))],"type":"trade"}"#
     }
 
-    @Test("it is waited for while it takes bytes, and goes on", arguments: [false, true])
+    @Test("the relay waits for it while the client takes bytes, and the client continues", arguments: [false, true])
     func waits(isEncrypted: Bool) async throws {
         try await self.run(isEncrypted) { fixture, slow, clock, instruments in
             // Longer than the time for a pong. Its kernel has buffer space again whenever everything in it was read.
@@ -59,7 +59,7 @@ struct KernelBacklogTests {
         }
     }
 
-    @Test("it is waited for when it takes nothing for a while, once nothing waits in the program any more")
+    @Test("the relay waits for it during a pause of the client, once its queue in the program is empty")
     func takesItsTime() async throws {
         let instruments = Instruments()
         try await RelayFixture.run(instruments: instruments) {
@@ -95,7 +95,7 @@ struct KernelBacklogTests {
         }
     }
 
-    @Test("it is ended when it takes nothing any more, and for want of its pong", arguments: [false, true])
+    @Test("the client is closed for its missing pong when it takes nothing any more", arguments: [false, true])
     func ends(isEncrypted: Bool) async throws {
         try await self.run(isEncrypted) { fixture, slow, clock, instruments in
             for _ in 0..<2 {

@@ -4,10 +4,10 @@ import Testing
 import TickertapeTesting
 @testable import Relay
 
-@Suite("What the kernel keeps for a client", .timeLimit(.minutes(1 * Patience.factor)))
+@Suite("The kernel's buffers for a client", .timeLimit(.minutes(1 * Patience.factor)))
 struct KernelBufferSpaceTests {
     @Test(
-        "an accepted connection has the bounds of the settings, whether the relay made its socket or was given it",
+        "an accepted connection has the configured limits, on an inherited socket as well",
         arguments: [false, true]
     )
     func bounds(isGiven: Bool) async throws {
@@ -27,7 +27,7 @@ struct KernelBufferSpaceTests {
         }
     }
 
-    @Test("the usual bounds are what the documents say: 32 KiB unsent, and 256 KiB in all")
+    @Test("the default limits are the documented ones: 32 KiB unsent, and 256 KiB in all")
     func usual() {
         let settings = RelaySettings()
         #expect(settings.unsentBytes == 32 << 10 && settings.sendBufferBytes * 2 == 256 << 10)

@@ -1,7 +1,7 @@
 import Testing
 @testable import Relay
 
-@Suite("KernelOutflow")
+@Suite("The kernel's send progress")
 struct KernelSendProgressTests {
     /// Returns the progress read from the `struct tcp_info` of a connection.
     ///
@@ -26,7 +26,7 @@ struct KernelSendProgressTests {
         }
     }
 
-    @Test("a machine that leaves three sendings without an answer is not there")
+    @Test("a machine that leaves three transmissions unanswered is gone")
     func isGone() {
         #expect(self.sendProgress(retransmits: 2, sinceSent: 100, sinceAcknowledgement: 2_000).isAnswered)
         #expect(!self.sendProgress(retransmits: 3, sinceSent: 100, sinceAcknowledgement: 2_000).isAnswered)
@@ -35,7 +35,7 @@ struct KernelSendProgressTests {
         #expect(!self.sendProgress(probes: 3, sinceSent: 90_000, sinceAcknowledgement: 60_000).isAnswered)
     }
 
-    @Test("a machine that drops what it has no room for and acknowledges the old bytes is there")
+    @Test("a machine that drops bytes beyond its buffer space and acknowledges the old ones is there")
     func isFull() {
         let full = self.sendProgress(retransmits: 9, sinceSent: 5_000, sinceAcknowledgement: 5_000)
         #expect(full == KernelSendProgress(waiting: 300, taken: 7_000, isAnswered: true))

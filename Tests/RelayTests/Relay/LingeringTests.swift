@@ -6,7 +6,7 @@ import TickertapeTesting
 @testable import Relay
 
 /// The end of a connection whose peer continues to send after its last answer; the test controls time.
-@Suite("The time behind the last answer")
+@Suite("The time after the last answer")
 struct LingeringTests {
     private static let start = NIODeadline.uptimeNanoseconds(0)
 
@@ -18,7 +18,7 @@ struct LingeringTests {
         }
     }
 
-    @Test("a peer that sends nothing has a second, one that sends has five, however little it is")
+    @Test("a peer that sends nothing has a second, one that sends anything has five")
     func limits() {
         let answer = ReadProgress(left: 0, patience: .seconds(10), now: Self.start)
         #expect(self.end(of: answer, left: { _ in 0 }, dropped: { _ in 0 }) == 1)
@@ -26,7 +26,7 @@ struct LingeringTests {
         #expect(self.end(of: answer, left: { _ in 0 }, dropped: { Int($0) }) == 5)
     }
 
-    @Test("the time begins when the peer has its answer, and one that does not take that has no more for sending")
+    @Test("the time begins when the peer has its answer, and a peer that does not take it gets no more time")
     func beginsBehindAnswer() {
         let answer = ReadProgress(left: 700, patience: .seconds(10), now: Self.start)
         // The answer was seen to have left in the seventh second.
@@ -47,7 +47,7 @@ struct LingeringTests {
         return (bench, portions)
     }
 
-    @Test("a peer that drips behind its refusal is cut at the limit, with nothing of that kept or looked at")
+    @Test("a peer that drips after its refusal is cut at the limit, and none of its input is kept or parsed")
     func drips() throws {
         let (bench, portions) = try self.bench()
         var drips = 0
@@ -61,7 +61,7 @@ struct LingeringTests {
         #expect(bench.refusals.all == ["host-not-allowed"])
     }
 
-    @Test("a peer that floods behind its refusal is cut when more has come than any kernel holds")
+    @Test("a peer that floods after its refusal is cut when more has come than any kernel holds")
     func floods() throws {
         let (bench, portions) = try self.bench()
         let bytes = ByteBuffer(repeating: 0x78, count: 64 << 10)
@@ -71,7 +71,7 @@ struct LingeringTests {
         #expect(!bench.channel.isActive)
     }
 
-    @Test("a peer that ends its side is let go at once")
+    @Test("a connection whose peer ends its side is closed at once")
     func ends() throws {
         let (bench, _) = try self.bench()
         try bench.channel.writeInbound(ByteBuffer(string: "the rest"))
@@ -79,7 +79,7 @@ struct LingeringTests {
         #expect(!bench.channel.isActive)
     }
 
-    @Test("what had come before the refusal left is thrown away with the rest, and its end is seen")
+    @Test("input from before the refusal left is discarded with the rest, and its end is noticed")
     func dropsHeld() throws {
         for ended in [false, true] {
             let bench = try AnswerBench()

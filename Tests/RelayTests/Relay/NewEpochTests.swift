@@ -10,7 +10,7 @@ import Wire
 /// A new epoch of the tape, begun when the numbers of symbols were used up; old numbers mean other symbols then.
 @Suite("A new epoch of the tape, at its readers")
 struct NewEpochTests {
-    @Test("clients go on with the symbols that they want, whatever numbers these have now")
+    @Test("clients keep their symbols, whatever numbers these have now")
     func clients() throws {
         let bench = HubBench()
         let wantsA = try bench.client()
@@ -31,7 +31,7 @@ struct NewEpochTests {
         bench.stop()
     }
 
-    @Test("what was held back is shown, no price goes to another symbol, and the count of what was left out goes on")
+    @Test("held-back prices are shown, no price goes to another symbol, and the count of skipped trades continues")
     func table() {
         var feed = BatchSource()
         let settings = PricePipeline.Settings(quiet: 100, atMost: nil)

@@ -7,7 +7,7 @@ import TickertapeTesting
 
 @Suite("The program's own symbols beside those of the relay's clients")
 struct OwnSymbolTests {
-    @Test("what the screen wants is heard upstream, and that it is over")
+    @Test("the screen's subscriptions reach the upstream, and so does their end")
     func hub() throws {
         let bench = HubBench(symbolLimit: 2)
         #expect(bench.subscriptions.retain("A") == .accepted)

@@ -7,7 +7,7 @@ import Wire
 @testable import Measurements
 @testable import Relay
 
-@Suite("What a relay believes of a replay that is paused")
+@Suite("The relay's status of a paused replay")
 struct PausedReplayTests {
     private static let second: Int64 = 1_000_000_000
 
@@ -27,7 +27,7 @@ struct PausedReplayTests {
     private func reading(_ bench: HubBench) -> RelayReading { bench.hub.reading(outboxBytes: 0, answerBytes: 0) }
 
     @Test(
-        "a pause of an hour is no age: while it lasts nothing is late, and then the silence goes on from where it was"
+        "a pause of an hour is no age: nothing is late during it, and then the silence continues from before it"
     )
     func age() {
         let bench = HubBench()
@@ -54,7 +54,7 @@ struct PausedReplayTests {
         bench.stop()
     }
 
-    @Test("without a pause the same silence is one")
+    @Test("without a pause the same time is a silence")
     func control() {
         let bench = HubBench()
         var feed = BatchSource()

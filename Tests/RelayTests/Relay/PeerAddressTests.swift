@@ -3,7 +3,7 @@ import Testing
 @testable import HTTP
 @testable import Relay
 
-@Suite("Whom the limits for an address count")
+@Suite("The peers that the limits of an address count")
 struct PeerAddressTests {
     private func peer(_ remote: String?, local: String = "192.0.2.1") throws -> PeerAddress {
         PeerAddress(
@@ -13,7 +13,7 @@ struct PeerAddressTests {
     }
 
     @Test(
-        "this machine, by whichever of its addresses",
+        "this machine, by any of its addresses",
         arguments: ["127.0.0.1", "127.9.9.9", "::1", "::ffff:127.0.0.1"]
     )
     func here(address: String) throws {
@@ -32,7 +32,7 @@ struct PeerAddressTests {
         #expect(try self.peer("192.0.2.9") != self.peer("192.0.2.10"))
     }
 
-    @Test("a whole network of version 6, for its owner has all of its addresses")
+    @Test("a whole network of version 6, since its owner has all of its addresses")
     func version6() throws {
         #expect(try self.peer("2001:db8:1:2::1") == .version6(0x2001_0db8_0001_0002))
         #expect(try self.peer("2001:db8:1:2::1") == self.peer("2001:db8:1:2:ffff::9"))

@@ -6,11 +6,11 @@ import TickertapeTesting
 @testable import HTTP
 @testable import Relay
 
-@Suite("Requests right behind one another", .timeLimit(.minutes(2 * Patience.factor)))
+@Suite("Pipelined requests", .timeLimit(.minutes(2 * Patience.factor)))
 struct PipelinedRequestTests {
     private static let live = "GET /livez HTTP/1.1\r\nHost: localhost\r\n\r\n"
 
-    @Test("a WebSocket that is asked for behind a request hears its client")
+    @Test("a WebSocket requested after another request gets its client's messages")
     func upgradesBehindRequest() async throws {
         try await RelayFixture.run { fixture in
             let client = try await RawClient.connect(to: fixture.address)
@@ -24,7 +24,7 @@ struct PipelinedRequestTests {
         }
     }
 
-    @Test("a WebSocket whose client ended its side behind the request is ended", arguments: [false, true])
+    @Test("a WebSocket whose client ended its side after the request is closed", arguments: [false, true])
     func upgradesBehindEnd(isEncrypted: Bool) async throws {
         try await RelayFixture.run(isEncrypted: isEncrypted) { fixture, below in
             let client = try await RawClient.connect(to: fixture.address, below: below)
@@ -55,7 +55,7 @@ struct PipelinedRequestTests {
         }
     }
 
-    @Test("requests before the end of a client's side are answered all", arguments: [false, true], [5, 1_000])
+    @Test("requests before the end of a client's side are all answered", arguments: [false, true], [5, 1_000])
     func answersBeforeEnd(isEncrypted: Bool, requests: Int) async throws {
         try await RelayFixture.run(isEncrypted: isEncrypted) { fixture, below in
             let client = try await RawClient.connect(to: fixture.address, below: below)
@@ -68,7 +68,7 @@ struct PipelinedRequestTests {
         }
     }
 
-    @Test("so are those that come while an answer is unread, and the last answer says that it is the last")
+    @Test("so are those that come while an answer is unread, and the last answer is marked as the last")
     func answersBehindUnread() async throws {
         try await RelayFixture.runUnread(RelayFixture.trades() + Self.live) { _, client in
             // The last request is cut off, and the relay does not wait for its rest.
@@ -82,7 +82,7 @@ struct PipelinedRequestTests {
         }
     }
 
-    @Test("of a flood at the end of a client's side few requests are kept, all of them whole")
+    @Test("a flood at the end of a client's side leaves few requests queued, all of them whole")
     func boundsFlood() throws {
         let bench = try AnswerBench(asks: false)
         bench.handler.state = .answering

@@ -3,7 +3,7 @@ import Testing
 
 @Suite("Places of the relay's connections")
 struct PlacesTests {
-    @Test("clients leave places for requests, also where the limit of open files leaves few for all")
+    @Test("clients leave places for requests, also with a low limit of open files")
     func leavesPlaces() {
         let settings = RelaySettings()
         func places(_ descriptors: Int) -> [Int] {

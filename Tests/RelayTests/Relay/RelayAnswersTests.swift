@@ -6,7 +6,7 @@ import TickertapeTesting
 import Wire
 @testable import Measurements
 
-@Suite("What the relay says over HTTP", .timeLimit(.minutes(1 * Patience.factor)))
+@Suite("The relay's answers over HTTP", .timeLimit(.minutes(1 * Patience.factor)))
 struct RelayAnswersTests {
     struct Answer {
         var status: Int
@@ -35,7 +35,7 @@ struct RelayAnswersTests {
 
     private static let since: Int64 = 1_723_161_255_342_000_000
 
-    @Test("it is ready while trades come, and says why when not, symbol by symbol")
+    @Test("it is ready while trades come, and otherwise gives the reason, symbol by symbol")
     func readiness() async throws {
         try await RelayFixture.run(ownSymbols: [Frames.btc, "X:Y"]) { fixture in
             let before = try await self.ask("/readyz", fixture)
@@ -87,7 +87,7 @@ struct RelayAnswersTests {
         }
     }
 
-    @Test("the status tells everything in the words of the stream")
+    @Test("the status contains everything in the words of the stream")
     func status() async throws {
         let instruments = Instruments()
         try await RelayFixture.run(ownSymbols: [Frames.btc], instruments: instruments) {
@@ -140,7 +140,7 @@ struct RelayAnswersTests {
         }
     }
 
-    @Test("one symbol's newest has a tag, and who has it already gets nothing but the tag")
+    @Test("one symbol's newest price has a tag, and a client with that tag gets only the tag")
     func snapshotOfOne() async throws {
         try await RelayFixture.run { fixture in
             let spaced = "IC MARKETS:1"
@@ -201,7 +201,7 @@ struct RelayAnswersTests {
     }
 
     @Test(
-        "what cannot be answered gets a type and a cure",
+        "a refused request gets a type and a remedy",
         arguments: [
             ("GET", "/v1/trades/NOBODY:1", 404, "no-such-symbol"),
             ("GET", "/v1/snapshot/NOBODY:1", 404, "no-such-symbol"),
@@ -226,7 +226,7 @@ struct RelayAnswersTests {
     }
 
     @Test(
-        "an address says by OPTIONS and by 405 which methods it takes, with empty segments too",
+        "a path lists its methods by OPTIONS and by 405, with empty segments too",
         arguments: [
             ("/", "GET, HEAD"), ("/page/main.js", "GET, HEAD"), ("/livez", "GET, HEAD"), ("/readyz?x", "GET, HEAD"),
             ("/metrics", "GET, HEAD"), ("/v1/status", "GET, HEAD"), ("/v1/snapshot", "GET, HEAD"),
@@ -296,7 +296,7 @@ struct RelayAnswersTests {
         }
     }
 
-    @Test("the way to the clients is measured once a flush, and to the stream once a price")
+    @Test("the latency to the clients is measured once per flush, and to the stream once per price")
     func latencies() async throws {
         let instruments = Instruments()
         try await RelayFixture.run(instruments: instruments) { fixture in

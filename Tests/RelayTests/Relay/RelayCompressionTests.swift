@@ -72,7 +72,7 @@ struct RelayCompressionTests {
         }
     }
 
-    @Test("who wants every trade of the stream gets each compressed once for all, and reads the same as others")
+    @Test("each single trade is compressed once for all clients, which read the same as others")
     func compressesSingles() async throws {
         try await RelayFixture.run({ $0.compression = .on }) { fixture in
             let path = "/v1/stream?symbols=*&delivery=all"
@@ -111,7 +111,7 @@ struct RelayCompressionTests {
         }
     }
 
-    @Test("by itself the relay compresses nothing on this machine's own addresses")
+    @Test("by default the relay compresses nothing on this machine's own addresses")
     func isOffOnLoopback() async throws {
         try await RelayFixture.run { fixture in
             let (client, extensions) = try await self.open(Self.offer, at: fixture.address)

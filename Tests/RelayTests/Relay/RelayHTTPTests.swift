@@ -18,7 +18,7 @@ struct RelayHTTPTests {
         return (String(head.prefix { $0 != "\r\n" }.dropFirst("HTTP/1.1 ".count)), body)
     }
 
-    @Test("it says that it lives, and what is newest")
+    @Test("it reports that it lives, and the newest prices")
     func answers() async throws {
         try await RelayFixture.run { fixture in
             fixture.feed(Frames.trade(Frames.btc, "61837.63"), Frames.trade(Frames.eth, "2530"))
@@ -52,7 +52,7 @@ struct RelayHTTPTests {
     }
 
     @Test(
-        "what is refused gets a status and one line of JSON",
+        "a refused request gets a status and one line of JSON",
         arguments: [
             Refused("an unknown path", Self.get("/nope"), 404, "not-found"),
             Refused(
@@ -153,7 +153,7 @@ struct RelayHTTPTests {
         }
     }
 
-    @Test("frames right behind the request are taken, and a client may send them in pieces")
+    @Test("frames right after the request are read, and a client may send them in pieces")
     func takesEarlyFrames() async throws {
         try await RelayFixture.run { fixture in
             let client = try await RawClient.connect(to: fixture.address)
@@ -172,7 +172,7 @@ struct RelayHTTPTests {
         }
     }
 
-    @Test("who does not finish a request in time is told so")
+    @Test("a client that does not finish a request in time gets a refusal")
     func timesOut() async throws {
         try await RelayFixture.run {
             $0.handshakeTimeout = .seconds(1)
@@ -184,7 +184,7 @@ struct RelayHTTPTests {
         }
     }
 
-    @Test("no more clients are let in than the limit allows, until one leaves")
+    @Test("no more clients are accepted than the limit allows, until one leaves")
     func limitsClients() async throws {
         try await RelayFixture.run {
             $0.maximumClients = 2

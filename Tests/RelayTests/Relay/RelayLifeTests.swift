@@ -62,7 +62,7 @@ struct RelayLifeTests {
         }
     }
 
-    @Test("a client that reads nothing is cut off at the stop's limit, and holds up nobody for longer")
+    @Test("a client that reads nothing is cut at the stop's limit, and delays the stop no longer")
     func stopsInTime() async throws {
         try await RelayFixture.run {
             $0.sendBufferBytes = 8 << 10
@@ -78,7 +78,7 @@ struct RelayLifeTests {
         }
     }
 
-    @Test("a client that has everything and does not answer is not waited for as long as one that still reads")
+    @Test("a client with an empty queue that does not answer delays a stop less than one that still reads")
     func doesNotWaitForIdle() async throws {
         try await RelayFixture.run { fixture in
             let silent = try await fixture.tradesClient(Frames.btc)
@@ -95,7 +95,7 @@ struct RelayLifeTests {
         }
     }
 
-    @Test("once the door is closed nobody new comes in, by no connection, and those who are here go on")
+    @Test("after accepting has stopped no connection is accepted, and the connected clients stay")
     func stopsAccepting() async throws {
         try await RelayFixture.run { fixture in
             let client = try await fixture.tradesClient(Frames.btc)
@@ -136,7 +136,7 @@ struct RelayLifeTests {
         }
     }
 
-    @Test("whoever is out of patience ends the wait for clients at once")
+    @Test("a cut ends the wait for clients at once")
     func cuts() async throws {
         try await RelayFixture.run {
             $0.sendBufferBytes = 8 << 10

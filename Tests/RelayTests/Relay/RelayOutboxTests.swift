@@ -5,7 +5,7 @@ import TickertapeTesting
 import Wire
 @testable import Relay
 
-@Suite("The relay's outbox and brake")
+@Suite("The relay's outbox and flow gate")
 struct RelayOutboxTests {
     private func batches(_ count: Int) -> [TapeBatch] {
         var feed = BatchSource()
@@ -39,7 +39,7 @@ struct RelayOutboxTests {
     }
 
     @Test(
-        "what it has no room for is left out until the reader comes, in one piece, and counted; status and gaps are kept"
+        "trades beyond its limit are left out until the reader comes, as one loss; status and gaps are kept"
     )
     func overflows() {
         let outbox = RelayOutbox(highMark: 600, limit: 1_000)
@@ -77,7 +77,7 @@ struct RelayOutboxTests {
         #expect(events.map { self.describe($0).prefix(5) } == ["lost ", "epoch", "lost "])
     }
 
-    @Test("the feed waits as long as the outbox is high or any client is slow, and is told each once")
+    @Test("the feed waits while the outbox is high or any client is slow, with one call for each change")
     func brakes() async {
         let flow = FlowRecorder()
         let gate = FlowGate(flow)
@@ -99,7 +99,7 @@ struct RelayOutboxTests {
         for expected in ["pause", "resume", "pause", "resume"] { #expect(await flow.next() == expected) }
     }
 
-    @Test("the end of a replay waits until nobody holds up the feed any more")
+    @Test("the end of a replay waits until nothing holds up the feed any more")
     func opens() async {
         let gate = FlowGate(FlowRecorder())
         await gate.opens()

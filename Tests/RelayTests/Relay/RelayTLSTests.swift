@@ -58,7 +58,7 @@ struct RelayTLSTests {
         return self.count(name, label, instruments) == value
     }
 
-    @Test("who asks for a WebSocket and opens none is told to do that by wss://")
+    @Test("a failed request for a WebSocket is answered with a hint to use wss://")
     func namesItsScheme() async throws {
         try await self.run { fixture, _, _, _ in
             let client = try await RawClient.connect(to: fixture.address, below: try Self.client())
@@ -91,7 +91,7 @@ struct RelayTLSTests {
         }
     }
 
-    @Test("an answer that is not read ends the connection, and one that is read slowly comes whole")
+    @Test("an unread answer ends the connection, and one that is read slowly arrives whole")
     func unreadAnswers() async throws {
         let request = "GET /v1/trades/\(Frames.btc)?limit=3000 HTTP/1.1\r\nHost: localhost\r\n\r\n"
         for patience in [TimeAmount.milliseconds(300), .hours(1)] {
@@ -156,7 +156,7 @@ struct RelayTLSTests {
         }
     }
 
-    @Test("garbage, an old version and a client that distrusts the certificate are counted, and trouble nobody else")
+    @Test("garbage, an old version and a client that distrusts the certificate are counted, and disturb no other")
     func hostile() async throws {
         try await self.run { fixture, _, instruments, _ in
             let good = try await RawClient.open(at: fixture.address, below: try Self.client())
@@ -188,7 +188,7 @@ struct RelayTLSTests {
         }
     }
 
-    @Test("a new pair is for new connections, a client that is there goes on, and a bad pair changes nothing")
+    @Test("a new pair is for new connections, a connected client continues, and a bad pair changes nothing")
     func reloads() async throws {
         try await self.run { fixture, tls, _, folder in
             let old = try await RawClient.open(at: fixture.address, below: try Self.client())
@@ -225,7 +225,7 @@ struct RelayTLSTests {
         }
     }
 
-    @Test("a client that never finishes its handshake is let go")
+    @Test("a client that never finishes its handshake is closed")
     func slowHandshake() async throws {
         let folder = try TemporaryFolder()
         defer { folder.remove() }

@@ -5,7 +5,7 @@ import Testing
 import TickertapeTesting
 @testable import Relay
 
-@Suite("Symbols that nobody asks a relay for any more")
+@Suite("Symbols that are released upstream")
 struct ReleasedSymbolTests {
     /// Returns the states of a symbol among these messages.
     private func states(_ texts: [String], of symbol: String) -> [String] {
@@ -13,7 +13,7 @@ struct ReleasedSymbolTests {
             .compactMap { $0.components(behind: #""state":""#) }
     }
 
-    @Test("who follows everything is told, also who comes later, until somebody asks again; who named it is not")
+    @Test("followers of all symbols get a release, also later ones, until a new subscription; subscribers do not")
     func reported() throws {
         let bench = HubBench()
         let all = try bench.pipedStream("?symbols=*")
@@ -50,7 +50,7 @@ struct ReleasedSymbolTests {
         return client
     }
 
-    @Test("one that follows everything and names it has it asked for again, and is told its price once more")
+    @Test("a follower of all symbols that names one subscribes it again, and gets its price once more")
     func namedAgain() throws {
         let bench = HubBench()
         let all = try self.follower(on: bench)
@@ -66,7 +66,7 @@ struct ReleasedSymbolTests {
         bench.stop()
     }
 
-    @Test("another delivery of a symbol that somebody asks for takes no place, that of a released one does")
+    @Test("another delivery of a subscribed symbol adds no subscription, that of a released one does")
     func lookedAt() throws {
         let bench = HubBench()
         let named = try bench.pipedStream("?symbol=\(Frames.btc)")
@@ -91,7 +91,7 @@ struct ReleasedSymbolTests {
         bench.stop()
     }
 
-    @Test("who was told so is told the price again when somebody else asks, though it stands where it stood")
+    @Test("a client that got the release gets the price again on a new subscription, though it is unchanged")
     func recalled() throws {
         let bench = HubBench()
         let all = try self.follower(on: bench)
@@ -113,7 +113,7 @@ struct ReleasedSymbolTests {
         bench.stop()
     }
 
-    @Test("a client that is behind is told the price again when it reads on, and behind a price of then what it is")
+    @Test("a client that is behind gets the price again when it reads, and the state after an earlier price")
     func behind() throws {
         let bench = HubBench()
         let all = try bench.pipedStream("?symbols=*&overflow=latest")
@@ -139,7 +139,7 @@ struct ReleasedSymbolTests {
         bench.stop()
     }
 
-    @Test("nothing is left of one that never traded, and who follows everything is told of it too")
+    @Test("nothing is left of a symbol that never traded, and followers of all get its release, too")
     func neverTraded() throws {
         let bench = HubBench()
         let all = try bench.pipedStream("?symbols=*")

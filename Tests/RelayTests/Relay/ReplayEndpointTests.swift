@@ -40,7 +40,7 @@ private final class HandReplay: ReplayControlling {
     }
 }
 
-@Suite("The way to a replay", .timeLimit(.minutes(1 * Patience.factor)))
+@Suite("The control endpoint of a replay", .timeLimit(.minutes(1 * Patience.factor)))
 struct ReplayEndpointTests {
     private static let here =
         #""start":0,"end":10000,"at":2500,"percent":25.0,"speed":1.0,"paused":"#
@@ -61,7 +61,7 @@ struct ReplayEndpointTests {
         return (String(head.dropFirst("HTTP/1.1 ".count).prefix(3)), head, try await client.rest())
     }
 
-    @Test("GET says where it stands, POST commands it, and everybody on the stream is told")
+    @Test("GET returns the position, POST executes a request, and all clients of the stream get the change")
     func commands() async throws {
         let replay = HandReplay()
         try await RelayFixture.run(replay: replay) {
@@ -115,7 +115,7 @@ struct ReplayEndpointTests {
         return try await client.rest()
     }
 
-    @Test("where the setting forbids it, it is refused by the setting's name, and can still be looked at")
+    @Test("with the setting off it is refused with the setting's name, and can still be read")
     func forbidden() async throws {
         let replay = HandReplay()
         try await RelayFixture.run(replay: replay) {

@@ -29,7 +29,7 @@ struct ReplayReaderTests {
     }
 
     @Test(
-        "gaps stand behind all trades that wait, however many messages these are, and close nobody",
+        "gaps come after all trades that wait, however many messages, and close no client",
         arguments: ["", "&overflow=latest"]
     )
     func manyMessages(overflow: String) throws {
@@ -50,7 +50,7 @@ struct ReplayReaderTests {
         #expect(try client.takeTexts().contains { $0.contains(#""price":"7""#) })
     }
 
-    @Test("a price from before the newest is the newest where the replay was moved, and late elsewhere")
+    @Test("an earlier price is the newest after a move of the replay, and late otherwise")
     func movedBack() throws {
         for (cause, price) in [(FeedStatus.Cause.seek, "90"), (.recorded, "100")] {
             let bench = self.bench()
@@ -70,7 +70,7 @@ struct ReplayReaderTests {
         }
     }
 
-    @Test("at the end the last price comes for who is told prices at a beat, before the farewell")
+    @Test("at the end the last price comes for a client with an interval, before the close frame")
     func lastBeat() throws {
         let bench = self.bench()
         let client = try bench.pipedStream("?symbols=*&every=250ms")
@@ -86,7 +86,7 @@ struct ReplayReaderTests {
         }
     }
 
-    @Test("closed bars that a gap touches come again at once, however many trades stand behind it in the same turn")
+    @Test("closed bars that a gap touches come again at once, however many trades follow in the same turn")
     func touchedBars() throws {
         let bench = self.bench()
         let client = try bench.pipedStream()
@@ -105,7 +105,7 @@ struct ReplayReaderTests {
         #expect(starts.starts(with: [17, 18, 19].map { first + $0 * 1_000 }), "\(starts.map { ($0 - first) / 1_000 })")
     }
 
-    @Test("a bar that is not over at the end is told as it is then, before the farewell")
+    @Test("a bar that is not over at the end is sent as it is then, before the close frame")
     func openBar() throws {
         let bench = self.bench()
         let client = try bench.pipedStream()

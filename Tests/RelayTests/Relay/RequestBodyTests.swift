@@ -18,7 +18,7 @@ struct RequestBodyTests {
         return "\(status) \(type)"
     }
 
-    @Test("a length over the limit is refused at once, also one that is no number a machine has")
+    @Test("a length over the limit is refused at once, also one beyond any machine's numbers")
     func refusesLength() async throws {
         try await RelayFixture.run {
             $0.handshakeTimeout = .hours(1)
@@ -54,7 +54,7 @@ struct RequestBodyTests {
         }
     }
 
-    @Test("a client that waits for the word to send its body gets it, and then its answer")
+    @Test("a client that waits for 100 Continue gets it, and then its answer")
     func goesOn() async throws {
         try await RelayFixture.run { fixture in
             let client = try await RawClient.connect(to: fixture.address)
@@ -71,7 +71,7 @@ struct RequestBodyTests {
         }
     }
 
-    @Test("where the body would change nothing the answer comes at once, and the connection ends")
+    @Test("if the body would change nothing, the answer comes at once, and the connection ends")
     func answersAtOnce() async throws {
         try await RelayFixture.run {
             $0.handshakeTimeout = .hours(1)
@@ -95,7 +95,7 @@ struct RequestBodyTests {
         }
     }
 
-    @Test("HTTP/1.0 knows no such wait: the answer comes behind the body")
+    @Test("HTTP/1.0 has no 100 Continue: the answer comes after the body")
     func ignoresInOldVersion() async throws {
         try await RelayFixture.run { fixture in
             let client = try await RawClient.connect(to: fixture.address)

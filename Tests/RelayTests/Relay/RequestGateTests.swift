@@ -11,7 +11,7 @@ struct RequestGateTests {
     }
 
     @Test(
-        "our names are let in, with any port",
+        "our names are accepted, with any port",
         arguments: ["localhost", "LocalHost:1", "127.0.0.1:65535", "[::1]", "[::1]:80", "127.0.0.2:9"]
     )
     func letsIn(host: String) {
@@ -29,7 +29,7 @@ struct RequestGateTests {
         #expect(self.refusal(["Host": host]) == 421)
     }
 
-    @Test("an allowed origin with the port that its scheme implies is the one that browsers send, which is without it")
+    @Test("an allowed origin with its scheme's default port equals the one that browsers send without it")
     func impliesPorts() {
         func isLetIn(_ origin: String, allowed: String) -> Bool {
             let gate = RequestGate(boundAddress: "127.0.0.1", allowedOrigins: [allowed])
@@ -44,13 +44,13 @@ struct RequestGateTests {
         #expect(!isLetIn("http://good.example", allowed: "https://good.example:443"))
     }
 
-    @Test("an IPv6 address that is listened at is a name too")
+    @Test("an IPv6 listening address is a name too")
     func knowsIPv6() {
         #expect(self.refusal(["Host": "[fd00::5]:80"], bound: "fd00::5") == nil)
     }
 
     @Test(
-        "a name from the settings is ours, and its pages are; at a socket file the Host says nothing, the Origin does"
+        "a name from the settings is ours, and its pages are; at a Unix socket Host is not checked, Origin is"
     )
     func otherNames() {
         func refusal(_ gate: RequestGate, _ headers: HTTPHeaders) -> UInt? {

@@ -4,9 +4,9 @@ import TickertapeTesting
 import WebSocket
 @testable import Relay
 
-@Suite("The requests of a client that does not read the answers", .timeLimit(.minutes(3 * Patience.factor)))
+@Suite("The requests of a client that does not read its answers", .timeLimit(.minutes(3 * Patience.factor)))
 struct RequestQueueTests {
-    @Test("answers are owed from where they begin to where they end, as far as they have not left")
+    @Test("unread answers are counted from their beginning to their end, without the bytes that have left")
     func owed() {
         var queue = RequestQueue()
         #expect(queue.owedBytes { 0 } == 0)
@@ -30,7 +30,7 @@ struct RequestQueueTests {
     }
 
     @Test(
-        "of however many requests only a few answers wait, and all are answered when they are read",
+        "of any number of requests only a few answers wait, and all are answered when they are read",
         arguments: ["/?token=any", "/v1/stream"],
         [false, true]
     )

@@ -52,7 +52,7 @@ private final class NotedSession: RelayProtocol {
     }
 }
 
-@Suite("The sessions of the relay, whatever they speak")
+@Suite("The sessions of the relay, in any protocol")
 struct SessionIndexTests {
     private func session(on bench: HubBench, _ symbols: String..., followsAll: Bool = false) throws -> NotedSession {
         let head = HTTPRequestHead(version: .http1_1, method: .GET, uri: "/noted")
@@ -63,7 +63,7 @@ struct SessionIndexTests {
         return session
     }
 
-    @Test("what is about one symbol is offered once to those who subscribed to it or follow all, and to no others")
+    @Test("a report about a symbol goes once to its subscribers and to followers of all, and to no others")
     func offers() throws {
         let bench = HubBench()
         let first = try self.session(on: bench, "A")
@@ -84,7 +84,7 @@ struct SessionIndexTests {
         bench.stop()
     }
 
-    @Test("what is about the feed goes to every session, and the end of the relay closes them all")
+    @Test("a report about the feed goes to every session, and the end of the relay closes them all")
     func all() throws {
         let bench = HubBench()
         let sessions = try (0..<3).map { _ in try self.session(on: bench) }
@@ -96,7 +96,7 @@ struct SessionIndexTests {
         for session in sessions { #expect(session.take() == ["closed"]) }
     }
 
-    @Test("a message for many has one number, whether it is wanted or not, and is encoded once for each protocol")
+    @Test("a message for many has one number, sent or not, and is encoded once for each protocol")
     func shares() {
         let message = SharedMessage(number: 7)
         var encoded: [UInt64] = []

@@ -24,7 +24,7 @@ struct SlowClientTests {
         settings.webSocket.pingInterval = .hours(1)
     }
 
-    @Test("a client that stops reading delays nobody, and is closed with the count of what it missed")
+    @Test("a client that stops reading delays no other, and is closed with the count of what it missed")
     func closesWithCount() async throws {
         try await RelayFixture.run(Self.small) { fixture in
             var others: [RawClient] = []
@@ -56,7 +56,7 @@ struct SlowClientTests {
         }
     }
 
-    @Test("a client that never reads again is given up")
+    @Test("a client that never reads again is closed")
     func givesUp() async throws {
         try await RelayFixture.run {
             Self.small(&$0)
@@ -76,7 +76,7 @@ struct SlowClientTests {
         }
     }
 
-    @Test("a slow client of the stream skips to the newest, and every trade is told or counted")
+    @Test("a slow client of the stream skips to the newest price, and every trade is sent or counted")
     func conflates() async throws {
         try await RelayFixture.run {
             Self.small(&$0)
@@ -130,7 +130,7 @@ struct SlowClientTests {
         }
     }
 
-    @Test("a client that asked for the newest goes on with it, and is told what it missed")
+    @Test("a client that chose the newest continues with it, and gets the count of what it missed")
     func goesOn() async throws {
         try await RelayFixture.run(Self.small) { fixture in
             let slow = try await RawClient.open(
@@ -200,7 +200,7 @@ struct SlowClientTests {
         }
     }
 
-    @Test("a full socket keeps the order of trades, pongs and what follows")
+    @Test("a full socket keeps the order of trades, pongs and later messages")
     func keepsOrder() async throws {
         try await RelayFixture.run {
             Self.small(&$0)
@@ -242,7 +242,7 @@ struct SlowClientTests {
         }
     }
 
-    @Test("clients that reset their connections while they are sent to disturb nobody")
+    @Test("clients that reset their connections during a write disturb no other")
     func survivesResets() async throws {
         try await RelayFixture.run { fixture in
             let other = try await fixture.tradesClient(Frames.btc)
@@ -283,7 +283,7 @@ struct SlowClientTests {
         }
     }
 
-    @Test("a replay waits for nobody at a pace, from its speed-up to max on for the slowest, and then for nobody again")
+    @Test("a replay waits for no client at a fixed speed, for the slowest at max, and then for none again")
     func waitsAtMax() async throws {
         let flow = FlowRecorder()
         let replay = PacedReplay()

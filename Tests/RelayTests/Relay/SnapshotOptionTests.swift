@@ -4,11 +4,11 @@ import Testing
 import TickertapeTesting
 @testable import Relay
 
-@Suite("The newest trade for who comes late (snapshot=1)", .timeLimit(.minutes(1 * Patience.factor)))
+@Suite("The newest trade for a late subscriber (snapshot=1)", .timeLimit(.minutes(1 * Patience.factor)))
 struct SnapshotOptionTests {
     private static let target = "/?token=any&snapshot=1"
 
-    @Test("who subscribes late gets the newest trade of the symbol at once, in Finnhub's bytes, and then what is live")
+    @Test("a late subscriber gets the symbol's newest trade at once, in Finnhub's bytes, and then live ones")
     func newestAtOnce() throws {
         let bench = HubBench()
         let early = try bench.client()
@@ -25,7 +25,7 @@ struct SnapshotOptionTests {
         bench.stop()
     }
 
-    @Test("of several trades in one read it is the last one, and a price update counts as well")
+    @Test("of several trades in one batch it is the last one, and a price update counts as well")
     func lastOfMany() throws {
         let bench = HubBench()
         bench.play(
@@ -66,7 +66,7 @@ struct SnapshotOptionTests {
         bench.stop()
     }
 
-    @Test("no trade comes twice over one connection, however often a symbol is asked for")
+    @Test("no trade comes twice over one connection, however often the client subscribes")
     func onceOnly() throws {
         let bench = HubBench()
         bench.play(Frames.trade(Frames.btc, "1"))
@@ -121,7 +121,7 @@ struct SnapshotOptionTests {
         }
     }
 
-    @Test("the options of the URL are read, what is unknown is ignored, as Finnhub does")
+    @Test("the options of the URL are parsed, and unknown ones ignored, as Finnhub does")
     func options() {
         #expect(TradesOptions(target: "/") == TradesOptions())
         #expect(TradesOptions(target: "/?") == TradesOptions())

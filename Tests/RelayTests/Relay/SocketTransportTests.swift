@@ -6,7 +6,7 @@ import Testing
 
 @Suite("A client's socket, written to directly")
 struct SocketTransportTests {
-    @Test("it takes what fits, says how much that was, and never waits")
+    @Test("it takes the bytes that fit, returns their number, and never blocks")
     func partial() throws {
         let line = try Line()
         let transport = SocketTransport(handle: line.near)
@@ -24,7 +24,7 @@ struct SocketTransportTests {
         #expect(calls > 1)
     }
 
-    @Test("several buffers leave in order, cut wherever the line is full")
+    @Test("several buffers leave in order, cut wherever the socket is full")
     func gathered() throws {
         let line = try Line()
         let transport = SocketTransport(handle: line.near)
@@ -35,7 +35,7 @@ struct SocketTransportTests {
         #expect(line.read().elementsEqual(all[..<first]))
     }
 
-    @Test("a peer that has gone takes nothing, and no signal comes")
+    @Test("a closed peer takes nothing, and causes no signal")
     func gone() throws {
         let line = try Line()
         line.hangUp()
@@ -43,7 +43,7 @@ struct SocketTransportTests {
         #expect(SocketTransport(handle: line.near).send([ByteBuffer(string: "x"), ByteBuffer(string: "y")]) == 0)
     }
 
-    @Test("a channel of the relay's has one, a channel without a socket has none")
+    @Test("a channel of the relay has one, a channel without a socket has none")
     func isFound() async throws {
         #expect(SocketTransport(EmbeddedChannel().pipeline) == nil)
         try await RelayFixture.run { fixture in

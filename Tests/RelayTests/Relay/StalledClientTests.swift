@@ -8,7 +8,7 @@ import Wire
 @testable import Relay
 
 /// Clients with a small queue, which is allowed, that read none of it; the test controls time.
-@Suite("Clients that take nothing")
+@Suite("Clients that read nothing")
 struct StalledClientTests {
     private func bench(_ change: (inout RelaySettings) -> Void = { _ in }) -> HubBench {
         HubBench {
@@ -46,7 +46,7 @@ struct StalledClientTests {
         bench.stop()
     }
 
-    @Test("one that has chosen to go on with the newest does when it reads again, and is told what it missed")
+    @Test("a client that has chosen to go on does when it reads again, and gets the count of what it missed")
     func goesOn() throws {
         let bench = self.bench()
         let client = try bench.pipedClient("/?overflow=latest")
@@ -68,7 +68,7 @@ struct StalledClientTests {
         bench.stop()
     }
 
-    @Test("prices that were put off meanwhile come when the client reads again, though its channel never was full")
+    @Test("postponed prices come when the client reads again, though its channel never was full")
     func postponed() throws {
         let bench = self.bench()
         let client = try bench.pipedStream("?symbols=*")
@@ -85,7 +85,7 @@ struct StalledClientTests {
     }
 
     @Test(
-        "every trade that a client of the stream is not sent is told when it reads again, without waiting for another"
+        "every trade that a client of the stream missed is reported when it reads again, without another trade"
     )
     func skipped() throws {
         let bench = self.bench()
@@ -120,7 +120,7 @@ struct StalledClientTests {
     }
 
     @Test(
-        "messages of the feed's state wait in order up to the limits; beyond these the client is closed, and no other",
+        "status messages wait in order up to the limits; beyond these the client is closed, and no other",
         arguments: [(bytes: 1 << 20, messages: 40), (bytes: 4 << 10, messages: 1_024)]
     )
     func control(bytes: Int, messages: Int) throws {
@@ -146,7 +146,7 @@ struct StalledClientTests {
         bench.stop()
     }
 
-    @Test("a flood of subscribes reaches the upstream as far as it is allowed, is answered, and then ended")
+    @Test("a flood of subscribes reaches the upstream up to the limit, is answered, and then ended")
     func subscribeFlood() throws {
         for isStream in [false, true] {
             let bench = self.bench {

@@ -38,7 +38,7 @@ struct StoppedClientTests {
     }
 
     @Test(
-        "with messages waiting it is too slow, as it has chosen to be treated; with none it is gone",
+        "with a queue the client is too slow, and treated by its policy; without one it is gone",
         arguments: Way.allCases
     )
     func isSlow(way: Way) async throws {
@@ -94,7 +94,7 @@ struct StoppedClientTests {
         }
     }
 
-    @Test("one whose machine does not answer any more is gone, whatever waits and whatever it has chosen")
+    @Test("a client whose machine does not answer is gone, whatever its queue and its policy")
     func isGone() async throws {
         let instruments = Instruments()
         try await RelayFixture.run(instruments: instruments) {

@@ -45,7 +45,7 @@ struct StreamDeliveryTests {
         settings.sendBufferBytes = 8 << 10
     }
 
-    @Test("hello says what there is; the URL subscribes; a subprotocol is agreed on; what cannot be is refused")
+    @Test("hello describes the relay; the URL subscribes; a subprotocol is negotiated; invalid requests are refused")
     func opens() async throws {
         try await RelayFixture.run { fixture in
             fixture.feed(Frames.trade(Frames.btc, "5"))
@@ -82,7 +82,7 @@ struct StreamDeliveryTests {
         }
     }
 
-    @Test("every trade comes to who wants that, the same bytes to all, and a ping is answered")
+    @Test("every trade comes to the clients that want it, with the same bytes, and a ping is answered")
     func singles() async throws {
         try await RelayFixture.run { fixture in
             let clients = [
@@ -127,7 +127,7 @@ struct StreamDeliveryTests {
         }
     }
 
-    @Test("whatever the delivery and however slow the client, what is sent and what is skipped make all trades")
+    @Test("for any delivery and however slow the client, the sent and the skipped trades are all trades")
     func isExact() async throws {
         try await RelayFixture.run {
             Self.small(&$0)
@@ -180,7 +180,7 @@ struct StreamDeliveryTests {
         }
     }
 
-    @Test("who wants every trade and has not chosen otherwise is closed with the count of what was missed")
+    @Test("a client that wants every trade is by default closed with the count of what was missed")
     func closes() async throws {
         try await RelayFixture.run(Self.small) { fixture in
             let slow = try await fixture.streamClient("?symbol=A&delivery=all", receiveBuffer: 4 << 10)
@@ -205,7 +205,7 @@ struct StreamDeliveryTests {
         }
     }
 
-    @Test("who comes back with a number gets every trade since, once, then resumed, then the live ones")
+    @Test("a client that resumes from a number gets every trade since, once, then resumed, then live ones")
     func resumes() async throws {
         try await RelayFixture.run(Self.small) { fixture in
             for number in 1...3_000 { fixture.feed(Frames.trade(number % 3 == 0 ? "B" : "A", "\(number)")) }
@@ -224,7 +224,7 @@ struct StreamDeliveryTests {
         }
     }
 
-    @Test("prices go on with a snapshot that counts what came since; what is not there any more is a gap")
+    @Test("prices resume with a snapshot that counts the trades since; trades no longer kept are a gap")
     func resumesPrices() async throws {
         try await RelayFixture.run { fixture in
             for number in 1...10 { fixture.feed(Frames.trade(number % 2 == 0 ? "B" : "A", "\(number)")) }
@@ -242,7 +242,7 @@ struct StreamDeliveryTests {
         }
     }
 
-    @Test("a flood of requests is answered by errors, then ended; others go on")
+    @Test("a flood of requests is answered by errors, then ended; other clients continue")
     func flood() async throws {
         try await RelayFixture.run {
             $0.requestBurst = 5
@@ -265,7 +265,7 @@ struct StreamDeliveryTests {
         }
     }
 
-    @Test("names that never trade are forgotten with the last who wants them, however many one client tries")
+    @Test("names that never trade are forgotten with their last subscriber, however many one client tries")
     func forgetsNames() async throws {
         try await RelayFixture.run { fixture in
             let client = try await fixture.streamClient()

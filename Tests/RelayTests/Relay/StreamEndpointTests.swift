@@ -44,7 +44,7 @@ struct StreamEndpointTests {
         }
     }
 
-    @Test("trades that show no new price are told of, once in a while, so that a still market does not look silent")
+    @Test("trades without a new price are reported now and then, so that a constant price does not look silent")
     func activity() async throws {
         try await RelayFixture.run {
             $0.activityInterval = .milliseconds(20)
@@ -62,7 +62,7 @@ struct StreamEndpointTests {
         }
     }
 
-    @Test("no price comes twice in a row, and what was left out is counted")
+    @Test("no price comes twice in a row, and skipped trades are counted")
     func neverRepeats() async throws {
         try await RelayFixture.run { fixture in
             let client = try await fixture.streamClient()
@@ -77,7 +77,7 @@ struct StreamEndpointTests {
         }
     }
 
-    @Test("who comes between two prices gets the newest at once, and not again when the debounce shows it")
+    @Test("a client that subscribes between two prices gets the newest at once, and not again by the debounce")
     func snapshotAheadOfDebounce() async throws {
         try await RelayFixture.run {
             $0.pipeline = PricePipeline.Settings(quiet: 200_000_000, atMost: nil)
@@ -99,7 +99,7 @@ struct StreamEndpointTests {
         }
     }
 
-    @Test("subscribing to all takes in symbols that appear later, but for those that were unsubscribed")
+    @Test("subscribing to all includes symbols that appear later, except those that were unsubscribed")
     func followsAll() async throws {
         try await RelayFixture.run { fixture in
             let client = try await fixture.streamClient()
@@ -121,7 +121,7 @@ struct StreamEndpointTests {
         }
     }
 
-    @Test("who follows all gets a symbol that another client was the first to ask for")
+    @Test("a follower of all symbols gets one that another client was the first to subscribe to")
     func followsAllThatOthersWant() async throws {
         try await RelayFixture.run { fixture in
             let all = try await fixture.streamClient()
@@ -136,7 +136,7 @@ struct StreamEndpointTests {
         }
     }
 
-    @Test("who follows all is told of a symbol that is refused and never trades, also who comes later")
+    @Test("followers of all symbols get the refusal of one that never trades, also later ones")
     func refusedSymbol() async throws {
         try await RelayFixture.run(ownSymbols: ["X:Y"]) { fixture in
             let all = try await fixture.streamClient()
@@ -160,7 +160,7 @@ struct StreamEndpointTests {
         }
     }
 
-    @Test("changes of the status and gaps are told, between the prices where they belong")
+    @Test("changes of the status and gaps are sent, between the prices where they belong")
     func tellsStatusAndGaps() async throws {
         try await RelayFixture.run { fixture in
             let client = try await fixture.streamClient()
@@ -183,7 +183,7 @@ struct StreamEndpointTests {
         }
     }
 
-    @Test("what cannot be understood or is too much is answered with an error")
+    @Test("an invalid or excessive request is answered with an error")
     func answersErrors() async throws {
         try await RelayFixture.run(symbolLimit: 2) { fixture in
             let client = try await fixture.streamClient()

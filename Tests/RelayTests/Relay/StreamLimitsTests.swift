@@ -2,11 +2,11 @@ import NIOCore
 import Testing
 @testable import Relay
 
-@Suite("What one client may ask, and what waits for it")
+@Suite("The limits of a client's requests and of its queue")
 struct StreamLimitsTests {
     private func at(_ milliseconds: Int64) -> NIODeadline { .uptimeNanoseconds(0) + .milliseconds(milliseconds) }
 
-    @Test("a burst is allowed, then so many a second; who goes on beyond that gets nothing, and is closed in the end")
+    @Test("a burst is allowed, then a rate; a client beyond that gets nothing, and is closed in the end")
     func allowance() {
         var calm = RequestAllowance(burst: 10, perSecond: 2)
         for _ in 0..<10 { #expect(calm.requested(now: self.at(0)) == .allowed) }
@@ -24,7 +24,7 @@ struct StreamLimitsTests {
         #expect(verdicts[20...].allSatisfy { $0 == .flood })
     }
 
-    @Test("how many messages wait is never said to be less than it is, and at most a mark's worth more")
+    @Test("the count of waiting messages is never too low, and too high by one mark at most")
     func waiting() {
         var state: UInt64 = 42
         func next(_ limit: UInt64) -> Int {

@@ -61,7 +61,7 @@ private struct SlowStreamClient {
 
 @Suite("The pace of clients of the relay's own stream")
 struct StreamPaceTests {
-    @Test("trades that grow too old while a client is on its way to them are counted as skipped, whoever notices it")
+    @Test("trades that grow too old during a client's catch-up count as skipped, whatever notices it")
     func expires() throws {
         let bench = HubBench()
         defer { bench.stop() }
@@ -83,7 +83,7 @@ struct StreamPaceTests {
         try other.channel.close().wait()
     }
 
-    @Test("one that reads again is shown what it missed though so little waited that the channel stayed writable")
+    @Test("a client that reads again gets the price it missed, though its channel stayed writable")
     func readsAgain() throws {
         let bench = HubBench()
         defer { bench.stop() }
@@ -102,7 +102,7 @@ struct StreamPaceTests {
         try slow.channel.close().wait()
     }
 
-    @Test("the newest is shown after single trades were missed, also where their count was told before")
+    @Test("the newest price is sent after missed single trades, also if their count was reported before")
     func isReportedBefore() throws {
         let bench = HubBench { $0.maximumWaitingBytes = 4 << 10 }
         defer { bench.stop() }
@@ -122,7 +122,7 @@ struct StreamPaceTests {
         try slow.channel.close().wait()
     }
 
-    @Test("what waits at most is what the settings say")
+    @Test("the queue is limited by the settings")
     func obeysSettings() throws {
         let bench = HubBench { $0.maximumWaitingMessages = 16 }
         defer { bench.stop() }

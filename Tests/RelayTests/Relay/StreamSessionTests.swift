@@ -19,10 +19,10 @@ private final class SettledList: SettledPriceReader {
     }
 }
 
-@Suite("What a client of the stream is told")
+@Suite("The prices sent to a client of the stream")
 struct StreamSessionTests {
     @Test(
-        "a snapshot first, never two equal prices in a row, and every trade told or counted, whenever it comes and is slow",
+        "a snapshot first, never two equal prices in a row, and every trade sent or counted, for any slow client",
         arguments: 0..<50 as Range<UInt64>
     )
     func isExact(seed: UInt64) throws {

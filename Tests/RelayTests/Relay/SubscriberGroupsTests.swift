@@ -5,7 +5,7 @@ import TickertapeTesting
 import Wire
 @testable import Relay
 
-@Suite("The audience of the relay")
+@Suite("The groups of the relay's subscribers")
 struct SubscriberGroupsTests {
     /// A reader that collects what is delivered.
     final class Reader {
@@ -14,7 +14,7 @@ struct SubscriberGroupsTests {
         var trades: UInt64 = 0
     }
 
-    @Test("every reader gets every trade it wants, once and in order, whoever comes, changes its mind and goes")
+    @Test("every reader gets every trade it wants, once and in order, while readers come, change and go")
     func isExact() {
         var random = SeededGenerator(seed: 42)
         var feed = BatchSource()
@@ -60,7 +60,7 @@ struct SubscriberGroupsTests {
         }
     }
 
-    @Test("readers who want the same of a batch share one buffer")
+    @Test("readers that want the same of a batch share one buffer")
     func shares() throws {
         var feed = BatchSource()
         var subscribers = SubscriberGroups<Reader>()
@@ -74,7 +74,7 @@ struct SubscriberGroupsTests {
         #expect(Set(addresses).count == 1)
     }
 
-    @Test("nothing is made for a batch that nobody wants")
+    @Test("nothing is encoded for a batch that no reader wants")
     func makesNothing() {
         var feed = BatchSource()
         var subscribers = SubscriberGroups<Reader>()

@@ -23,7 +23,7 @@ struct SymbolSetTests {
         return set
     }
 
-    @Test("is what a set of the same members is, whichever words these are in")
+    @Test("equals a set of the same members, whichever words these are in")
     func isASet() throws {
         try #require(self.symbols.count == 150)
         var random = SeededGenerator(seed: 11)

@@ -30,7 +30,7 @@ struct TokenGateTests {
         ("/?token=other", ["X-Tickertape-Token": Canary.key]),
     ]
 
-    @Test("lets in who shows it, in any of its places", arguments: 0..<8)
+    @Test("accepts a client that shows it, in any of its places", arguments: 0..<8)
     func letsIn(place: Int) {
         let (uri, headers) = Self.places[place]
         let gate = TokenGate(Secret(Self.token))
@@ -49,7 +49,7 @@ struct TokenGateTests {
     ]
 
     // By index: the test runner prints the arguments, and the token must not be printed.
-    @Test("keeps out who shows none, half of it, more than it, or another one", arguments: Self.wrongQueries.indices)
+    @Test("refuses a client with none, half of it, more than it, or another one", arguments: Self.wrongQueries.indices)
     func keepsOut(index: Int) throws {
         let query = Self.wrongQueries[index]
         let gate = TokenGate(Secret(Self.token))
@@ -65,7 +65,7 @@ struct TokenGateTests {
         }
     }
 
-    @Test("is not asked of /livez, nor of a page's question beforehand")
+    @Test("is not required for /livez, nor for a page's preflight request")
     func exempts() {
         let gate = TokenGate(Secret(Self.token))
         for head in [Self.head("/livez"), Self.head("/livez?x"), Self.head("/v1/status", method: .OPTIONS)] {
@@ -92,7 +92,7 @@ struct TokenGateTests {
         #expect(ask("", attacker, after: 61) == 401)
     }
 
-    @Test("wrong tokens of one program of this machine lock out no other one")
+    @Test("wrong tokens of one program of this machine do not lock out another one")
     func locksNoneOutHere() {
         let gate = TokenGate(Secret(Self.token))
         let now = NIODeadline.uptimeNanoseconds(5)
@@ -105,7 +105,7 @@ struct TokenGateTests {
         #expect(ask("guess") == 429)
     }
 
-    @Test("remembers a bounded number of addresses, those who guess most the longest")
+    @Test("stores a bounded number of addresses, and those with the most guesses the longest")
     func isBounded() {
         var limit = GuessLimit()
         let now = NIODeadline.uptimeNanoseconds(1)
@@ -128,7 +128,7 @@ struct TokenGateTests {
         #expect(token == Secret(Self.token) && token != Secret("another"))
     }
 
-    @Test("is wanted on loopback too; every refusal is one line and counted, and the answers hold no token")
+    @Test("is required on loopback too; every refusal is one line and counted, and the answers hold no token")
     func overTheWire() async throws {
         let instruments = Instruments()
         try await RelayFixture.run(instruments: instruments) {

@@ -77,7 +77,7 @@ struct TradeRingTests {
         }
     }
 
-    @Test("who comes back gets what followed, or is told that some of it is gone")
+    @Test("a resuming client gets the trades that followed, or a report that some are gone")
     func resumes() {
         let ring = self.ring("abcdefgh", size: 3, capacity: 4)
         #expect(ring.sequences == 5..<9)
@@ -93,7 +93,7 @@ struct TradeRingTests {
         #expect(self.path(TradeRing(epoch: 7), 0) == "7:1 - true")
     }
 
-    @Test("what is older than its time is forgotten, whether trades come or not")
+    @Test("trades past their age are dropped, whether trades come or not")
     func ages() {
         let second: Int64 = 1_000_000_000
         var ring = TradeRing(capacity: 100, span: 10 * second, epoch: 7)
@@ -115,7 +115,7 @@ struct TradeRingTests {
         #expect(self.path(ring, 29) == "7:31 tooOld false")
     }
 
-    @Test("trades of earlier runs stand in front, with a gap between, and give way to this run's")
+    @Test("trades of earlier runs come first, with a gap between, and give way to this run's")
     func earlierRuns() throws {
         var ring = TradeRing(capacity: 8, epoch: 9)
         let gap = Gap(from: 1, to: 2, reason: "the program was started anew", nextSequence: 1, epoch: 9)
@@ -146,7 +146,7 @@ struct TradeRingTests {
         #expect(ring.earlier.isEmpty && ring.sequences == 9..<10)
     }
 
-    @Test("a hole, or another epoch, begins the ring anew, so that what it holds is whole")
+    @Test("a hole, or another epoch, restarts the ring, so that its contents have no hole")
     func holes() {
         var ring = TradeRing(capacity: 4)
         ring.append(self.batch("aaa", first: 1))
@@ -160,7 +160,7 @@ struct TradeRingTests {
         #expect(ring.newest(9, of: "b") == [4, 5, 6, 7])
     }
 
-    @Test("a place takes 56 bytes")
+    @Test("an entry takes 56 bytes")
     func size() {
         #expect(MemoryLayout<TradeRing.Entry>.stride == 56)
     }

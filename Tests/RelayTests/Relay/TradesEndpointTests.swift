@@ -44,7 +44,7 @@ struct TradesEndpointTests {
         }
     }
 
-    @Test("of a frame in which some trades are wanted, these come in order, each with the upstream's own bytes")
+    @Test("of a frame with some wanted trades, these come in order, each with the upstream's own bytes")
     func cutsSome() async throws {
         try await RelayFixture.run { fixture in
             let client = try await fixture.tradesClient(Frames.eth)
@@ -80,7 +80,7 @@ struct TradesEndpointTests {
         }
     }
 
-    @Test("of a frame of which some trades had come before an interruption, only the others are cut out")
+    @Test("of a frame with repeats from before an interruption, only the other trades are cut out")
     func leavesOutRepeats() throws {
         var feed = BatchSource()
         let elements = (1...4).map { #"{"c":["\#($0)"],"p":\#($0),"s":"\#($0 % 2 == 0 ? "A" : "B")","t":1,"v":1}"# }
@@ -122,7 +122,7 @@ struct TradesEndpointTests {
         }
     }
 
-    @Test("clients with different wishes each get theirs, until they unsubscribe")
+    @Test("clients with different subscriptions each get theirs, until they unsubscribe")
     func separatesGroups() async throws {
         try await RelayFixture.run { fixture in
             let both = try await fixture.tradesClient(Frames.btc, Frames.eth)
@@ -158,7 +158,7 @@ struct TradesEndpointTests {
         }
     }
 
-    @Test("a symbol that the feed lacks is asked for once, and one that cannot be is refused here")
+    @Test("a symbol that the feed lacks is subscribed upstream once, and an invalid one is refused here")
     func demandsOnce() async throws {
         try await RelayFixture.run(ownSymbols: [Frames.eth]) { fixture in
             let first = try await fixture.tradesClient(Frames.btc)
@@ -178,7 +178,7 @@ struct TradesEndpointTests {
     }
 
     @Test(
-        "the symbol after the last that the limit allows is refused here in Finnhub's words and its name, and the others go on"
+        "the symbol beyond the limit is refused here in Finnhub's words with its name, and the others stay"
     )
     func limitsSymbols() async throws {
         try await RelayFixture.run { fixture in
@@ -193,7 +193,7 @@ struct TradesEndpointTests {
         }
     }
 
-    @Test("a symbol gives up its place with the last client that wanted it, by its word or by its end")
+    @Test("a symbol is released with its last client, by its request or by its end")
     func givesUpPlaces() async throws {
         try await RelayFixture.run(ownSymbols: ["OWN"], symbolLimit: 3) { fixture in
             let first = try await fixture.tradesClient("OWN", "A", "B")
@@ -226,7 +226,7 @@ struct TradesEndpointTests {
         SymbolStatus(symbol: symbol, state: state, since: 1, reason: reason)
     }
 
-    @Test("who asked for a symbol that the upstream refuses is told once, and gets it when it comes after all")
+    @Test("a client gets an upstream's refusal of its symbol once, and the symbol when it comes after all")
     func passesRefusals() async throws {
         try await RelayFixture.run { fixture in
             let client = try await fixture.tradesClient(Frames.btc)
@@ -251,7 +251,7 @@ struct TradesEndpointTests {
         }
     }
 
-    @Test("a refused symbol takes no place from the others, and hostile wishes stay bounded")
+    @Test("a refused symbol takes no place from the others, and hostile subscriptions stay bounded")
     func refusedPlaces() async throws {
         try await RelayFixture.run(symbolLimit: 2) { fixture in
             let client = try await fixture.tradesClient("A", "B")
@@ -272,7 +272,7 @@ struct TradesEndpointTests {
         }
     }
 
-    @Test("text pings come by themselves")
+    @Test("text pings are sent at their interval")
     func pings() async throws {
         try await RelayFixture.run {
             $0.textPingInterval = .milliseconds(20)

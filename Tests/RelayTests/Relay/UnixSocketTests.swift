@@ -6,7 +6,7 @@ import Testing
 import TickertapeTesting
 @testable import Relay
 
-@Suite("A relay at a socket file", .timeLimit(.minutes(1 * Patience.factor)))
+@Suite("A relay at a Unix socket", .timeLimit(.minutes(1 * Patience.factor)))
 struct UnixSocketTests {
     private func mode(_ path: String) throws -> Int {
         let attributes = try FileManager.default.attributesOfItem(atPath: path)
@@ -14,7 +14,7 @@ struct UnixSocketTests {
         return try #require(attributes[.posixPermissions] as? Int)
     }
 
-    @Test("serves this user alone, without the token that TCP wants, and takes the file away when it stops")
+    @Test("serves this user alone, without the token that TCP needs, and removes the file when it stops")
     func serves() async throws {
         let folder = try TemporaryFolder()
         defer { folder.remove() }
@@ -40,7 +40,7 @@ struct UnixSocketTests {
         }
     }
 
-    @Test("can be all that a relay listens at")
+    @Test("can be the only listener of a relay")
     func alone() async throws {
         let folder = try TemporaryFolder()
         defer { folder.remove() }
@@ -55,7 +55,7 @@ struct UnixSocketTests {
         }
     }
 
-    @Test("takes the place of a socket whose program is gone, and of nothing else")
+    @Test("replaces a socket whose program is gone, and nothing else")
     func places() async throws {
         let folder = try TemporaryFolder()
         defer { folder.remove() }
@@ -80,7 +80,7 @@ struct UnixSocketTests {
         #expect(try Data(contentsOf: URL(fileURLWithPath: path)) == Data("precious".utf8))
     }
 
-    @Test("is refused where others could put a socket of theirs in its place, and where the path is too long")
+    @Test("is refused in folders that others can write to, and with too long a path")
     func refuses() throws {
         let folder = try TemporaryFolder()
         defer { folder.remove() }
@@ -105,7 +105,7 @@ struct UnixSocketTests {
         #expect(reason("\(folder.path)/relay.sock") == nil)
     }
 
-    @Test("the relay says which socket and what to do, and closes its port again")
+    @Test("the refusal names the socket and the remedy, and the relay closes its port again")
     func tells() async throws {
         let folder = try TemporaryFolder()
         defer { folder.remove() }

@@ -6,11 +6,11 @@ import TickertapeTesting
 @testable import HTTP
 @testable import Relay
 
-@Suite("Answers over HTTP that are not read, or slowly", .timeLimit(.minutes(2 * Patience.factor)))
+@Suite("Unread and slowly read answers over HTTP", .timeLimit(.minutes(2 * Patience.factor)))
 struct UnreadAnswerTests {
     private static let page = "GET /page/market.js HTTP/1.1\r\nHost: localhost\r\n\r\n"
 
-    @Test("of however many requests at once only one answer waits, and all are answered when they are read")
+    @Test("of any number of requests at once only one answer waits, and all are answered when they are read")
     func boundsPipeline() async throws {
         try await RelayFixture.run {
             $0.sendBufferBytes = 8 << 10
@@ -39,7 +39,7 @@ struct UnreadAnswerTests {
         }
     }
 
-    @Test("an answer that is read slowly comes whole")
+    @Test("an answer that is read slowly arrives whole")
     func waitsForSlow() async throws {
         try await RelayFixture.runUnread(RelayFixture.lastTrades) { _, client in
             try await client.read(true)
@@ -51,7 +51,7 @@ struct UnreadAnswerTests {
         }
     }
 
-    @Test("a relay that stops while an answer is unread gives it to who reads on, and waits for nobody else")
+    @Test("a relay that stops during an unread answer finishes it for a client that reads, and for no other")
     func stops() async throws {
         for reads in [true, false] {
             try await RelayFixture.runUnread(RelayFixture.lastTrades) { fixture, client in
@@ -89,7 +89,7 @@ struct UnreadAnswerTests {
         #expect(bench.refusals.all == ["host-not-allowed"])
     }
 
-    @Test("a peer that takes nothing of its answer is ended after the time for a stalled client, and counted")
+    @Test("a peer that takes nothing of its answer is closed after the stall limit, and counted")
     func endsStuck() throws {
         let bench = try AnswerBench()
         bench.channel.embeddedEventLoop.advanceTime(by: .milliseconds(7_999))
@@ -114,7 +114,7 @@ struct UnreadAnswerTests {
         #expect(bench.refusals.all.isEmpty)
     }
 
-    @Test("a refusal behind an answer has one timer, which ends with it")
+    @Test("a refusal after an answer has one timer, which ends with it")
     func watchesOnce() throws {
         let bench = try AnswerBench(asks: false)
         bench.handler.waiting = [.head(AnswerBench.refused), .end(nil)]
@@ -146,7 +146,7 @@ struct UnreadAnswerTests {
         return bench
     }
 
-    @Test("a row of small answers, each taken just in time, is ended when a peer at the least pace would have all")
+    @Test("a row of small answers, each taken just in time, is ended when the slowest allowed peer would be done")
     func endsRow() throws {
         // One limit of 8 s applies to all of them: the second is not waited for to its end.
         let bench = try self.row(of: 10, bytes: 100, each: .seconds(7), resting: .zero)
@@ -155,7 +155,7 @@ struct UnreadAnswerTests {
         #expect(bench.channel.embeddedEventLoop.now == .uptimeNanoseconds(0) + .seconds(14))
     }
 
-    @Test("a row that is taken at the least pace may be as long as it likes, and the router's time is not the peer's")
+    @Test("a row at the slowest allowed rate may have any length, and the router's time does not count")
     func keepsPace() throws {
         let bench = try self.row(of: 60, bytes: 8 << 10, each: .seconds(1), resting: .zero)
         #expect(bench.channel.isActive)
@@ -163,7 +163,7 @@ struct UnreadAnswerTests {
         #expect(resting.channel.isActive)
     }
 
-    @Test("who has taken all of its answers has all of its patience again")
+    @Test("a peer that has taken all of its answers has the whole limit again")
     func forgives() throws {
         let bench = try AnswerBench(asks: false)
         for _ in 0..<5 {
@@ -176,7 +176,7 @@ struct UnreadAnswerTests {
         #expect(bench.refusals.all.isEmpty)
     }
 
-    @Test("progress is whatever leaves, and none for the time of the patience is the end")
+    @Test("any bytes that leave are progress, and none within the limit is the end")
     func progress() {
         let start = NIODeadline.uptimeNanoseconds(0)
         var progress = ReadProgress(left: 1 << 20, patience: .seconds(10), now: start)
@@ -186,7 +186,7 @@ struct UnreadAnswerTests {
         #expect(verdicts == [false, false, false, true])
     }
 
-    @Test("who takes a byte now and then is ended when a peer at the least pace would have all")
+    @Test("a peer that takes a byte now and then is ended when the slowest allowed peer would be done")
     func minimumPace() {
         let start = NIODeadline.uptimeNanoseconds(0)
         // 20 s with 8 KiB each, and the limit.

@@ -7,9 +7,9 @@ import TickertapeTesting
 import Wire
 @testable import Relay
 
-@Suite("What clients wish for, and what the upstream hears of it", .timeLimit(.minutes(5 * Patience.factor)))
+@Suite("Clients' subscriptions and the upstream's", .timeLimit(.minutes(5 * Patience.factor)))
 struct WishTests {
-    @Test("a client that leaves and comes back within ten seconds changes nothing upstream, one that stays away does")
+    @Test("a client that returns within ten seconds changes nothing upstream, one that stays away does")
     func grace() throws {
         let bench = HubBench()
         let first = try bench.client()
@@ -33,7 +33,7 @@ struct WishTests {
         bench.stop()
     }
 
-    @Test("in grace a symbol still takes its place, until another one needs it")
+    @Test("a symbol that lingers still takes its place, until another one needs it")
     func placesInGrace() throws {
         let bench = HubBench(symbolLimit: 2)
         let first = try bench.client()
@@ -54,7 +54,7 @@ struct WishTests {
         bench.stop()
     }
 
-    @Test("symbols that were given up together go together, and none is given up when the hub has stopped")
+    @Test("symbols that were unsubscribed together go together, and none goes when the hub has stopped")
     func together() throws {
         let bench = HubBench()
         let client = try bench.client()
@@ -71,7 +71,7 @@ struct WishTests {
         #expect(bench.calls.all.last == "A")
     }
 
-    @Test("late trades of symbols that were given up take no place, and their next wish is heard upstream")
+    @Test("late trades of unsubscribed symbols take no place, and their next subscription reaches the upstream")
     func lateTrades() throws {
         let bench = HubBench(symbolLimit: 3)
         let client = try bench.client()
@@ -102,7 +102,7 @@ struct WishTests {
     }
 
     @Test(
-        "more names invented by one client than the feed can number take nobody's place, however late their answers come"
+        "more names invented by one client than the feed can number take no place of others, however late the answers"
     )
     func inventedNames() throws {
         let bench = HubBench()
@@ -139,7 +139,7 @@ struct WishTests {
     }
 
     @Test(
-        "5,000 symbols that traded though nobody asks for them take no place, no row and no bars from those asked for"
+        "5,000 symbols that trade without a subscription take no place, no row and no bars from the subscribed ones"
     )
     func unaskedTrades() throws {
         let bench = HubBench()
@@ -156,7 +156,7 @@ struct WishTests {
         bench.stop()
     }
 
-    @Test("names that cannot be symbols are refused at both protocols, and the upstream hears nothing of them")
+    @Test("names that cannot be symbols are refused by both protocols, and never reach the upstream")
     func impossibleNames() throws {
         let bench = HubBench()
         let client = try bench.client()
@@ -174,7 +174,7 @@ struct WishTests {
     }
 
     @Test(
-        "5,000 names held by one client are refused beyond its limit, each by its name, and the upstream hears of 50"
+        "5,000 names of one client are refused beyond its limit, each by name, and 50 reach the upstream"
     )
     func heldNames() throws {
         let bench = HubBench()
