@@ -40,7 +40,7 @@ enum Loopback {
         return Self.port(of: descriptor)
     }
 
-    /// Connects without waiting for a listener; `nil` if there is none.
+    /// Connects without waiting for a listener; `nil` without one.
     static func connect(port: Int) throws -> Int32? {
         let descriptor = try Self.socket()
         var address = Self.address(port: port)

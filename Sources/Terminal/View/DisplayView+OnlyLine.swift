@@ -23,7 +23,7 @@ extension DisplayView {
         var symbol = ScreenItem(waiting.map(self.waitingForms) ?? [])
         var change = ScreenItem([])
         if let waiting, status.phase == .live || status.phase == .late {
-            // Without a price, the line says why there is none.
+            // Without a price, the line gives the reason.
             let (text, style) = self.waitingWords(waiting)
             let short =
                 SymbolText(self.state.symbolStates[waiting], age: 0, glyphs: self.glyphs)?.forms.dropFirst(2) ?? ["-"]

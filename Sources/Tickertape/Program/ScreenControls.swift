@@ -12,7 +12,7 @@ extension DisplayRemote {
         self.unsubscribe = .can { await symbols.remove($0) }
     }
 
-    /// Connects the lookup of symbols and headlines, or the reason why there is none.
+    /// Connects the lookup of symbols and headlines, or the reason why it is unavailable.
     mutating func connect(to lookup: Result<ServiceLookup, OperatorError>) {
         switch lookup {
         case .success(let lookup):
