@@ -97,7 +97,7 @@ struct DisplayTextTests {
         #expect(fitter.choose(widths: widths, candidates: candidates, columns: 3) == [nil, nil, nil])
     }
 
-    @Test("Lines take the place of the screen where there is none")
+    @Test("Without a terminal, lines replace the screen")
     func formats() {
         #expect(OutputFormat.inForce(asked: nil, outputIsTerminal: true, term: "xterm") == .tui)
         #expect(OutputFormat.inForce(asked: .tui, outputIsTerminal: false, term: "xterm") == .plain)
@@ -114,7 +114,7 @@ struct DisplayTextTests {
     }
 }
 
-@Suite("What the display makes of the feed's news")
+@Suite("The display's model of the feed")
 struct DisplayModelTests {
     @Test("A price moves the arrow, and what the debounce left out is added up")
     func updates() {

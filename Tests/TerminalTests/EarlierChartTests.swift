@@ -56,7 +56,7 @@ struct EarlierChartTests {
         #expect((0..<24).contains { grid.line($0).contains("┤  150") }, "\((0..<24).map(grid.line))")
     }
 
-    @Test("A price of another place of a replay holds no chart back")
+    @Test("A price from another place of a replay does not delay the chart")
     func movedReplay() throws {
         func taken(behind cause: FeedStatus.Cause?) throws -> Bool {
             var model = self.model(.replay(file: "f", speed: 1))
@@ -83,7 +83,7 @@ struct EarlierChartTests {
         )
     }
 
-    @Test("Between bars that reach into the session and the session is no hole, else there is one")
+    @Test("No gap separates the session from bars that reach into it, else there is one")
     func seam() throws {
         for (gap, isHole) in [(-5 * oneSecond, false), (0, false), (60 * oneSecond, true)] {
             var model = self.reported()

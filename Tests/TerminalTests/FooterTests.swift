@@ -3,7 +3,7 @@ import Testing
 import TickertapeTesting
 @testable import Terminal
 
-@Suite("What the screen says of the relay, and of the program that it follows")
+@Suite("The screen's lines about the relay, and about the followed program")
 struct FooterTests {
     private static func lines(_ relay: DisplayRelay?, via: String? = nil, columns: Int = 100) -> [String] {
         var state = DisplayState(

@@ -5,7 +5,7 @@ import TickertapeTesting
 
 @Suite("The rhythm of drawing")
 struct FramePacerTests {
-    @Test("However fast news come, frames are a tenth of a second apart, and the first comes at once")
+    @Test("At any rate of updates, frames are a tenth of a second apart, and the first comes at once")
     func cap() {
         var pacer = FramePacer(framesPerSecond: 10)
         var frames: [Int64] = []
@@ -23,7 +23,7 @@ struct FramePacerTests {
         for (one, next) in zip(frames, frames.dropFirst()) { #expect(next - one == 100_000_000) }
     }
 
-    @Test("It sleeps without limit when neither news nor the clock can change the picture")
+    @Test("It sleeps without limit when neither updates nor the clock can change the screen")
     func sleeps() {
         var pacer = FramePacer()
         #expect(pacer.next(now: 5) == .draw)
@@ -55,7 +55,7 @@ struct FramePacerTests {
     }
 
     @Test(
-        "In no second after the first burst is more sent than the budget and one frame",
+        "After the first burst, each second's bytes are at most the budget and one frame",
         arguments: [1_000, 3_500, 20_000]
     )
     func budget(rate: Int) {

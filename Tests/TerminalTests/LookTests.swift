@@ -5,7 +5,7 @@ import Testing
 import TickertapeTesting
 @testable import Terminal
 
-@Suite("Looks: numbers, colours, and what a terminal says of itself")
+@Suite("Style: numbers, colours, and a terminal's answers")
 struct LookTests {
     @Test(
         "Numbers are grouped and marked as the settings want, and lose no digit",
@@ -21,7 +21,7 @@ struct LookTests {
         #expect(NumberStyle(grouping: grouping, decimal: mark).written(text) == expected)
     }
 
-    @Test("Colours are as many as the terminal is known to have, and none under NO_COLOR")
+    @Test("The terminal determines the number of colours, and NO_COLOR disables them")
     func depths() {
         func depth(_ environment: [String: String]) -> ScreenPalette.Depth {
             DisplaySettings { environment[$0] }.depth
@@ -35,7 +35,7 @@ struct LookTests {
         #expect(depth(["TERM": "xterm-256color", "NO_COLOR": "1"]) == .none)
     }
 
-    @Test("The background is told by a setting, by COLORFGBG, by the terminal; else its own colours are used")
+    @Test("The background comes from a setting, COLORFGBG or the terminal; else the terminal's colours are used")
     func backgrounds() {
         func painter(
             _ environment: [String: String],
@@ -165,7 +165,7 @@ struct LookTests {
     }
 
     @Test(
-        "Answers in other forms, and what is none",
+        "Answers in other forms, and invalid ones",
         arguments: [
             ("\u{1B}]11;rgb:1e1e/1e1e/2e2e\u{7}", .dark, nil), ("\u{1B}]11;rgba:ff/ff/ff/ff\u{7}", .light, nil),
             ("\u{9D}11;rgb:ff/ff/ff\u{7}", .light, nil), ("\u{1B}P11;rgb:ff/ff/ff\u{7}", nil, nil),
@@ -240,7 +240,7 @@ struct CalmTests {
         #expect(Self.frame(state).grid.title == "OLD 61837.63 ␛]0;x␇")
     }
 
-    @Test("Where a terminal said that it has no synchronised output, none is asked for")
+    @Test("A terminal without synchronised output gets none")
     func unsynchronised() {
         let grid = Self.frame(DisplayState(rows: [sampleRow(sampleSummary())], status: sampleStatus())).grid
         let painter = ScreenPainter(palette: ScreenPalette(depth: .sixteen), synchronises: false)
@@ -265,7 +265,7 @@ struct CalmTests {
         #expect(!words(gap: 0, age: 4) && words(gap: 0, age: 5))
     }
 
-    @Test("The order of a table is what is listed for the selection, and the heading says it")
+    @Test("The selection follows the table's order, and the heading shows it")
     func order() {
         var state = DisplayState(status: sampleStatus())
         for (name, price, open, age) in [("A:C", "3", "2", 0), ("A:A", "20", "40", 9), ("A:B", "1", "1", 3)]
@@ -290,7 +290,7 @@ struct CalmTests {
         #expect((0..<24).map(frame.grid.line).contains { $0.contains("%↓") })
     }
 
-    @Test("What the model is told fills charts and tape, on the recording's clock in a replay")
+    @Test("The model's updates fill charts and tape, on the recording's clock in a replay")
     func model() throws {
         var symbols = SymbolTable()
         let number = symbols.intern("A")

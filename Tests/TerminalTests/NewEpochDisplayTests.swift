@@ -6,7 +6,7 @@ import Wire
 
 @Suite("A new epoch of the tape, on the screen")
 struct NewEpochDisplayTests {
-    @Test("the screen drops symbols that nobody asks for before it has too many, and keeps the others and its own")
+    @Test("the screen drops symbols without subscribers before it has too many, and keeps the others and the watchlist")
     func display() {
         let status = FeedStatus(source: .live, phase: .live, since: 1)
         var model = DisplayModel(symbols: ["OWN"], status: status)

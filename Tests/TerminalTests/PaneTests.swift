@@ -41,7 +41,7 @@ struct PaneTests {
         ]
     )
 
-    @Test("A replay says what it can not have")
+    @Test("A replay shows which figures it cannot have")
     func empty() {
         let report = LatencyReport(rows: [], clocks: .recorded)
         let lines = Self.screen(Self.one, 80, 24, latency: report)
@@ -118,7 +118,7 @@ struct PaneTests {
         #expect(lines(age: 5, columns: 40, rows: 16).contains { $0.contains("61837.63") })
     }
 
-    @Test("A pane says how many entries are behind the last one that is whole on the screen", arguments: [40, 80])
+    @Test("A pane shows the number of entries after the last complete one", arguments: [40, 80])
     func more(columns: Int) {
         var state = Self.one
         let long = String(repeating: "because of this and that ", count: 9)

@@ -95,7 +95,7 @@ struct PricePublishingTests {
         #expect(try play("80", at: 25_000) == sampleDecimal("80"))
     }
 
-    @Test("A symbol of the feed that somebody asks for again comes back with the price that is known of it")
+    @Test("A symbol with a new subscription returns with its known price")
     func askedAgain() throws {
         let it = try Resting()
         var table = SymbolTable()
@@ -123,7 +123,7 @@ struct PricePublishingTests {
         #expect(row.summary.symbol == "C" && row.arrived == 10 * oneSecond)
     }
 
-    @Test("While it rests none comes, and the last of all shortly before it looks again")
+    @Test("While it rests it gets no state, and the newest one arrives shortly before the next frame")
     func held() throws {
         let it = try Resting()
         it.display.rest.until = 11 * oneSecond

@@ -28,7 +28,7 @@ struct ScreenNewsTests {
         return state
     }
 
-    @Test("Prices wait for the budget, what a person must see at once does not")
+    @Test("Prices wait for the byte budget, urgent changes do not")
     func news() {
         var renderer = self.renderer(self.state)
         var prices = self.state
@@ -58,7 +58,7 @@ struct ScreenNewsTests {
         #expect(renderer.next(now: Self.start + 1) == .sleep(until: Self.start + oneSecond / 10))
     }
 
-    @Test("A price that becomes late by the clock is seen to be so at once, however little has been earned")
+    @Test("A price that becomes late by the clock is shown as late at once, regardless of the byte budget")
     func clock() {
         var state = self.state
         let left: Int64 = 400_000_000

@@ -34,7 +34,7 @@ struct ScreenRendererTests {
         return String(decoding: renderer.draw(state, size: Self.size, now: now), as: UTF8.self)
     }
 
-    @Test("Prices wait until what was sent has been earned, and what a person must see does not")
+    @Test("Prices wait until the sent bytes have been earned, and urgent changes do not")
     func urgency() throws {
         var renderer = ScreenRenderer(Self.settings())
         renderer.published(Self.state("61837.63", at: 0))

@@ -56,7 +56,7 @@ struct TerminalShellTests {
         #expect(await cause == .quitKey)
     }
 
-    @Test("A terminal that does not answer gets its picture all the same")
+    @Test("A terminal that does not answer gets its screen nevertheless")
     func noAnswer() async throws {
         let terminal = try PseudoTerminal(columns: 40, rows: 10)
         var settings = DisplaySettings(depth: .many, bytesPerSecond: nil)

@@ -4,7 +4,7 @@ import TickertapeTesting
 @testable import Measurements
 @testable import Terminal
 
-@Suite("The screen as people see it")
+@Suite("Snapshots of the screen")
 struct SnapshotTests {
     static let sizes: [(Int, Int)] = [(20, 1), (40, 10), (80, 24), (200, 60)]
 
@@ -277,7 +277,7 @@ struct SnapshotTests {
         try SnapshotFile.check("phases", text.joined(separator: "\n"))
     }
 
-    @Test("Stale: the price is dimmed and struck from 30 s on, and says its age in words")
+    @Test("Stale: the price is dimmed and struck from 30 s on, and shows its age in words")
     func stale() throws {
         var state = Self.one
         state.status = sampleStatus(.stale)

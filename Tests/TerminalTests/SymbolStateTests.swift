@@ -48,7 +48,7 @@ struct SymbolStateTests {
         #expect(text.contains("BINANC:BTCUSDT: no such symbol"), "\(text)")
     }
 
-    @Test("go with the row of a symbol that a client of the relay gave up, and come back with the next wish")
+    @Test("disappear with the row of a symbol that a client unsubscribed, and return with the next subscription")
     func givenUp() {
         let now = sampleNoon.monotonic
         func update(_ symbol: String) -> PriceUpdate { PriceUpdate(summary: sampleSummary(symbol), skipped: 0) }
@@ -195,7 +195,7 @@ struct SymbolStateTests {
         #expect(line("A").contains("OLD 0 s"))
     }
 
-    @Test("cannot be told by a feed that hangs: the screen then goes by the feed's own limits")
+    @Test("cannot be reported by a feed that hangs: the screen then applies the feed's limits")
     func hangs() {
         var limits = FreshnessLimits()
         limits.lateAfter = 60 * oneSecond
@@ -221,7 +221,7 @@ struct ReasonTests {
         #"the key was rejected (HTTP 401: {"error":"Invalid API key"}): check FINNHUB_TOKEN, "#
         + "--token-file or `token` in the config"
 
-    @Test("is shown whole where there is room, for the cure stands at its end", arguments: [(80, 24), (40, 12)])
+    @Test("is shown completely if it fits, since the hint is at its end", arguments: [(80, 24), (40, 12)])
     func whole(columns: Int, rows: Int) {
         var status = sampleStatus(.keyRejected(retryAt: sampleNoon.wall + 60 * oneSecond))
         status.reason = Self.words

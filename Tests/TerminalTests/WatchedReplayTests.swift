@@ -61,7 +61,7 @@ struct WatchedReplayTests {
         Gap(from: 0, to: 0, reason: "a test", nextSequence: next, cause: cause, symbol: symbol)
     }
 
-    @Test("is where it was moved to, whatever of the place before is told behind the move")
+    @Test("is at the target of a move, even if trades from before it arrive afterwards")
     func moved() {
         var replay = self.reported(self.position(50))
         // Trades in transit at the time of the move may arrive before its gap, or after it from the relay's queue.

@@ -7,7 +7,7 @@ import TickertapeTesting
 struct DisplayEventLogTests {
     private static func texts(_ model: DisplayModel) -> [String] { model.state.events.map(\.text) }
 
-    @Test("Every change of state is an entry with its reason; what only repeats the one before is none")
+    @Test("Every change of status is an entry with its reason; a repeated status is not")
     func states() {
         var model = DisplayModel(symbols: [], status: sampleStatus())
         model.statusChanged(sampleStatus(.waiting), at: 1)

@@ -3,7 +3,7 @@ import Testing
 import TickertapeTesting
 @testable import Terminal
 
-@Suite("A picture that is frozen")
+@Suite("A frozen screen")
 struct FrozenPictureTests {
     private var controller = ScreenController(remote: .sample { $0.replay = .cannot("this is not a replay") })
     private var state = DisplayState(
@@ -41,7 +41,7 @@ struct FrozenPictureTests {
         return (0..<rows).map(grid.line).joined(separator: "\n")
     }
 
-    @Test("says of the feed what is true now: live behind a picture of any age, while the price's age counts")
+    @Test("shows the feed's current status behind a frozen screen of any age, while the price's age grows")
     mutating func live() {
         _ = self.press("p")
         for seconds in [6, 30, 600] as [Int64] {
@@ -58,7 +58,7 @@ struct FrozenPictureTests {
         #expect(self.frame(80, 1).grid.line(0).contains("10m36s"))
     }
 
-    @Test("says so when the feed behind it falls silent, and goes on calling itself live")
+    @Test("shows the silence of a feed that still reports itself as live")
     mutating func silent() {
         _ = self.press("p")
         self.waits(60)
@@ -85,7 +85,7 @@ struct FrozenPictureTests {
         #expect(!self.text().contains("meanwhile") && self.frame().grid.line(0).contains("● LIVE"))
     }
 
-    @Test("that was taken of a feed that was cut says when it is live again, and its prices stay those of then")
+    @Test("that was taken of a disconnected feed shows its return, and keeps the old prices")
     mutating func recovered() {
         self.state.status = sampleStatus(.reconnecting(attempt: 1, retryAt: 0))
         _ = self.press("p")
@@ -111,7 +111,7 @@ struct FrozenPictureTests {
         #expect(self.shown.notice?.text == "meanwhile the feed is reconnecting")
     }
 
-    @Test("has the alerts of now: one that fires is told, and one that was removed is gone")
+    @Test("has the current alerts: one that fires is shown, and a removed one is gone")
     mutating func alerts() {
         let texts = ["X:A above 1", "X:A above 2", "X:A above 3"]
         self.state.alerts = texts.map { ListedAlert(text: $0, state: "armed") }
@@ -222,7 +222,7 @@ struct PausedPictureTests {
         #expect(Self.frame(model, after: 1_110).1.contains("STALE, no trade for 51 s"))
     }
 
-    @Test("has a bar of now behind a picture that is frozen, as its mark and its state are")
+    @Test("has a current bar behind a frozen screen, like its mark and its status")
     func frozen() {
         var model = Self.model(.replay(file: "x.jsonl", speed: 1))
         var controller = ScreenController(remote: .sample())

@@ -4,7 +4,7 @@ import Testing
 
 @Suite("Which keys do what")
 struct KeyBindingsTests {
-    @Test("Every action has a key of its own, and none of those that always do the same")
+    @Test("Every action has a different key, and no key with a fixed meaning")
     func defaults() {
         let bindings = KeyBindings()
         #expect(bindings.conflict == nil)
@@ -30,7 +30,7 @@ struct KeyBindingsTests {
     }
 
     @Test(
-        "What is no key is told with what would be one",
+        "An invalid key is refused with a hint",
         arguments: [
             "", "qq", "ctrl-", "ctrl-ab", "ctrl-1", "shift-q", "f13", "f0", "\u{1B}", "\n", "pageup", "escape-",
             "ctrl-é",
@@ -41,7 +41,7 @@ struct KeyBindingsTests {
         #expect(misspelling?.reason.contains("write one character") == true)
     }
 
-    @Test("Keys that a terminal cannot tell apart, and those that always do the same, are told as that")
+    @Test("Keys that a terminal cannot distinguish, and keys with a fixed meaning, are refused with the reason")
     func impossible() {
         for (text, words) in [
             ("ctrl-m", "write enter"), ("ctrl-i", "write tab"), ("ctrl-h", "write backspace"), ("ctrl-[", "write esc"),

@@ -3,7 +3,7 @@ import Testing
 import TickertapeTesting
 @testable import Terminal
 
-@Suite("The conversation with the person at the screen")
+@Suite("The screen's controller")
 struct ScreenControllerTests {
     @Test("The selection goes along the table as it is sorted, stops at its ends, and Enter and Esc open and close")
     func selects() {
@@ -116,7 +116,7 @@ struct ScreenControllerTests {
 
     private struct Missing: Error {}
 
-    @Test("An alert that will not be kept says so when it is set")
+    @Test("An alert that will be lost at the end is reported as such when it is set")
     func lostAlert() {
         var remote = DisplayRemote.sample()
         remote.alertsAreLost = { "it ends with this watch" }
@@ -128,7 +128,7 @@ struct ScreenControllerTests {
         #expect(person.said == "alert: X:A above 1; it ends with this watch")
     }
 
-    @Test("A frozen picture stays as it was while the feed runs on, and tells when the feed comes to grief")
+    @Test("A frozen screen keeps its prices while the feed continues, and reports when the feed fails")
     func freezes() {
         var person = PersonAtScreen()
         person.presses("p")
@@ -143,7 +143,7 @@ struct ScreenControllerTests {
         #expect(person.shown.rows[0].summary.price == sampleDecimal("1"))
     }
 
-    @Test("What cannot be done says in one line what is missing")
+    @Test("An unavailable action has its reason in one line")
     func outOfReach() {
         var person = PersonAtScreen(
             remote: .sample { remote in
@@ -206,7 +206,7 @@ struct ScreenControllerTests {
         #expect(person.choice.pane == .list(.alerts, at: 0))
     }
 
-    @Test("News are asked for when their pane opens, and not again for a minute")
+    @Test("Headlines are requested when their pane opens, and not again for a minute")
     func news() {
         var person = PersonAtScreen()
         #expect(person.presses("n") == [.news])

@@ -99,7 +99,7 @@ struct SymbolQuestionTests {
         #expect(person.prompt?.suggestions == [])
     }
 
-    @Test("Tab completes, a whole name is taken as it stands, and a problem of the search is shown with its cure")
+    @Test("Tab completes, a whole name is submitted as typed, and a problem of the search is shown with a hint")
     func completes() {
         var person = PersonAtScreen(remote: .sample())
         person.presses("+")

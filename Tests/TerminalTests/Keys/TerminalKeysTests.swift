@@ -37,7 +37,7 @@ struct TerminalKeysTests {
 
     private static func keys(_ keys: TerminalKey...) -> [TerminalInput] { keys.map { .key($0) } }
 
-    @Test("Characters of every length are keys, and what is no UTF-8 is none")
+    @Test("Characters of every length are keys, and invalid UTF-8 is ignored")
     func characters() {
         #expect(Self.typed("q?€𝄞 ") == Self.keys("q", "?", "€", "𝄞", " "))
         var typist = Typist()
@@ -127,7 +127,7 @@ struct TerminalKeysTests {
         }
     }
 
-    @Test("Esc by itself is a key once nothing has come behind it; the rest of a sequence cut there is none")
+    @Test("Esc is a key after a silence; the late rest of a sequence is ignored")
     func escape() {
         var typist = Typist()
         #expect(typist.types("\u{1B}") == [])
@@ -170,7 +170,7 @@ struct TerminalKeysTests {
         #expect(Self.typed(beginning + "\u{3}q") == Self.keys(.control("c"), "q"))
     }
 
-    @Test("Pasted text is told as text, without control characters, and is no key")
+    @Test("Pasted text is reported as text without control characters, and not as keys")
     func pastes() {
         #expect(
             Self.typed("\u{1B}[200~q\r\nBTC\t\u{1B}[A\u{7}é\u{9B}\u{1B}[201~x") == [.pasted("q  BTC [Aé"), .key("x")]

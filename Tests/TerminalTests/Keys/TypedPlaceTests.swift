@@ -50,7 +50,7 @@ struct TypedPlaceTests {
     }
 
     @Test(
-        "What is no place is told with what would be one",
+        "An invalid place is refused with a hint",
         arguments: [
             "", "x", "25:00", "05:60", "5", "05:30:61", "101%", "-5%", "%", "+", "+x", "+5x", "++5s",
             "+99999999999999999s",
@@ -61,7 +61,7 @@ struct TypedPlaceTests {
         #expect(throws: TypedPlace.ParseError.self) { try self.parse(text) }
     }
 
-    @Test("A time outside of the recording is told with the times that are in it")
+    @Test("A time outside of the recording is refused with the recording's range")
     func outside() {
         let parseError = #expect(throws: TypedPlace.ParseError.self) { try self.parse("04:00") }
         #expect(parseError?.reason == "the recording reaches from 05:21:02 to 05:41:02 UTC")

@@ -59,7 +59,7 @@ struct FreshPriceWaitTests {
     }
 
     @Test(
-        "a symbol that is refused is not waited for: the others come, and then it is over and told with what was meant"
+        "a refused symbol is not waited for: the run ends after the others, with a hint at the probable name"
     )
     func refusedSymbol() {
         var gate = self.gate(["A", "BINANC:BTCUSDT"])
@@ -159,7 +159,7 @@ struct OncePrinterTests {
         }
     }
 
-    @Test("prints each symbol once, nothing else, and ends without having been told to")
+    @Test("prints each symbol once, nothing else, and ends by itself")
     func complete() async throws {
         let (cause, output, errors) = try await self.run(.plain) { printer in
             printer.print(.status(sampleStatus(.waiting)))

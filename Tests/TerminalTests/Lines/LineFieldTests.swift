@@ -44,7 +44,7 @@ struct LineFieldTests {
         #expect(self.text(&format, self.price("")) == ",17,live\r\n")
     }
 
-    @Test("plain lines and JSON say the chosen fields in their order; what is not known is told as that")
+    @Test("plain lines and JSON have the chosen fields in their order, and mark unknown values")
     func chosen() {
         var plain = LineFormat(.plain, fields: [.symbol, .price, .age, .percent, .change], status: sampleStatus())
         #expect(self.text(&plain, self.price("A B")) == "A_B 61837.63 0.346 0.02 12.13\n")
@@ -101,7 +101,7 @@ struct LineFieldTests {
     }
 
     @Test(
-        "a replay plays, stands still and ends for people; for programs its state is as ever, and pauses are told beside it"
+        "people see that a replay plays, is paused or has ended; programs get the usual status, and pauses beside it"
     )
     func paused() {
         let source = FeedStatus.Source.replay(file: "f", speed: 1)

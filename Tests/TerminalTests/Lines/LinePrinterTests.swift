@@ -174,7 +174,7 @@ struct LinePrinterTests {
         close(writer)
     }
 
-    @Test("A reader that has stopped holds up nobody; what it missed is counted, and the newest comes last")
+    @Test("A stopped reader delays no other; its missed lines are counted, and the newest comes last")
     func stuckReader() async throws {
         let (reader, writer) = try Self.pipeEnds()
         defer { close(reader) }

@@ -24,7 +24,7 @@ struct LiveLineTests {
         line.line(now: self.at(milliseconds), isForced: isForced).map { String(decoding: $0.dropLast(), as: UTF8.self) }
     }
 
-    @Test("it says price, change, age and state, keeps a symbol's digits, and begins before there is any price")
+    @Test("it has price, change, age and status, keeps a symbol's digits, and begins before the first price")
     func words() {
         var line = LiveLine(
             .oneline,
@@ -41,7 +41,7 @@ struct LiveLineTests {
         #expect(self.text(&line, 2_000)?.hasPrefix("BTCUSDT 61837.60 +0.02% 0 s") == true)
     }
 
-    @Test("the age counts on without news, once a second at most, and without a change there is no line")
+    @Test("the age continues without updates, at most once a second, and without a change there is no line")
     func age() {
         var line = LiveLine(.oneline, symbols: [], status: sampleStatus())
         line.took(self.price("A", "1", open: "1", at: 0), now: self.at(0).monotonic)
@@ -69,7 +69,7 @@ struct LiveLineTests {
         #expect(self.text(&line, now + 2_000)?.hasPrefix("A 9 ") == true)
     }
 
-    @Test("a lost connection, a quiet or refused symbol and an old price are told in words; waits count down")
+    @Test("words describe a lost connection, a quiet or refused symbol and an old price; waits count down")
     func trouble() {
         var line = LiveLine(.oneline, symbols: ["X:A", "X:B", "Z:C"], status: sampleStatus())
         line.took(
@@ -100,7 +100,7 @@ struct LiveLineTests {
         #expect(self.text(&many, 0)?.hasSuffix("| 30 more | live") == true)
     }
 
-    @Test("a symbol that nobody asks for any more goes, and makes room; those that were named stay")
+    @Test("a symbol without subscribers disappears and makes room; the chosen symbols stay")
     func unsubscribed() {
         var line = LiveLine(.oneline, symbols: ["X:A"], status: sampleStatus())
         let names = (1...30).map { "Y:B\($0)" }
@@ -122,7 +122,7 @@ struct LiveLineTests {
         #expect(self.text(&line, 4_000)?.contains("| B30 1 0.00% old 1m31s |") == true)
     }
 
-    @Test("a replay that stands still is neither late nor old, says that it is paused, and goes on with its silence")
+    @Test("a paused replay is neither late nor old, shows its pause, and then continues its silence")
     func paused() {
         var line = LiveLine(.oneline, symbols: [], status: sampleStatus(.live, .replay(file: "f", speed: 1)))
         line.took(self.price("A", "1", open: "1", at: 0), now: self.at(0).monotonic)
@@ -139,7 +139,7 @@ struct LiveLineTests {
         #expect(self.text(&line, 97_000) == "A 1 0.00% old 1m37s | stale REPLAY")
     }
 
-    @Test("what is at its end says so, and its prices grow no older")
+    @Test("a replay shows its end, and its prices age no further")
     func ended() {
         let source = FeedStatus.Source.simulated(seed: 7, speed: 1)
         var line = LiveLine(.oneline, symbols: [], status: sampleStatus(.live, source))

@@ -68,7 +68,7 @@ struct CommandTests {
     }
 
     @Test(
-        "a mistyped command is told with the one that was probably meant, and nothing else is taken for one",
+        "a mistyped command is reported with the probable one, and no other argument is taken for a command",
         arguments: [
             (["wacht"], #"tickertape has no command "wacht"; did you mean watch?"#),
             (["replya", "btc.jsonl"], #"tickertape has no command "replya"; did you mean replay?"#),

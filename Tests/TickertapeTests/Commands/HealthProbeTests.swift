@@ -100,7 +100,7 @@ struct HealthProbeTests {
         }
     }
 
-    @Test("nobody there is told as that")
+    @Test("reports that nothing listens")
     func nobody() async {
         let failure = await #expect(throws: HealthProbe.Failure.self) {
             try await HealthProbe(place: .endpoint(Endpoint(host: "::1", port: 1)), limit: .seconds(1)).statusLine()

@@ -4,7 +4,7 @@ import Testing
 
 @Suite("A line of the log")
 struct LogLineTests {
-    @Test("has its time, level and message first, and its facts behind, each one told from the next")
+    @Test("has its time, level and message first, then its metadata, which cannot be confused")
     func order() {
         let line = LogLineHandler.line(
             1_795_239_062_123_000_000,

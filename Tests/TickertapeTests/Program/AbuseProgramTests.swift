@@ -42,7 +42,7 @@ struct AbuseProgramTests {
         return socket
     }
 
-    @Test("a flood of connections up to the limit of open files disturbs nobody, and the upstream is reached again")
+    @Test("a flood of connections up to the limit of open files disturbs no client, and the upstream can reconnect")
     func descriptors() async throws {
         let server = try await ScriptedFinnhub.start { _ in .play([]) }
         let (program, port) = try await Self.start(server, maximumFiles: 128)
@@ -86,7 +86,7 @@ struct AbuseProgramTests {
         try await server.stop()
     }
 
-    @Test("clients that take all their places leave some for /livez, and who is one too many is told so")
+    @Test("clients at their limit leave places for /livez, and one client too many is refused with the reason")
     func places() async throws {
         let server = try await ScriptedFinnhub.start { _ in .play([]) }
         let (program, port) = try await Self.start(server, maximumFiles: 128)
@@ -141,7 +141,7 @@ struct AbuseProgramTests {
         try await server.stop()
     }
 
-    @Test("the upstream hears nothing of garbage, breaches, unread requests and foreign pages")
+    @Test("garbage, violations, unread requests and foreign pages do not reach the upstream")
     func upstream() async throws {
         let server = try await ScriptedFinnhub.start { _ in .play([.send(Self.trade(1))]) }
         let (program, port) = try await Self.start(server, maximumFiles: 1_024)

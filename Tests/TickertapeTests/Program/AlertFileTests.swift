@@ -119,7 +119,7 @@ struct AlertFileTests {
         }
     }
 
-    @Test("--once neither takes nor locks it, while it waits for its prices, and says nothing of another's")
+    @Test("--once neither takes nor locks it while it waits for its prices, and reports no other owner")
     func once() async throws {
         let folder = try TemporaryFolder()
         defer { folder.remove() }
@@ -156,7 +156,7 @@ struct AlertFileTests {
         try await server.stop()
     }
 
-    @Test("a damaged, foreign, linked or huge file is told of and replaced, and a folder that is none is told of")
+    @Test("a damaged, foreign, linked or huge file is reported and replaced, and an invalid folder is reported")
     func abuse() async throws {
         let folder = try TemporaryFolder()
         defer { folder.remove() }

@@ -38,7 +38,7 @@ struct AlertOutletTests {
     }
 
     @Test(
-        "an alert on a symbol that is not asked for is told at the start, and one on a symbol that is, or on all, is not"
+        "an alert on an unsubscribed symbol is reported at the start, and one on a subscribed symbol, or on all, is not"
     )
     func mistyped() async throws {
         let program = try self.replay(
@@ -54,7 +54,7 @@ struct AlertOutletTests {
         #expect(reported.count == 1 && reported.first?.contains("BINANCE:BTCUSTD") == true, "\(program.errors)")
     }
 
-    @Test("a desktop without notify-send is told of once, with what is missing")
+    @Test("a desktop without notify-send is reported once, with the missing program")
     func missing() async throws {
         let folder = try TemporaryFolder()
         defer { folder.remove() }
@@ -69,7 +69,7 @@ struct AlertOutletTests {
         #expect(program.errors.contains("notify-send"), "\(program.errors)")
     }
 
-    @Test("a webhook that cannot be is told before a recording is begun")
+    @Test("an invalid webhook is reported before a recording begins")
     func noRecording() async throws {
         let folder = try TemporaryFolder()
         defer { folder.remove() }
@@ -89,7 +89,7 @@ struct AlertOutletTests {
         #expect(access("\(folder.path)/new.jsonl", F_OK) != 0)
     }
 
-    @Test("a webhook is posted to a server of an authority of one's own, and to nobody else")
+    @Test("a webhook is posted to a server of the configured authority, and to no other")
     func webhook() async throws {
         try #require(access(RunningProgram.python, X_OK) == 0, "scripts/test makes \(RunningProgram.python)")
         let folder = try TemporaryFolder()

@@ -64,7 +64,7 @@ struct AlertProgramTests {
         #expect(lines.allSatisfy { $0.hasPrefix(#"{"type":"alert","rule":""#) && $0.hasSuffix("}") })
     }
 
-    @Test("a rule that is none is a mistake of the command line, with its cure; a webhook is never repeated")
+    @Test("an invalid rule is a usage error with a hint; a webhook is never repeated")
     func mistakes() async throws {
         let rule = try RunningProgram(RunningProgram.tickertape, ["--alert", "BTCUSDT over 60000"])
         #expect(await rule.ending() == .exit(64))

@@ -59,7 +59,7 @@ struct BrakeProgramTests {
     }
 
     @Test(
-        "what readers of the stream are told adds up in every mode, however fast they read",
+        "the counts of the stream's readers add up in every mode, at any reading speed",
         arguments: [false, true]
     )
     func addsUp(isEncrypted: Bool) async throws {
@@ -126,7 +126,7 @@ struct BrakeProgramTests {
         }
     }
 
-    @Test("a stand-in goes on when a client that let its socket fill reads again", arguments: [false, true])
+    @Test("a mock server continues when a client that let its socket fill reads again", arguments: [false, true])
     func mockServer(isEncrypted: Bool) async throws {
         let folder = try TemporaryFolder()
         defer { folder.remove() }

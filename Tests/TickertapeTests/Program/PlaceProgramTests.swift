@@ -27,7 +27,7 @@ struct PlaceProgramTests {
     }
 
     @Test(
-        "the second in which a recording begins is its start, and a place that it does not have is told with what it has"
+        "the second in which a recording begins is its start, and a place outside of it is refused with its range"
     )
     func replay() async throws {
         let always = ["replay", Self.demo, "--speed", "max", "--quiet", "--relay", "off", "--log-level", "warning"]
@@ -73,13 +73,13 @@ struct PlaceProgramTests {
         #expect(trades > 100 && cut.errors.contains("replayed \(trades) trades"), "\(trades) \(cut.errors)")
     }
 
-    @Test("a replay that nobody could start is refused", arguments: ["--paused", "--wait-client"])
+    @Test("a replay that no command could start is refused", arguments: ["--paused", "--wait-client"])
     func forEver(flag: String) async throws {
         let replay = try await self.run(["replay", Self.demo, flag, "--quiet", "--relay", "off"])
         #expect(replay.status == .exit(64) && replay.errors.contains(flag), "\(replay.errors)")
     }
 
-    @Test("a client of a stand-in that begins where nothing is learns from when to when there is something")
+    @Test("a client of a mock server whose start is outside of the recording gets the recording's range")
     func serve() async throws {
         let program = try RunningProgram(
             RunningProgram.tickertape,
@@ -136,7 +136,7 @@ struct PlaceProgramTests {
         #expect((0.3...0.7).contains(Double(some) / Double(all)), "\(some) of \(all)")
     }
 
-    @Test("an export has the trades of a moment on that came before the recording, and tells damage where it has none")
+    @Test("an export from a moment on includes trades from before the recording's start, and reports damage")
     func exportBegin() async throws {
         let folder = try TemporaryFolder()
         defer { folder.remove() }

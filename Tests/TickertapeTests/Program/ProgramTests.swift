@@ -124,7 +124,7 @@ struct ProgramTests {
         #expect(client.errors.contains("### closed ### 1001"), "\(client.errors)")
     }
 
-    @Test("without a key it plays the demo and says so on every line")
+    @Test("without a key it plays the demo and marks every line")
     func demo() async throws {
         let program = try self.start("--relay", "off")
         let lines = await program.lines(3)
@@ -135,7 +135,7 @@ struct ProgramTests {
         #expect(await program.ending(atMost: .seconds(20)) == .exit(0))
     }
 
-    @Test("takes wss from its own stand-in with the stand-in's authority, records it, and the frames are the same")
+    @Test("connects by wss to its mock server with that server's authority, and records the same frames")
     func serveAndRecord() async throws {
         let folder = try TemporaryFolder()
         defer { folder.remove() }
@@ -184,7 +184,7 @@ struct ProgramTests {
         }
     }
 
-    @Test("refuses the stand-in without its authority, in words, and tries again")
+    @Test("refuses the mock server without its authority, with the reason, and tries again")
     func untrusted() async throws {
         let server = try self.start("serve", Self.demo, "--listen", "127.0.0.1:0")
         #expect(await server.printsError(of: "--ca-out"))
@@ -209,7 +209,7 @@ struct ProgramTests {
         #expect(!Canary.occurs(in: program.output + program.errors))
     }
 
-    @Test("says that certificates are not checked, on every line, when an explicit setting turns the check off")
+    @Test("marks every line when a setting turns the check of certificates off")
     func unchecked() async throws {
         let server = try self.start("serve", Self.demo, "--listen", "127.0.0.1:0")
         #expect(await server.printsError(of: "--ca-out"))
@@ -231,7 +231,7 @@ struct ProgramTests {
         #expect(await program.ending(atMost: .seconds(20)) == .exit(0))
     }
 
-    @Test("ends with 77 and the cure when the key is rejected")
+    @Test("ends with 77 and a hint when the key is rejected")
     func keyRejected() async throws {
         let server = try await ScriptedFinnhub.start { _ in .refuse(status: .init(statusCode: 401)) }
         let program = try self.start(
@@ -249,7 +249,7 @@ struct ProgramTests {
         try await server.stop()
     }
 
-    @Test("ends with 78 and the cure when the authority's file cannot be used, and leaves no recording behind")
+    @Test("ends with 78 and a hint when the authority's file cannot be used, and leaves no recording behind")
     func badAuthority() async throws {
         let folder = try TemporaryFolder()
         let program = try self.start(
@@ -266,7 +266,7 @@ struct ProgramTests {
         #expect(access("\(folder.path)/new.jsonl", F_OK) != 0)
     }
 
-    @Test("goes on when the recording's disk is full, says it once, and counts what is missing")
+    @Test("continues when the recording's disk is full, reports it once, and counts the missing lines")
     func fullDisk() async throws {
         let folder = try TemporaryFolder()
         // A limit of 64 blocks of 512 or 1024 bytes acts like a full disk.
@@ -300,7 +300,7 @@ struct ProgramTests {
         #expect(frames == recorded)
     }
 
-    @Test("records on when the disk has room again, says so, and the file tells what is missing in it, and where")
+    @Test("records again when the disk has space, reports it, and the file has the place and number of missing lines")
     func disk() async throws {
         let folder = try TemporaryFolder()
         defer { folder.remove() }
@@ -371,7 +371,7 @@ struct ProgramTests {
         client.send(signal: SIGKILL)
     }
 
-    @Test("ends with 69 and the cure when the relay's port is taken")
+    @Test("ends with 69 and a hint when the relay's port is taken")
     func portTaken() async throws {
         let first = try self.start("--quiet", "--relay", "127.0.0.1:0")
         let port = try #require(await first.relayPort())
@@ -382,7 +382,7 @@ struct ProgramTests {
         #expect(await first.ending(atMost: .seconds(20)) == .exit(0))
     }
 
-    @Test("ends quietly when nobody reads its output any more")
+    @Test("ends quietly when the reader of its output has gone")
     func closedPipe() async throws {
         let shell = try RunningProgram(
             "/bin/sh",
@@ -435,7 +435,7 @@ struct ProgramTests {
         }
     }
 
-    @Test("watches a running relay, and says when the relay is gone")
+    @Test("watches a running relay, and reports when the relay is gone")
     func watches() async throws {
         let program = try self.start("--quiet", "--relay", "127.0.0.1:0")
         let port = try #require(await program.relayPort())

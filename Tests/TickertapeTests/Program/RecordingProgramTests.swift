@@ -72,7 +72,7 @@ struct RecordingProgramTests {
         }
     }
 
-    @Test("that are damaged end the check with 1 and the place, and are repaired; a torn end is none")
+    @Test("that are damaged end the check with 1 and the place, and are repaired; a torn end is no damage")
     func damaged() async throws {
         let folder = try TemporaryFolder()
         defer { folder.remove() }
@@ -108,7 +108,7 @@ struct RecordingProgramTests {
         #expect(try await self.run(["recording", "cut", "--from", "noon", whole, "x"]).status == .exit(64))
     }
 
-    @Test("of which a symbol is cut out that is not recorded are told with those that are")
+    @Test("refuse to be cut by a symbol that they do not have, with the symbols that they have")
     func cutOfNothing() async throws {
         let folder = try TemporaryFolder()
         defer { folder.remove() }
@@ -204,7 +204,7 @@ struct RecordingProgramTests {
         #expect(made.status == .exit(0), "\(made.errors)")
     }
 
-    @Test("are exported with the files in which they go on, each once, and what is missing is told and marks bars")
+    @Test("are exported with their continuation files, each once, and missing lines are reported and mark bars")
     func exported() async throws {
         let folder = try TemporaryFolder()
         defer { folder.remove() }

@@ -20,7 +20,7 @@ struct RefusedSymbolProgramTests {
         return nil
     }
 
-    @Test("is told of on /v1/stream and in Finnhub's own protocol, and comes to both when it trades after all")
+    @Test("is reported on /v1/stream and in Finnhub's protocol, and reaches both when it trades after all")
     func refused() async throws {
         try #require(access(RunningProgram.python, X_OK) == 0, "run scripts/test, which makes \(RunningProgram.python)")
         let folder = try TemporaryFolder()

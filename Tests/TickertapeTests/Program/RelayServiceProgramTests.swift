@@ -5,7 +5,7 @@ import Testing
 import TickertapeTesting
 
 /// The relay of the whole program: its clients, its addresses, and the program's messages about them.
-@Suite("The program's relay and its door", .serialized, .timeLimit(.minutes(3 * Patience.factor)))
+@Suite("The program's relay and its listeners", .serialized, .timeLimit(.minutes(3 * Patience.factor)))
 struct RelayServiceProgramTests {
     private static let trade =
         #"{"data":[{"c":null,"p":61837.63,"s":"BINANCE:BTCUSDT","t":1723161255342,"v":0.02}],"type":"trade"}"#

@@ -132,7 +132,7 @@ struct ScreenProgramTests {
         try await server.stop()
     }
 
-    @Test("a second program with the same key says whom it follows and whose the relay is, until it has both itself")
+    @Test("a second program with the same key shows the followed program and the relay's owner until it takes over both")
     func follows() async throws {
         let folder = try TemporaryFolder()
         defer { folder.remove() }
@@ -163,7 +163,7 @@ struct ScreenProgramTests {
         try await server.stop()
     }
 
-    @Test("a relay that has closed with its replay is told to be closed")
+    @Test("a relay that has closed with its replay is shown as closed")
     func closed() async throws {
         let run = try self.screen(
             [
@@ -193,7 +193,7 @@ struct ScreenProgramTests {
         try await server.stop()
     }
 
-    @Test("watch searches names and asks for news where a key is set, and says why it cannot where none is")
+    @Test("watch searches names and headlines if a key is set, and gives the reason if not")
     func watchSearches() async throws {
         let folder = try TemporaryFolder()
         defer { folder.remove() }

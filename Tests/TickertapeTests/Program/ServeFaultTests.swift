@@ -6,7 +6,7 @@ import TickertapeTesting
 struct ServeFaultTests {
     private static let demo = "\(RunningProgram.sources)/Sources/Tickertape/Resources/demo.jsonl"
 
-    @Test("does to its clients what it was told, and says so")
+    @Test("injects the configured fault, and reports it")
     func faults() async throws {
         let folder = try TemporaryFolder()
         defer { folder.remove() }

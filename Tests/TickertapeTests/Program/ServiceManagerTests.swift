@@ -34,7 +34,7 @@ struct ServiceManagerTests {
         return String(decoding: bytes.prefix(max(count, 0)), as: UTF8.self)
     }
 
-    @Test("hears of it by a datagram, at a path or at a name without a file")
+    @Test("receives a datagram, at a path or at an abstract name")
     func tells() throws {
         let folder = try TemporaryFolder()
         defer { folder.remove() }
@@ -111,7 +111,7 @@ struct ServiceManagerTests {
         #expect(throws: OperatorError.self) { try choose(2, "relay", "relay") }
     }
 
-    @Test("wins over relay.listen, and what differs from a value that somebody wrote is told")
+    @Test("overrides relay.listen, and a difference from a configured value is reported")
     func mismatch() throws {
         let socket = InheritedSocket(descriptor: 3, place: .internet(Endpoint(host: "127.0.0.1", port: 8_080)))
         func reported(_ listen: String, isChosen: Bool = true) throws -> [String] {

@@ -30,7 +30,7 @@ struct ServiceTests {
             .get()
     }
 
-    @Test("uses the socket that it is given, tells how it goes, and over a restart nobody is refused")
+    @Test("uses the inherited socket, reports its status, and refuses no client during a restart")
     func inheritedSocket() async throws {
         let manager = try self.python(
             "service_manager.py",

@@ -18,7 +18,7 @@ struct StandardStreamTests {
         return String(decoding: name.prefix(max(count, 0)), as: UTF8.self)
     }
 
-    @Test("closed ones are nobody else's: no event loop gets their numbers, and nothing is written into it")
+    @Test("closed ones are not reused: no event loop gets their numbers, and nothing is written to them")
     func closed() async throws {
         let program = try self.shell(
             "exec '\(RunningProgram.tickertape)' --relay 127.0.0.1:0 --format plain <&- 2>&-"
@@ -64,7 +64,7 @@ struct StandardStreamTests {
         #expect(program.output.contains("BINANCE:BTCUSDT"))
     }
 
-    @Test("a closed standard output is told as one, or ends the program as a reader that has gone does")
+    @Test("a closed standard output is reported, or ends the program as a closed pipe does")
     func closedOutput() async throws {
         let rows = try self.shell("'\(RunningProgram.tickertape)' export '\(Self.demo)' --csv >&-")
         #expect(await rows.ending() == .exit(1))
@@ -75,7 +75,7 @@ struct StandardStreamTests {
     }
 
     @Test(
-        "what a full disk does not take is told, with status 1",
+        "output that a full disk does not take is reported, with status 1",
         arguments: [
             "config", "recording info '\(StandardStreamTests.demo)'", "recording verify '\(StandardStreamTests.demo)'",
         ]

@@ -24,7 +24,7 @@ struct WatchProgramTests {
         try RunningProgram(RunningProgram.tickertape, ["watch", "ws://127.0.0.1:\(port)"] + arguments)
     }
 
-    @Test("several watch at once, in several formats, and all come through a relay that begins anew, with the gap told")
+    @Test("several watch at once, in several formats, and all survive a restart of the relay, with the gap reported")
     func restart() async throws {
         let server = try await ScriptedFinnhub.start { connection in
             .play(connection == 0 ? [.send(Self.trade(1)), .send(Self.trade(2))] : [.send(Self.trade(7))])

@@ -50,7 +50,7 @@ struct WatchlistFileTests {
         #expect(self.list(self.settings(["X:A"], origin: .file("/c.yaml")))?.load() == ["X:B"])
     }
 
-    @Test("is not there for who names symbols at the start, or wants none, or keeps no state")
+    @Test("is not used with symbols on the command line, when it is disabled, or without a state folder")
     func none() {
         #expect(self.list(self.settings(origin: .flag("--symbol"))) == nil)
         var settings = self.settings()
@@ -63,7 +63,7 @@ struct WatchlistFileTests {
     }
 
     @Test(
-        "a file that is not as it was written is told of and ignored",
+        "a file with invalid contents is reported and ignored",
         arguments: [
             "", "\n", "nonsense\n", "tickertape watchlist 2\nbase X:A\nsymbol X:B\n", "tickertape watchlist 1\n",
             "tickertape watchlist 1\nbase X:A\n", "tickertape watchlist 1\nbase X:A\nsymbol X:B",
@@ -86,7 +86,7 @@ struct WatchlistFileTests {
         unlink("\(self.folder.path)/state/watchlist")
     }
 
-    @Test("what cannot be read or written is told of in one line, and the program goes on")
+    @Test("a failed read or write is reported in one line, and the program continues")
     func obstacles() throws {
         let path = self.folder.folder("state")
         let target = self.folder.file("elsewhere", "tickertape watchlist 1\nbase X:A\nsymbol X:B\n")

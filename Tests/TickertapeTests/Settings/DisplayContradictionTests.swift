@@ -3,7 +3,7 @@ import Terminal
 import Testing
 @testable import Tickertape
 
-@Suite("Wishes for the output that contradict each other")
+@Suite("Output settings that contradict each other")
 struct DisplayContradictionTests {
     private func load(_ arguments: [String], environment: [String: String] = [:]) throws -> Settings {
         let options = try DisplayOptions.parse(arguments)
@@ -66,7 +66,7 @@ struct DisplayContradictionTests {
         try file.refuseFields(of: .tui)
     }
 
-    @Test("lead to one output, and --once to none that is gone at once")
+    @Test("lead to one output, and --once never to a screen")
     func once() throws {
         let once = try self.load(["--once"])
         #expect(DisplayService.format(once, outputIsTerminal: true, term: "xterm") == .plain)
@@ -75,7 +75,7 @@ struct DisplayContradictionTests {
         #expect(DisplayService.format(try self.load([]), outputIsTerminal: true, term: "dumb") == .plain)
     }
 
-    @Test("are no contradiction where the command line says otherwise than a file or a variable")
+    @Test("are no contradiction if the command line overrides a file or a variable")
     func overruled() throws {
         let quiet = try self.load(["--quiet"], environment: ["TICKERTAPE_DISPLAY_FORMAT": "json"])
         #expect(quiet.display.isQuiet)

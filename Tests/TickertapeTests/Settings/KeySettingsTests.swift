@@ -45,14 +45,14 @@ struct KeySettingsTests {
         #expect(environment.keys[.goTo] == [.character("g"), .control("g"), .character(",")])
     }
 
-    @Test("one key for two actions is an error that names both, and the cure")
+    @Test("one key for two actions is an error that names both, with a hint")
     func shared() {
         let message = self.message("keys:\n  quit: [s]")
         #expect(message.contains("keys.quit (from ") && message.contains("keys.sort (default)"))
         #expect(message.hasSuffix("both have the key s: give one of them another, or none with []"))
     }
 
-    @Test("what is no key, and what cannot be one, are told with the cure")
+    @Test("invalid keys, and keys that cannot be bound, are refused with a hint")
     func misspelt() {
         #expect(self.message("keys:\n  quit: [pageup]").contains("page-up, page-down"))
         #expect(self.message("keys:\n  quit: ctrl-m").contains("is the same as enter to a terminal; write enter"))

@@ -31,7 +31,7 @@ struct ProcessEnvironmentTests {
         #expect(!self.processEnvironment(["HOME": "/"], parent: 1).isService)
     }
 
-    @Test("a service tries a rejected key again after a quarter of an hour, a person is told at once")
+    @Test("a service retries a rejected key after a quarter of an hour, and at a terminal the program ends")
     func rejectedKey() {
         let quarter: Int64 = 900_000_000_000
         let usual = Settings().rejectedKey
@@ -41,7 +41,7 @@ struct ProcessEnvironmentTests {
         #expect(Settings.RejectedKey.retry(.seconds(7)).wait(isService: false) == 7_000_000_000)
     }
 
-    @Test("has its folders where systemd, the session or the home says, and in a container without any falls back")
+    @Test("takes its folders from systemd, the session or the home, and falls back in a container without any")
     func folders() {
         let service = self.processEnvironment(["STATE_DIRECTORY": "/s:/t", "RUNTIME_DIRECTORY": "/r", "HOME": "/h"])
         #expect(service.stateFolder == "/s")

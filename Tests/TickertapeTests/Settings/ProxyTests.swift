@@ -60,7 +60,7 @@ struct ProxyTests {
         }
     }
 
-    @Test("is what the setting says, whatever the environment says")
+    @Test("follows the setting, and ignores the environment")
     func setting() throws {
         let environment = ["HTTPS_PROXY": "http://a:1", "NO_PROXY": "*"]
         #expect(try self.proxy(environment, yaml: "upstream.proxy: auto") == nil)
@@ -191,7 +191,7 @@ struct ProxyTests {
         #expect(try self.load("upstream:\n  proxy: http://proxy:1", mode: 0o644).warnings.isEmpty)
     }
 
-    @Test("`config` says what auto comes to")
+    @Test("`config` shows the effect of auto")
     func listing() throws {
         func line(_ environment: [String: String]) throws -> String? {
             ConfigCommand.listing(try self.load(environment: environment)).first { $0.hasPrefix("upstream.proxy:") }

@@ -58,7 +58,7 @@ struct RelayTokenTests {
         #expect(throws: OperatorError.self) { try self.load("relay:\n  token-file: /nonexistent/token") }
     }
 
-    @Test("a file that others can read is warned about, with the cure")
+    @Test("a file that others can read causes a warning with a hint")
     func warns() throws {
         let file = self.folder.file("token", Self.token, mode: 0o644)
         let loaded = try self.load("relay:\n  token-file: \(file)")

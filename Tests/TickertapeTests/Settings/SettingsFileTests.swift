@@ -57,7 +57,7 @@ struct SettingsFileTests {
         #expect(try self.load("relay:\n  listen: '[::1]:80'").relay.listen == Endpoint(host: "::1", port: 80))
     }
 
-    @Test("words that YAML reads in ways of its own mean what they say")
+    @Test("words that YAML reads as other types keep their meaning")
     func wordsOfYAML() throws {
         #expect(try self.load("relay:\n  listen: off").relay.listen == nil)
         #expect(try self.load("tls:\n  verify: no").dial.tls.verification == .disabled)
@@ -89,7 +89,7 @@ struct SettingsFileTests {
         #expect(self.message("config: x").contains("no such setting"))
     }
 
-    @Test("a value in a group's place is told as that")
+    @Test("a value in a group's place is refused with the reason")
     func groupWithValue() {
         #expect(self.message("relay: 127.0.0.1:80").contains("relay (from "))
         #expect(self.message("relay: 127.0.0.1:80").contains("is a group of settings"))
@@ -106,7 +106,7 @@ struct SettingsFileTests {
     }
 
     @Test(
-        "what is no YAML, or no mapping, is told with the file's name in one line",
+        "invalid YAML, or YAML that is not a mapping, is reported with the file's name in one line",
         arguments: [
             "relay:\n\tlisten: off", "just words", "- a\n- b", "a: [", "a: 'x", "a: b: c", "\"\\xZZ\": 1", "? [a]\n: b",
             "*nobody: 1", "%YAML 9\n---\na: 1", "\u{1}", "a: 1\n---\nb: 2", String(repeating: "[", count: 100_000),
@@ -124,7 +124,7 @@ struct SettingsFileTests {
     }
 
     @Test(
-        "what is no YAML is told with the problem and its cure, and without what stands there",
+        "invalid YAML is reported with the problem and a hint, and without the text at its position",
         arguments: [
             ("relay:\n\tlisten: off", "config.yaml:2:1: found character that cannot start any token, while scanning"),
             ("relay:\n\tlisten: off", "; the line begins with a tab; indent it with blanks"),
@@ -178,13 +178,13 @@ struct SettingsFileTests {
         #expect(try self.load(yaml).logLevel == .debug)
     }
 
-    @Test("a file that may not be read is told with the reason", .enabled(if: geteuid() != 0, "root may read all"))
+    @Test("an unreadable file is reported with the reason", .enabled(if: geteuid() != 0, "root may read all"))
     func unreadable() {
         let path = self.folder.file("closed.yaml", "", mode: 0)
         #expect(self.message { try self.load(path: path) }.contains("Permission denied"))
     }
 
-    @Test("the usual places are those of the XDG specification, where a relative folder counts as none")
+    @Test("the usual places are those of the XDG specification, which ignores relative folders")
     func places() {
         #expect(
             SettingsFile.usualPaths(environment: ["XDG_CONFIG_HOME": "/x", "HOME": "/h"])

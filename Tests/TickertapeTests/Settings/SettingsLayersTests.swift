@@ -167,7 +167,7 @@ struct SettingsLayersTests {
         #expect(Setting.token.environment == "FINNHUB_TOKEN")
     }
 
-    @Test("an empty variable counts as none")
+    @Test("an empty variable is ignored")
     func emptyVariable() throws {
         #expect(
             try self.load(environment: ["TICKERTAPE_RELAY_LISTEN": "", "FINNHUB_TOKEN": " "]).settings == Settings()
@@ -175,7 +175,7 @@ struct SettingsLayersTests {
     }
 
     @Test(
-        "a variable that has the key's name, or the beginning of a file's, is told with the right one",
+        "a variable that resembles the key's, or begins like a file's, is refused with the right name",
         arguments: [
             ("TICKERTAPE_TOKEN", "the key is FINNHUB_TOKEN, or stands in the file that TICKERTAPE_TOKEN_FILE names"),
             ("TICKERTAPE_RELAY_TOKEN", "did you mean TICKERTAPE_RELAY_TOKEN_FILE?"),
@@ -194,7 +194,7 @@ struct SettingsLayersTests {
         #expect(error.message.contains("TICKERTAPE_RELAY_LISTEN?"))
     }
 
-    @Test("a bad value is told with key, origin, value and cure, even where a higher layer covers it")
+    @Test("an invalid value is reported with key, origin, value and hint, even if a higher layer overrides it")
     func badValues() {
         let inFile = self.failure { try self.load("pipeline:\n  quiet: soon", flags: [(.quiet, ["1ms"])]) }
         #expect(inFile.status == .configuration)
@@ -271,7 +271,7 @@ struct SettingsLayersTests {
         #expect(loaded.warnings.first?.contains("not checked but for its public key") == true, "\(loaded.warnings)")
     }
 
-    @Test("a pin that is none is repeated, with how to write it")
+    @Test("an invalid pin is repeated, with the right form")
     func badPin() {
         let error = self.failure { try self.load("tls:\n  pin: [abc]") }
         #expect(

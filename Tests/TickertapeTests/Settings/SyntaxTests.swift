@@ -157,7 +157,7 @@ struct SyntaxTests {
         #expect(try UpstreamAddress(url.description) == url)
     }
 
-    @Test("unencrypted traffic goes to this machine only, and the refusal says why")
+    @Test("unencrypted traffic goes to this machine only, and the refusal has the reason")
     func unencrypted() {
         for text in ["ws://ws.finnhub.io", "ws://10.0.0.1:80/", "ws://127.0.0.1.evil.example/", "ws://0.0.0.0"] {
             let error = #expect(throws: ParseError.self) { try UpstreamAddress(text) }
