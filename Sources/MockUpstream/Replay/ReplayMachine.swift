@@ -140,7 +140,7 @@ package struct ReplayMachine: Sendable {
         self.step = .messages(1)
     }
 
-    /// Notes that the recording begins anew.
+    /// Notes that the recording restarts.
     package mutating func restarted() {
         self.hasBegun = false
         if case .until = self.step { self.step = nil }

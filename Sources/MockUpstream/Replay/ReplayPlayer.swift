@@ -113,7 +113,7 @@ package final class ReplayPlayer {
     // MARK: Playing
 
     private var mayPlay: Bool {
-        // During a break no client can be connected, so there is none to wait for.
+        // During a break no client can connect, so the replay waits for no client.
         if self.isBroken { return true }
         // The speed `max` is that of the slowest client, so it needs a client.
         if self.machine.speed == nil { return !self.outputs.isEmpty && self.outputs.allSatisfy { $0.hasRoom } }

@@ -54,7 +54,7 @@ package final class MockServerHandler: ChannelInboundHandler, ReplayOutput {
     /// The bytes written since the socket's buffer filled up.
     private var lag = 0
     private var pings: RepeatedTask?
-    /// The time of the recording's last ping. While these come, the server sends none of its own.
+    /// The time of the recording's last ping. While these come, the server adds no pings.
     private var recordedPing: NIODeadline?
     private var context: ChannelHandlerContext?
 
@@ -162,7 +162,7 @@ package final class MockServerHandler: ChannelInboundHandler, ReplayOutput {
         if self.sharing == .own { player.stop() }
     }
 
-    // MARK: What the player plays
+    // MARK: Output of the player
 
     package var hasRoom: Bool {
         guard let context else { return false }

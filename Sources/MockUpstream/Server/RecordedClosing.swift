@@ -7,7 +7,7 @@ package struct RecordedClosing: Sendable, Equatable {
     package var at: Int64
     /// The same time by the wall clock, µs since 1970, if it was recorded.
     package var wall: Int64?
-    /// The code of the frame; 1000 if there was none or one that must not be sent.
+    /// The code of the frame; 1000 for a missing one and for one that must not be sent.
     package var code: UInt16
     package var reason: String
 

@@ -28,7 +28,7 @@ extension SimulatedSymbol {
     /// The average trades per second of one symbol at the normal rate, measured over an hour.
     private static let usualRate = 26.0
 
-    /// Returns the rate at which a number of symbols together make so many trades per second on average.
+    /// Returns the rate at which a number of symbols together trade this often per second on average.
     package static func rate(_ tradesPerSecond: Double, symbols: Int) -> Double {
         tradesPerSecond / (Self.usualRate * Double(max(symbols, 1)))
     }

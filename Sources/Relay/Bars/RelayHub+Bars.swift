@@ -138,7 +138,7 @@ extension RelayHub {
 
     /// Subscribes a client to the bars of a topic.
     ///
-    /// - Returns: the newest bar; `nil` if there is none yet.
+    /// - Returns: the newest bar; `nil` before the first one.
     func join(_ session: any RelayProtocol, _ topic: BarTopic) -> PublishedBar? {
         var newest: PublishedBar?
         if let series = self.bars.series(of: topic.symbol, topic.width), let bar = series.bars.last {

@@ -59,7 +59,7 @@ package final class ClientOutput: ChannelDuplexHandler {
         self.marks = marks
     }
 
-    // MARK: The way out
+    // MARK: Writing
 
     /// Whether fewer bytes wait than the high mark.
     var isWritable: Bool { self.context?.channel.isWritable ?? false }

@@ -2,8 +2,8 @@ import HTTP
 import Glibc
 import NIOCore
 
-/// What this machine's kernel knows of the bytes on their way to a peer. Reading it is a system call, so it is not done
-/// per message.
+/// The kernel's knowledge of the bytes on their way to a peer. Reading it is a system call, so it is not done per
+/// message.
 ///
 /// TCP separates two counts that `SIOCOUTQ` adds up: bytes in flight, which always exist on the way to a distant peer
 /// that keeps up, and bytes for which the peer has no buffer space. TCP also counts the bytes that the peer has

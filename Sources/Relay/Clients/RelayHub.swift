@@ -21,7 +21,7 @@ package final class RelayHub {
     let flow: FlowGate?
     /// Whether the feed waits for lossless clients at present.
     private(set) var feedWaits: Bool
-    /// The replay behind the feed, where it can be commanded.
+    /// The replay behind the feed, if it accepts commands.
     package var replay: (any ReplayControlling)?
     let loop: any EventLoop
     let logger: Logger
@@ -273,7 +273,7 @@ package final class RelayHub {
     /// Counts trades that were reported to a client as missed.
     func noteSkipped(_ trades: UInt64) { self.skipped.client.increment(by: Int64(clamping: trades)) }
 
-    // MARK: The end
+    // MARK: Stop
 
     /// Shows the last prices, closes all clients after their queues, and stops the timers.
     ///

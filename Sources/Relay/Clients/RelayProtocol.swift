@@ -55,7 +55,7 @@ protocol RelayProtocol: AnyObject {
     /// Shows the last prices: the relay ends, and the held-back prices have been shown.
     func showLast()
 
-    // MARK: From the relay, of one symbol
+    // MARK: From the relay, about one symbol
 
     /// Shows a price to a session that follows the symbol.
     func priceShown(_ price: inout EncodedPrice, row: Int)
@@ -69,7 +69,7 @@ protocol RelayProtocol: AnyObject {
     /// Notes that the upstream sends a refused symbol again.
     func symbolAccepted(_ symbol: String)
 
-    // MARK: From the relay, to those who follow all symbols
+    // MARK: From the relay, to sessions that follow all symbols
 
     func symbolAppeared(row: Int)
     /// Notes that the row is free and will be given to another symbol.
@@ -79,7 +79,7 @@ protocol RelayProtocol: AnyObject {
     /// Reports that a released symbol was subscribed upstream again.
     func symbolRecalled(_ symbol: String)
 
-    // MARK: From the relay, to those who have asked for it
+    // MARK: From the relay, on request
 
     func barChanged(_ bar: PublishedBar, _ message: SharedMessage)
     /// Notes that trades are about to leave the ring.

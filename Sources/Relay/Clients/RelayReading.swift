@@ -7,7 +7,7 @@ struct RelayReading: Sendable {
     /// One symbol that is subscribed upstream.
     struct Symbol: Sendable {
         var name: String
-        /// The feed's status of the symbol; `nil` if there is none yet.
+        /// The feed's status of the symbol; `nil` before its first report.
         var status: SymbolStatus?
         /// The time since the symbol's newest trade arrived, without pauses of a replay; ns.
         var age: Int64?

@@ -77,7 +77,7 @@ package final class RelayServer: TapeReader, Sendable {
     ///   - past: the stored data of earlier runs and of this one, queried off the loop.
     ///   - prices: the debounced prices of `eventLoop`, shared with its other readers; `nil` makes some for the relay
     ///     alone.
-    ///   - replay: the replay behind the feed; `nil` if there is none that accepts commands.
+    ///   - replay: the replay behind the feed; `nil` for a feed that accepts no commands.
     package init(
         settings: RelaySettings,
         subscriptions: Subscriptions,
@@ -185,7 +185,7 @@ package final class RelayServer: TapeReader, Sendable {
         self.replay.map { ReplayEndpoint(replay: $0, isOpen: self.settings.allowsReplayControl) }
     }
 
-    // MARK: What it says of itself
+    // MARK: State
 
     /// The number of WebSocket clients at present.
     package var clientCount: Int { self.gauges.clients }
@@ -207,7 +207,7 @@ package final class RelayServer: TapeReader, Sendable {
         return true
     }
 
-    // MARK: Life
+    // MARK: Start and stop
 
     /// Takes in trades of earlier runs, the oldest run first, for clients that resume. Called before the feed runs.
     package func remember(_ runs: [RecordedTrades]) async {

@@ -16,7 +16,7 @@ struct TradeRing {
 
     struct Entry {
         var trade: Trade
-        /// The distance to the symbol's previous trade, in trades; 0 if there is none.
+        /// The distance to the symbol's previous trade, in trades; 0 for its first one.
         fileprivate var stepBack: UInt32
         /// The arrival by our wall clock, ns since 1970.
         var received: Int64
@@ -47,7 +47,7 @@ struct TradeRing {
     /// The number of the trade at index 0 of `entries`.
     private var base: UInt64 = 0
     private var entries: ContiguousArray<Entry> = []
-    /// The number of each symbol's newest trade plus one; 0 if there is none.
+    /// The number of each symbol's newest trade plus one; 0 before its first one.
     private var newest: [UInt64] = []
     /// The oldest first; those before `firstMoment` are no longer needed.
     private var moments: [Moment] = []

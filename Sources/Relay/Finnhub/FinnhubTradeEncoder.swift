@@ -28,7 +28,7 @@ enum FinnhubTradeEncoder {
 
         private var cutters: [Place: FinnhubCutter?] = [:]
 
-        /// Returns a parsed frame; `nil` if its trades cannot be told apart in its text.
+        /// Returns a parsed frame; `nil` if its text cannot be split into trades.
         mutating func cutter(of batch: Int, frame: Int, in batches: ArraySlice<TapeBatch>) -> FinnhubCutter? {
             let place = Place(batch: batch, frame: frame)
             if let known = self.cutters[place] { return known }

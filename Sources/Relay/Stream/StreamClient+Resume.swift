@@ -103,7 +103,7 @@ extension StreamClient {
         return RelayHub.framed(snapshot)
     }
 
-    // MARK: Trade by trade
+    // MARK: Single trades
 
     /// Schedules the next step of the cursor, in a later turn of the loop.
     func scheduleStep() {

@@ -103,7 +103,7 @@ package final class StreamClient: RelayProtocol {
         self.giveUpAll()
     }
 
-    // MARK: The way out
+    // MARK: Writing
 
     /// Whether prices may be written: nothing waits that must precede them.
     var takesPrices: Bool {

@@ -59,7 +59,7 @@ struct StreamSession {
         return following.delivery == .latest && following.price != nil
     }
 
-    // MARK: What is followed
+    // MARK: Followed rows
 
     mutating func followAll(_ delivery: StreamDelivery) {
         self.everything = delivery

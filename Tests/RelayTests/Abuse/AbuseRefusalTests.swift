@@ -150,7 +150,7 @@ struct AbuseRefusalTests {
                         channel.writeAndFlush(ByteBuffer(string: "x")).whenFailure { _ in task.cancel() }
                     }
                 }
-                // If this took longer, the first clients may have been closed for their age.
+                // If this took longer, the first connections may have been closed at the end of their lingering.
                 isQuick = ContinuousClock.now - start < .seconds(1)  // Lingering.quiet
                 // The relay resets them, since unread input is always in its kernel. They do not end by themselves,
                 // since they never stop sending.

@@ -69,7 +69,8 @@ final class HubBench {
         return channel
     }
 
-    /// Adds a client of `/v1/stream` with its whole WebSocket, which has got its hello; the query is that of the URL.
+    /// Adds a client of `/v1/stream` with its whole WebSocket. The query is that of the URL, and the first message is
+    /// its hello.
     func pipedStream(_ query: String = "") throws -> PipedClient {
         let head = HTTPRequestHead(version: .http1_1, method: .GET, uri: "/v1/stream\(query)")
         let client = try self.piped(StreamClient(hub: self.hub, query: try StreamQuery(head)))

@@ -128,7 +128,7 @@ final class RawClient: Sendable {
         try await self.send(#"{"type":"unsubscribe","symbol":"\#(symbol)"}"#)
     }
 
-    /// Stops or goes on reading from the socket.
+    /// Stops or resumes reading from the socket.
     func read(_ isReading: Bool) async throws { try await self.channel.setOption(.autoRead, value: isReading).get() }
 
     func close() async throws { try await self.channel.close() }

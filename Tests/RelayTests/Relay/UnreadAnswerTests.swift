@@ -73,7 +73,7 @@ struct UnreadAnswerTests {
             .flatMap { Int($0.dropFirst("content-length: ".count)) }
     }
 
-    // MARK: By hand
+    // MARK: On a bench
 
     @Test("the time in which a peer may close begins when it has the answer, not when that was written")
     func lingersBehindAnswer() throws {

@@ -59,7 +59,7 @@ final class SoakConnection {
         }
     }
 
-    // MARK: What goes wrong
+    // MARK: Faults
 
     func freeze() { self.frozen = self.frozen ?? self.clock.monotonic }
 
@@ -88,7 +88,7 @@ final class SoakConnection {
         self.gone(self)
     }
 
-    // MARK: What is sent
+    // MARK: Output
 
     func send(text: String) { self.send(opcode: 0x1, ByteBuffer(string: text)) }
 
@@ -118,7 +118,7 @@ final class SoakConnection {
         return bytes
     }
 
-    // MARK: What comes
+    // MARK: Input
 
     private func received(_ bytes: ByteBuffer) {
         guard !self.isGone, self.frozen == nil else { return }

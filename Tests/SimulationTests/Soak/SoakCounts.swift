@@ -77,7 +77,7 @@ final class SoakCounts: TapeReader, @unchecked Sendable {
         self.wrongs.append("\(at) s: \(words)")
     }
 
-    // MARK: What happened
+    // MARK: The market
 
     func happened(_ event: SoakMarket.Event) {
         for time in event.times {
@@ -92,7 +92,7 @@ final class SoakCounts: TapeReader, @unchecked Sendable {
     }
     func attemptOpened() { self.backoff.opened(now: self.clock.monotonic) }
 
-    // MARK: What was told
+    // MARK: The tape
 
     func read(_ batch: TapeBatch) {
         if batch.firstSequence != self.nextSequence { self.wrong("the tape jumps to \(batch.firstSequence)") }
@@ -207,7 +207,7 @@ final class SoakCounts: TapeReader, @unchecked Sendable {
         self.lastLook = now
     }
 
-    // MARK: Judgement
+    // MARK: Checks
 
     /// Checks whether the reported status is true at this moment.
     ///

@@ -34,7 +34,7 @@ final class SoakService: Connecting, @unchecked Sendable {
         self.generator = SeededGenerator(seed: seed)
     }
 
-    // MARK: The way there
+    // MARK: Connecting
 
     func connect(
         on loop: any EventLoop,
@@ -167,7 +167,7 @@ final class SoakService: Connecting, @unchecked Sendable {
         connection.send(bytes: rest)
     }
 
-    // MARK: What goes wrong
+    // MARK: Faults
 
     /// Executes a fault, except `sleep`, which is the machine's.
     func suffer(_ fault: SoakFault) {

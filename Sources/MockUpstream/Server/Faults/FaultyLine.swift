@@ -60,7 +60,7 @@ package final class FaultyLine: ChannelDuplexHandler {
     /// Whether a writer without a bound may continue; if not, `channelWritabilityChanged` reports when it may.
     package var hasRoom: Bool { self.bytesOnTheWay < Self.roomyBytes }
 
-    // MARK: What can happen to it
+    // MARK: Faults
 
     /// Ends TCP without a closing of the protocols above: a FIN after the bytes sent before.
     package func drop() {
@@ -185,7 +185,7 @@ package final class FaultyLine: ChannelDuplexHandler {
         }
     }
 
-    // MARK: On the way
+    // MARK: Delivery
 
     private func send(_ bytes: ByteBuffer, promise: EventLoopPromise<Void>?, context: ChannelHandlerContext) {
         guard self.bytesOnTheWay + bytes.readableBytes <= Self.maximumBytes else {
