@@ -7,8 +7,8 @@ import NIOCore
 /// behind, and the trades it misses are counted. Once it has read its queue, it is closed with that count or, if it has
 /// chosen so, goes on. A client that is to be closed is closed after `patience` in any case.
 ///
-/// In a replay the feed is asked to wait for the client instead. The client is closed only when it reads nothing for
-/// `patience`.
+/// A feed that can wait (a replay) is asked to wait for the client instead. Only the waiting bytes are limited then,
+/// and a client that reads nothing for `patience` is closed.
 struct Backlog: Equatable {
     /// The answer to an offer of bytes.
     enum Offer: Equatable {

@@ -6,7 +6,7 @@ import NIOCore
 /// A pause of a replay does not count as age. No trade is due in a pause, and the silence before it continues after it.
 extension RelayHub {
     /// Notes whether the replay is paused, and reports the status if that changes it. A client that connects during a
-    /// pause gets no `silent` status, and the feed repeats nothing when the pause is over.
+    /// pause gets no `late` or `stale` status, and the feed repeats nothing when the pause is over.
     func replayStood(isPaused: Bool) {
         self.changeStatus { $0.pauses.took(isPaused: isPaused, now: $0.monotonic) }
     }
