@@ -132,7 +132,7 @@ struct ScreenProgramTests {
         try await server.stop()
     }
 
-    @Test("a second program with the same key shows the followed program and the relay's owner until it takes over both")
+    @Test("a second program with the same key shows the program that it follows, until it takes over")
     func follows() async throws {
         let folder = try TemporaryFolder()
         defer { folder.remove() }
