@@ -86,7 +86,7 @@ struct DisplayTextTests {
         #expect(PriceText.rate(tenths: 10_004) == "1000")
     }
 
-    @Test("What is wished for first is granted first, and a line is never overfull")
+    @Test("Earlier candidates win, and a line is never overfull")
     func fitter() {
         let fitter = LineFitter(gap: 1)
         let widths = [[10, 4], [6], [0]]

@@ -3,7 +3,7 @@ import Testing
 import TickertapeTesting
 @testable import Terminal
 
-@Suite("Charts on the screen that begin with what was before")
+@Suite("Charts that begin with earlier prices")
 struct EarlierChartTests {
     private func bars(_ symbol: String, endingAt wall: Int64, price: String = "100") -> EarlierBars {
         let start = BarWidth.second.start(of: wall) - 30 * oneSecond
@@ -146,7 +146,7 @@ struct EarlierChartTests {
     }
 
     @Test(
-        "What the session's change is since is said where it is known, and the chart's colour is that of what it shows"
+        "The start of the session's change is shown if it is known, and the chart's colour follows its own prices"
     )
     func since() throws {
         let trades = Self.frame(of: try self.began(isRelayed: false))
@@ -238,7 +238,7 @@ struct EarlierChartTests {
         #expect(self.reported(age: 10 * oneSecond).state.rows[0].history.start != nil)
     }
 
-    @Test("What was traded in the second in which the session begins is in the chart, and so is a first price alone")
+    @Test("Trades in the first second of the session are in the chart, and so is a single first price")
     func sharedSecond() throws {
         var model = self.reported(age: 10 * oneSecond)
         let began = try #require(model.state.rows[0].history.start)
@@ -283,7 +283,7 @@ struct EarlierChartTests {
         #expect(model.earlier["A"]?.series(span: nil).count == 10)
     }
 
-    @Test("What is too old, or of the demo's other day, is left out")
+    @Test("Bars that are too old, or from another day of the demo, are left out")
     func old() {
         var model = self.model()
         let old = sampleNoon.wall - DisplayModel.earlierReach

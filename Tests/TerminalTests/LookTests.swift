@@ -155,7 +155,7 @@ struct LookTests {
         return (answers, typed)
     }
 
-    @Test("A terminal's answers are picked out of what is typed, and the last one completes them")
+    @Test("A terminal's answers are separated from the typed keys, and the last one completes them")
     func answers() {
         let said = "q\u{1B}[?2026;2$y\u{1B}[A\u{1B}]11;rgb:ffff/ffff/dddd\u{1B}\\x\u{1B}[?62;22c"
         #expect(!Self.read(said.utf8.dropLast()).answers.isComplete)
@@ -180,7 +180,7 @@ struct LookTests {
         #expect(typed.isEmpty)
     }
 
-    @Test("The answer with the longest colour is read whole, and one that never ends is no key")
+    @Test("The answer with the longest colour is parsed, and an endless one is no key")
     func endless() {
         #expect(Self.read("\u{1B}]11;rgba:ffff/ffff/ffff/ffff\u{1B}\\".utf8).answers.background == .light)
         let (answers, typed) = Self.read(Array("\u{1B}]11;".utf8) + [UInt8](repeating: 0x61, count: 10_000))
@@ -221,7 +221,7 @@ struct CalmTests {
         #expect(flashing(Self.frame(state, flashes: false, columns: columns)) == 0)
     }
 
-    @Test("The title tells the price and what it is worth, and is sent when it changes")
+    @Test("The title has the price and its reliability, and is sent when it changes")
     func title() {
         var state = DisplayState(rows: [sampleRow(sampleSummary())], status: sampleStatus(.live, .demo))
         #expect(Self.frame(state).grid.title == "▲ 61837.63 BTCUSDT DEMO")

@@ -4,7 +4,7 @@ import TickertapeTesting
 @testable import Measurements
 @testable import Terminal
 
-@Suite("What comes up on the screen for a while")
+@Suite("Notices on the screen")
 struct PaneTests {
     private static func screen(
         _ state: DisplayState,

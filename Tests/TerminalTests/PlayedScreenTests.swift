@@ -3,7 +3,7 @@ import Testing
 import TickertapeTesting
 @testable import Terminal
 
-@Suite("The screen of what is not the market")
+@Suite("The screen of another source than the market")
 struct PlayedScreenTests {
     static let sizes = [(20, 1), (20, 5), (40, 1), (40, 10), (80, 24), (200, 60)]
 
@@ -53,7 +53,7 @@ struct PlayedScreenTests {
     ]
 
     @Test(
-        "says what it is in whole words on any screen, never LIVE, and nothing of it is green",
+        "shows its source in whole words on any screen, never LIVE, and without green",
         arguments: Self.sources
     )
     func words(_ source: FeedStatus.Source, _ word: String) {

@@ -57,7 +57,7 @@ private struct Resting {
 
 @Suite("When the screen is given prices")
 struct PricePublishingTests {
-    @Test("A symbol that was given up comes back with what a relay tells of it anew, not with what was held back")
+    @Test("An unsubscribed symbol returns with a relay's new snapshot, not with conflated prices")
     func givenUp() throws {
         let it = try Resting()
         func update(_ sequence: UInt64) -> PriceUpdate {
@@ -179,7 +179,7 @@ struct PricePublishingTests {
     }
 
     @Test(
-        "A state of the feed comes at once, and the prices that were held with it; what comes behind it is held as before"
+        "A feed status is published at once with the held prices; later prices are held as before"
     )
     func overtaken() throws {
         let it = try Resting()

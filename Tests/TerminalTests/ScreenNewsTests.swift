@@ -4,7 +4,7 @@ import Testing
 import TickertapeTesting
 @testable import Terminal
 
-@Suite("What a screen shows at once, and what waits")
+@Suite("Urgent and deferred frames")
 struct ScreenNewsTests {
     private static let start = sampleNoon.monotonic
 

@@ -60,7 +60,7 @@ struct ScreenRendererTests {
         #expect(Self.draw(&renderer, at: 5 * Self.tenth) == nil)
     }
 
-    @Test("A change that was over before the next frame stands out in that one, and no longer")
+    @Test("A highlight that was over before the next frame appears in that frame only")
     func flash() throws {
         var renderer = ScreenRenderer(Self.settings(nil))
         renderer.published(Self.state("61837.63", at: -oneSecond))
@@ -72,7 +72,7 @@ struct ScreenRendererTests {
         #expect(!after.contains("48;5;22") && after.contains("4"))
     }
 
-    @Test("The title changes once a second at most, and then says what is newest")
+    @Test("The title changes once a second at most, and then has the newest price")
     func title() throws {
         var renderer = ScreenRenderer(Self.settings(nil))
         renderer.published(Self.state("1.00", at: 0))

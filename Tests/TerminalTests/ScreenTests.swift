@@ -292,7 +292,7 @@ struct ScreenTests {
         #expect(terminal.text == (0..<4).map { row in (0..<40).map { new[row, $0].text }.joined() })
     }
 
-    @Test("Without colour no colour is selected, and what is old is dim all the same")
+    @Test("Without colour no colour is selected, and old prices are still dim")
     func colourless() {
         let state = DisplayState(
             rows: [sampleRow(sampleSummary(), age: 9 * oneSecond)],

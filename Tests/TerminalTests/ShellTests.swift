@@ -17,7 +17,7 @@ private var state: DisplayState {
 // Serialised, since signals belong to the whole process.
 @Suite("The display on a real terminal", .serialized)
 struct TerminalShellTests {
-    @Test("It draws what is published, and a key gives the terminal back as it was", arguments: ["q", "\u{3}"])
+    @Test("It draws the published state, and a key restores the terminal", arguments: ["q", "\u{3}"])
     func quits(_ key: String) async throws {
         let terminal = try PseudoTerminal(columns: 80, rows: 24)
         let before = terminal.modes
@@ -35,7 +35,7 @@ struct TerminalShellTests {
         #expect(terminal.modes == before)
     }
 
-    @Test("A terminal is asked what is behind the text, and keys that are typed meanwhile are not lost")
+    @Test("A terminal is queried for its background, and keys typed meanwhile are not lost")
     func asks() async throws {
         let terminal = try PseudoTerminal(columns: 40, rows: 10)
         var settings = DisplaySettings(depth: .many, bytesPerSecond: nil)
@@ -108,7 +108,7 @@ struct TerminalShellTests {
         #expect(await cause == .stopped)
     }
 
-    @Test("While prices wait for the budget, what is urgent is heard at once")
+    @Test("While prices wait for the budget, urgent updates wake the loop at once")
     func hearsWhileResting() async throws {
         let terminal = try PseudoTerminal(columns: 40, rows: 10)
         // After each frame, prices wait for a second.
@@ -140,7 +140,7 @@ struct TerminalShellTests {
         #expect(await cause == .stopped)
     }
 
-    @Test("A terminal that is resized is drawn anew, also when it has its size again before the next frame")
+    @Test("A resized terminal is redrawn, even if it has its old size again before the next frame")
     func resized() async throws {
         let terminal = try PseudoTerminal(columns: 40, rows: 10)
         let display = try TerminalDisplay(output: terminal.terminal, settings: DisplaySettings(bytesPerSecond: nil))
@@ -209,7 +209,7 @@ struct TerminalShellTests {
         #expect(await cause == .stopped)
     }
 
-    @Test("A job that was stopped without a word takes the terminal anew, and the title of before is put away once")
+    @Test("A job that was stopped by SIGSTOP takes the terminal again, and the original title is saved once")
     func continued() async throws {
         let terminal = try PseudoTerminal(columns: 40, rows: 10)
         let display = try TerminalDisplay(output: terminal.terminal, settings: DisplaySettings(bytesPerSecond: nil))

@@ -234,7 +234,7 @@ struct SnapshotTests {
         try Self.check("pane-\(name)", Self.eventful, choice, latency: Self.report)
     }
 
-    @Test("Panes that have nothing to show say so")
+    @Test("Empty panes show a text")
     func emptyPanes() throws {
         var text: [String] = []
         for pane in [

@@ -15,7 +15,7 @@ struct SymbolStateTests {
         return (0..<12).map(grid.line)
     }
 
-    @Test("stand beside symbols that have no price, and go when they are over")
+    @Test("appear beside symbols without a price, and disappear at their end")
     func waiting() {
         var model = DisplayModel(symbols: ["A", "B", "C", "D"], status: sampleStatus(.live))
         let since = sampleNoon.wall - 125 * oneSecond
@@ -36,7 +36,7 @@ struct SymbolStateTests {
         #expect(!self.lines(model).joined().contains("over the limit of symbols"))
     }
 
-    @Test("name a refused symbol whole, though its column is shorter, and say what was meant where there is room")
+    @Test("show the full name of a refused symbol, and the probable name if it fits")
     func wholeName() {
         var model = DisplayModel(symbols: ["BINANCE:ETHUSDT", "BINANC:BTCUSDT"], status: sampleStatus(.live))
         model.take(PriceUpdate(summary: sampleSummary("BINANCE:ETHUSDT"), skipped: 0), now: sampleNoon.monotonic)
@@ -78,7 +78,7 @@ struct SymbolStateTests {
     }
 
     @Test(
-        "of one that was removed and is asked for again is taken what comes before the answer, and a refusal hides it"
+        "accept a re-added symbol's data before the answer, and a refusal hides it"
     )
     func awaited() {
         let now = sampleNoon.monotonic
@@ -108,7 +108,7 @@ struct SymbolStateTests {
         #expect(model.state.rows.map(\.summary.symbol) == ["B"])
     }
 
-    @Test("what was known of one that is added again is shown as old as it is, and is counted nowhere")
+    @Test("show the known price of a re-added symbol with its age, and do not count it")
     func recalled() throws {
         let now = sampleNoon.monotonic
         var model = DisplayModel(symbols: ["A", "B"], status: sampleStatus(.live))
@@ -164,7 +164,7 @@ struct SymbolStateTests {
         #expect(self.lines(model).joined().contains("NO SUCH SYMBOL"))
     }
 
-    @Test("say what a price is worth: no age overrules the feed, whose thresholds are those of each symbol")
+    @Test("determine a price's freshness: no age overrules the feed, which has limits for each symbol")
     func decide() {
         var model = DisplayModel(symbols: ["A", "B"], status: sampleStatus(.live))
         for (symbol, age) in [("A", 0), ("B", 125)] as [(String, Int64)] {
@@ -232,7 +232,7 @@ struct ReasonTests {
         #expect(shown.contains("no price yet"))
     }
 
-    @Test("is shown in the state `waiting` too: it may say what the service says")
+    @Test("is shown in the status `waiting`, too, since it may quote the service")
     func waiting() {
         var status = sampleStatus(.waiting)
         status.reason = "the service says: No"

@@ -9,7 +9,7 @@ import Wire
 @testable import Measurements
 @testable import Terminal
 
-@Suite("What the messages of a watched relay mean for the screen")
+@Suite("A watched relay's messages on the screen")
 struct WatchedRelayTests {
     private let terminal: PseudoTerminal
     private let screen: TerminalDisplay
@@ -46,7 +46,7 @@ struct WatchedRelayTests {
         }
     }
 
-    @Test("its prices come with the relay's own high, low and volume, not with those of what arrived here")
+    @Test("its prices have the relay's high, low and volume, not those of the trades received here")
     func sessionFigures() throws {
         var summary = sampleSummary("A:B", price: "5", sequence: 900, trades: 900)
         summary.high = try #require(ExactDecimal("9"))
@@ -63,7 +63,7 @@ struct WatchedRelayTests {
     }
 
     @Test(
-        "a status is the relay's; the state of a lost link takes its place, and a replay's place is then not known to go on"
+        "a status is the relay's until the connection is lost, and a replay's position then stands still"
     )
     func link() throws {
         let playing = ReplayPosition(start: 0, end: 100 * oneSecond, at: oneSecond, speed: 1)

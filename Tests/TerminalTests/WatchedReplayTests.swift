@@ -2,7 +2,7 @@ import Market
 import Testing
 @testable import Terminal
 
-@Suite("Where a replay stands that another program plays")
+@Suite("The position of another program's replay")
 struct WatchedReplayTests {
     private static let second: Int64 = 1_000_000_000
 
@@ -21,7 +21,7 @@ struct WatchedReplayTests {
         replay.position(now: (7 + seconds) * Self.second).map { $0.at / Self.second }
     }
 
-    @Test("is not known before the relay tells, and goes on by its pace to its end")
+    @Test("is unknown before the relay's report, and advances at its speed to the end")
     func pace() {
         #expect(WatchedReplay().position(now: 5) == nil)
         let replay = self.reported(self.position(100))

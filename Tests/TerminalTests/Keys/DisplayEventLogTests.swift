@@ -3,7 +3,7 @@ import Testing
 import TickertapeTesting
 @testable import Terminal
 
-@Suite("What befell the feed, and the watchlist, on the screen")
+@Suite("The event log and the watchlist on the screen")
 struct DisplayEventLogTests {
     private static func texts(_ model: DisplayModel) -> [String] { model.state.events.map(\.text) }
 
@@ -84,7 +84,7 @@ struct DisplayEventLogTests {
         )
     }
 
-    @Test("The log keeps the newest 500 entries, whatever comes")
+    @Test("The log keeps the newest 500 entries")
     func bounded() {
         var log = DisplayEventLog()
         for number in 0..<10_000 { log.add("\(number)", isTrouble: false, at: Int64(number)) }
@@ -109,7 +109,7 @@ struct DisplayEventLogTests {
         }
     }
 
-    @Test("A symbol that is added stands behind those that were named before it, also when it has a row already")
+    @Test("An added symbol follows those that were named before it, even if it already has a row")
     func adds() {
         var model = DisplayModel(symbols: ["X:B"], status: sampleStatus())
         for symbol in ["Y:RELAY", "X:C", "X:B"] {

@@ -68,7 +68,7 @@ struct FrozenPictureTests {
         #expect(self.frame().grid.line(0).contains("LATE, no trade for 40 s"))
     }
 
-    @Test("tells what has become of the feed for as long as it is something else, however long that is")
+    @Test("shows the feed's new status as long as it differs")
     mutating func meanwhile() {
         _ = self.press("p")
         self.waits(34)
@@ -95,7 +95,7 @@ struct FrozenPictureTests {
         #expect(self.text().contains("meanwhile the feed is live") && self.text().contains("OLD 50 s"))
     }
 
-    @Test("does not hide what is said meanwhile: a key's answer, a warning, and then again the feed's word")
+    @Test("does not hide newer notices: a key's answer, a warning, and then the feed's status again")
     mutating func words() {
         _ = self.press("p")
         self.waits(5)
@@ -131,7 +131,7 @@ struct FrozenPictureTests {
     }
 }
 
-@Suite("A replay that stands still on the screen")
+@Suite("A paused replay on the screen")
 struct PausedPictureTests {
     private static func position(isPaused: Bool) -> ReplayPosition {
         ReplayPosition(
@@ -185,7 +185,7 @@ struct PausedPictureTests {
     }
 
     @Test(
-        "says so too where it was silent before the pause, and goes on with that when it goes on",
+        "shows the pause even after a silence, and continues the silence afterwards",
         arguments: [FeedStatus.Phase.late, .stale]
     )
     func silentBefore(_ phase: FeedStatus.Phase) {
@@ -203,7 +203,7 @@ struct PausedPictureTests {
         #expect(Self.frame(model, after: 7_201).1.contains("OLD"))
     }
 
-    @Test("goes on with its silence from where it was, without the pause")
+    @Test("continues its silence without the pause")
     func resumed() {
         var model = Self.model(.demo)
         model.replayMoved(Self.position(isPaused: true), now: sampleNoon.monotonic + oneSecond)

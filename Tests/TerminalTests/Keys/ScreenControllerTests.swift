@@ -53,7 +53,7 @@ struct ScreenControllerTests {
         #expect(person.presses(.control("l")) == [.redraw])
     }
 
-    @Test("Ctrl-C, Ctrl-Z and Ctrl-\\ do what they do everywhere, also while a line is typed")
+    @Test("Ctrl-C, Ctrl-Z and Ctrl-\\ have their usual meaning, also in a prompt")
     func always() {
         var person = PersonAtScreen()
         for _ in 0..<2 {
@@ -170,7 +170,7 @@ struct ScreenControllerTests {
         #expect(person.said == "no alerts to remove")
     }
 
-    @Test("r asks for a new connection, and tells what became of it")
+    @Test("r requests a new connection, and its result is shown")
     func reconnects() {
         var person = PersonAtScreen()
         #expect(person.presses("r") == [.reconnect])
@@ -252,7 +252,7 @@ struct ScreenControllerTests {
         #expect(help.contains { $0.meaning == "faster" })
     }
 
-    @Test("Keys that were changed do what they are changed to, and the others of that action do nothing")
+    @Test("Rebound keys have their new action, and the action's default keys do nothing")
     func rebinds() {
         var bindings = KeyBindings()
         bindings[.quit] = [.function(10)]

@@ -23,7 +23,7 @@ struct SymbolQuestionTests {
         #expect(person.choice.pane == nil && person.choice.selected == "X:q")
     }
 
-    @Test("A line that was closed meanwhile stays closed; its problem is said, its success selects")
+    @Test("A closed prompt stays closed; a notice shows its problem, and its success selects")
     func answersLate() {
         var person = PersonAtScreen(remote: .sample { $0.search = .cannot("no list here") })
         person.presses("+")
@@ -41,7 +41,7 @@ struct SymbolQuestionTests {
         #expect(person.prompt?.text == "X:E" && person.choice.selected == "X:D")
     }
 
-    @Test("What is there already is selected, an empty line does nothing, and blanks around a name do not count")
+    @Test("An existing symbol is selected, an empty line does nothing, and blanks around a name are trimmed")
     func addsNothing() {
         var person = PersonAtScreen(remote: .sample { $0.search = .cannot("no list here") })
         person.presses("+")

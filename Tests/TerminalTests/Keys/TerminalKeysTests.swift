@@ -79,7 +79,7 @@ struct TerminalKeysTests {
         "\u{1B}]" + String(repeating: "q", count: 100_000) + "\u{7}",
     ]
 
-    @Test("Nothing within a sequence acts, however long it is, and what comes behind it does", arguments: swallowed)
+    @Test("No byte within a sequence of any length is a key, and the first one after it is", arguments: swallowed)
     func swallows(sequence: String) {
         let keys = Self.typed(sequence + "n").filter { if case .answer = $0 { false } else { true } }
         #expect(keys == Self.keys("n"))
@@ -106,7 +106,7 @@ struct TerminalKeysTests {
     }
 
     @Test(
-        "Whatever the input and the pauses, no key is made of what is within a sequence, and nothing is kept for ever"
+        "For any input and pauses, no byte within a sequence is a key, and the buffers are bounded"
     )
     func noise() {
         var numbers = SeededGenerator(seed: 5)

@@ -37,7 +37,7 @@ struct TypedPlaceTests {
         #expect(try TypedPlace.parse("50%", at: nil) == .percent(50))
     }
 
-    @Test("A time behind midnight is that of the next day, where the recording reaches so far")
+    @Test("A time after midnight is on the next day if the recording reaches it")
     func midnights() throws {
         let overnight = ReplayPosition(
             start: self.midnight - 60 * oneSecond,

@@ -76,7 +76,7 @@ struct FreshPriceWaitTests {
         #expect(alone.isOver(now: 1) && alone.report(now: 1) == "no fresh price of X (Invalid symbol X)")
     }
 
-    @Test("beside symbols that were not named, one that is refused is no failure")
+    @Test("among symbols that were not named, a refused one is no failure")
     func refusedBesideAll() {
         var gate = self.gate(nil)
         _ = gate.took(.expected(["A", "FOO:BAR"]), now: 0)
@@ -179,7 +179,7 @@ struct OncePrinterTests {
         #expect(ages == "A 61837.63 +0.02% 0 s | B 61837.63 +0.02% 0 s | live\n")
     }
 
-    @Test("prints what came, and tells what did not, when the time is over or it is stopped", arguments: [true, false])
+    @Test("prints prices and reports missing ones after the time limit or a stop", arguments: [true, false])
     func missed(_ isStopped: Bool) async throws {
         let (cause, output, _) = try await self.run(.json, within: isStopped ? 60 * oneSecond : 2 * oneSecond) {
             printer in

@@ -65,7 +65,7 @@ struct LineFieldTests {
     }
 
     @Test(
-        "what is not the market's says so in each line, whatever fields are chosen",
+        "each line of another source than the market is marked, with any fields",
         arguments: [
             (FeedStatus.Source.demo, "demo"), (.replay(file: "f", speed: 1), "replay"),
             (.simulated(seed: 7, speed: 1), "simulated"), (.live, "live"),
@@ -128,7 +128,7 @@ struct LineFieldTests {
         #expect(self.text(&json, self.price()).contains(#""state":"live REPLAY","paused":true,"#))
     }
 
-    @Test("an attempt that was announced with a failure does not say the failure again")
+    @Test("an attempt that was announced with a failure does not repeat the failure")
     func attempts() {
         var plain = LineFormat(.plain, status: sampleStatus(.waiting))
         func errors(_ phase: FeedStatus.Phase, _ reason: String?) -> String {

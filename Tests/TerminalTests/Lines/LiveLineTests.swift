@@ -89,7 +89,7 @@ struct LiveLineTests {
         #expect(self.text(&line, 2_000)?.hasSuffix("reconnecting 3 in 10 s") == true)
     }
 
-    @Test("two symbols of one name keep their exchanges, and no foreign text gives orders to tmux or the terminal")
+    @Test("two symbols of one name keep their exchanges, and untrusted text cannot control tmux or the terminal")
     func names() {
         var line = LiveLine(.oneline, symbols: ["X:A", "Y:A", "#(reboot)\u{1B}[2J"], status: sampleStatus(.waiting))
         #expect(

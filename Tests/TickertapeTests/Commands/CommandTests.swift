@@ -121,7 +121,7 @@ struct CommandTests {
         #expect(ReplaySpeed(argument: "MAX") == .max)
     }
 
-    @Test("what is no speed is refused", arguments: ["0", "-1", "nan", "inf", "fast", "", "x", "1e9", "0.0001"])
+    @Test("an invalid speed is refused", arguments: ["0", "-1", "nan", "inf", "fast", "", "x", "1e9", "0.0001"])
     func notSpeeds(text: String) {
         #expect(ReplaySpeed(argument: text) == nil)
         #expect(self.exitCode("replay", "f", "--speed=\(text)") == 64)

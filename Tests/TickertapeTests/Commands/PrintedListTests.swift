@@ -13,7 +13,7 @@ struct PrintedListTests {
         #expect(list.lines(.csv) == ["headline,url", "\"one, \"\"two\"\"\",\(address)"])
     }
 
-    @Test("leaves no order for a terminal in, and bounds a text that others stand behind")
+    @Test("removes terminal sequences, and bounds a text that other columns follow")
     func foreign() {
         var list = PrintedList(columns: ["headline", "n"])
         list.rows = [[.text(String(repeating: "b", count: 3_000) + "\u{1B}[2J"), .number(-7)]]

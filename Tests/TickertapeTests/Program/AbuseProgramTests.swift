@@ -114,7 +114,7 @@ struct AbuseProgramTests {
         try await server.stop()
     }
 
-    @Test("a mebibyte of headers is answered with 431 and its line to who sends all of it before it reads")
+    @Test("a client that sends a mebibyte of headers before it reads gets 431 with its JSON line")
     func longRequest() async throws {
         let server = try await ScriptedFinnhub.start { _ in .play([]) }
         let (program, port) = try await Self.start(server, maximumFiles: 1_024)

@@ -34,7 +34,7 @@ struct AlertFileTests {
         #expect(warnings.all.isEmpty)
     }
 
-    @Test("one program keeps it at a time, and the next one when that is gone")
+    @Test("one program owns it at a time, and the next one takes it over")
     func oneAtATime() throws {
         let folder = try TemporaryFolder()
         defer { folder.remove() }
@@ -94,7 +94,7 @@ struct AlertFileTests {
         return AlertPersistence(state, source: source, keeps: keeps, hasRules: hasRules) { warnings.add($0) }
     }
 
-    @Test("a watch neither takes nor locks it, so that the program with the feed has what was set by key")
+    @Test("a watch neither takes nor locks it, so that the program with the feed keeps its alerts")
     func watches() async throws {
         let folder = try TemporaryFolder()
         defer { folder.remove() }

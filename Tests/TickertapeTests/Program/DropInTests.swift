@@ -92,7 +92,7 @@ struct DropInTests {
     }
 
     @Test(
-        "get no more of a symbol that they unsubscribe, and the service is asked for it no longer",
+        "get no trades of a symbol after they unsubscribe, and the service gets an unsubscribe",
         arguments: [FinnhubSample.python, .javaScript, .goUnsubscribing]
     )
     func unsubscribing(sample: FinnhubSample) async throws {
@@ -153,7 +153,7 @@ struct DropInTests {
         #expect(await other.ending(atMost: .seconds(20)) != nil)
     }
 
-    @Test("whose last one has stayed away for the grace are given up upstream, each symbol once")
+    @Test("whose last subscriber has left for the grace time are unsubscribed upstream, each symbol once")
     func stayingAway() async throws {
         let market = try await Market(grace: "200ms")
         let client = try FinnhubSample.python.start(market.url, input: Pipe())

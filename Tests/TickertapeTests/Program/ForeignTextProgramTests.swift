@@ -84,7 +84,7 @@ struct ForeignTextProgramTests {
         try await server.stop()
     }
 
-    @Test("the header and the frames of a stranger's recording, in what describes, checks, cuts, exports and plays it")
+    @Test("an untrusted recording's header and frames, in each command that describes, checks, cuts, exports or plays")
     func recording() async throws {
         let folder = try TemporaryFolder()
         defer { folder.remove() }

@@ -159,7 +159,7 @@ struct HangingDiskTests {
         try await server.stop()
     }
 
-    @Test("a replay's relay answers pings and requests, and the replay goes on where it stood")
+    @Test("a replay's relay answers pings and requests, and the replay continues from its position")
     func replay() async throws {
         let folder = try TemporaryFolder()
         defer { folder.remove() }

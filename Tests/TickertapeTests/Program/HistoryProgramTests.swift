@@ -91,7 +91,7 @@ struct HistoryProgramTests {
     }
 
     @Test(
-        "what cannot be exported is refused with what to do",
+        "an impossible export is refused with a hint",
         arguments: [
             (["export", "x.jsonl", "--parquet"], 64 as Int32, "duckdb -c"),
             (["export", "x.jsonl"], 64, "--csv or --jsonl"),
@@ -138,7 +138,7 @@ struct HistoryProgramTests {
         Issue.record("no bar behind \(start) was written")
     }
 
-    @Test("killed in the middle of its work again and again, it goes on with the bars that it had")
+    @Test("after repeated kills, it continues with its earlier bars")
     func killed() async throws {
         let folder = try TemporaryFolder()
         defer { folder.remove() }
@@ -236,7 +236,7 @@ struct HistoryProgramTests {
         #expect(await second.ending() == .exit(0))
     }
 
-    @Test("what is said of the recordings is of those that are there")
+    @Test("the description counts existing recordings only")
     func gone() async throws {
         let folder = try TemporaryFolder()
         defer { folder.remove() }
@@ -263,7 +263,7 @@ struct HistoryProgramTests {
         #expect(json.output.contains(#""recordings":1,"recordingsGone":1,"#), "\(json.output)")
     }
 
-    @Test("what is old is removed, recordings and bars, but nothing that is still written")
+    @Test("old recordings and bars are removed, except a recording in progress")
     func prune() async throws {
         let folder = try TemporaryFolder()
         defer { folder.remove() }
@@ -292,7 +292,7 @@ struct HistoryProgramTests {
         #expect(access(old, F_OK) != 0 && access(held, F_OK) == 0 && access(letter, F_OK) == 0)
     }
 
-    @Test("what is pruned in a copy of the folder is deleted there, and elsewhere only where the settings say so")
+    @Test("pruning a copied folder deletes files there, and elsewhere only if the settings say so")
     func pruneCopy() async throws {
         let (original, copy) = (try TemporaryFolder(), try TemporaryFolder())
         defer {

@@ -89,7 +89,7 @@ struct MemoryProgramTests {
         try await server.stop()
     }
 
-    @Test("of 1,000 clients with TLS that have gone little is left")
+    @Test("is mostly freed after 1,000 TLS clients have left")
     func manyClients() async throws {
         let folder = try TemporaryFolder()
         defer { folder.remove() }

@@ -89,7 +89,7 @@ struct OutputProgramTests {
         #expect(lines.count == 1 && lines[0].contains("no key is set") && lines[0].contains("--demo"), "\(lines)")
     }
 
-    @Test("without a key every price of the demo says whose it is, whatever fields are chosen")
+    @Test("without a key every price of the demo has its source, with any fields")
     func demoIsMarked() async throws {
         for (format, mark) in [("plain", " DEMO"), ("csv", ",demo"), ("json", #","source":"demo"}"#)] {
             for fields in [[], ["--fields", "symbol,price"]] {
@@ -103,7 +103,7 @@ struct OutputProgramTests {
         }
     }
 
-    @Test("--once ends with 3 and says which symbol had no fresh price, and why")
+    @Test("--once ends with 3, and reports the symbol without a fresh price and the reason")
     func missed() async throws {
         let server = try await ScriptedFinnhub.start { _ in
             .play([.send(Self.trade), .send(#"{"msg":"Invalid symbol X:Y","type":"error"}"#)])

@@ -36,7 +36,7 @@ struct OwnershipTests {
         for program in programs { #expect(await program.ending(atMost: .seconds(10)) == .exit(0), "\(program.errors)") }
     }
 
-    @Test("use the first one's relay, and the next takes over the key, the address and the tape when that is killed")
+    @Test("use the first one's relay, and when that is killed, the next takes over the key, the address and the tape")
     func takeover() async throws {
         let folder = try TemporaryFolder()
         defer { folder.remove() }
@@ -97,7 +97,7 @@ struct OwnershipTests {
         #expect(try await self.handshakes(server) == 1)
     }
 
-    @Test("say what to do about an owner without a relay, and follow it when it stops")
+    @Test("give a hint about an owner without a relay, and take over when it stops")
     func noRelay() async throws {
         let folder = try TemporaryFolder()
         defer { folder.remove() }

@@ -163,7 +163,7 @@ struct PlaceProgramTests {
     }
 
     @Test(
-        "an export of nothing says what there is and fails; of something it tells which symbols are missing",
+        "an empty export fails with the available range; another one reports the missing symbols",
         arguments: [
             (
                 ["--symbol", "BINANCE:BTCUSTD"], 1 as Int32,

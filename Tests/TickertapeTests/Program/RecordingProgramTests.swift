@@ -44,7 +44,7 @@ struct RecordingProgramTests {
         RunningProgram.number(in: String(line), behind: "\"\(key)\":")
     }
 
-    @Test("are whole, go on from file to file, and the documentation's reader in Python reads the same in them")
+    @Test("are complete across their files, and the documentation's Python reader agrees")
     func whole() async throws {
         let folder = try TemporaryFolder()
         defer { folder.remove() }
@@ -340,7 +340,7 @@ struct RecordingProgramTests {
     private static let mayMount = system("unshare --mount sh -c 'mount -t tmpfs tickertape /mnt' 2>/dev/null") == 0
 
     @Test(
-        "say what a full disk has cost, are intact before and behind it, and go on when there is room",
+        "report the lines that a full disk has cost, are intact around the gap, and continue when there is space",
         .enabled(if: Self.mayMount, "no mount namespace may be made here: it takes root")
     )
     func fullDisk() async throws {

@@ -233,7 +233,7 @@ struct RelayTLSProgramTests {
         #expect(await program.ending(atMost: .seconds(10)) == .exit(0))
     }
 
-    @Test("a service without a certificate says at SIGHUP that there is nothing to load, and lives on")
+    @Test("a service without a certificate reports at SIGHUP that there is nothing to load, and continues")
     func nothingToReload() async throws {
         let program = try self.program(["replay", Self.demo, "--quiet", "--relay", "127.0.0.1:0"])
         _ = try #require(await program.relayPort(), "\(program.errors)")

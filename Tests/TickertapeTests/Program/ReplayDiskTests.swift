@@ -2,7 +2,7 @@ import Foundation
 import Testing
 import TickertapeTesting
 
-@Suite("A replay whose disk fails, from outside", .timeLimit(.minutes(3 * Patience.factor)))
+@Suite("The built program's replay when the disk fails", .timeLimit(.minutes(3 * Patience.factor)))
 struct ReplayDiskTests {
     /// A recording of 100 s with one trade a millisecond.
     private static func recording(in folder: TemporaryFolder) throws -> String {

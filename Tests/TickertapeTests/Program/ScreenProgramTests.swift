@@ -82,7 +82,7 @@ struct ScreenProgramTests {
         #expect(await run.ending() == .exit(0), "\(run.output.suffix(4_000)) \(run.errors)")
     }
 
-    @Test("a job that was stopped without a word, and ends behind another one, gives the terminal back all the same")
+    @Test("a job that was stopped by SIGSTOP, and ends in the background, restores the terminal nevertheless")
     func endsBehind() async throws {
         let steps = [
             "wait:PLAYING", "signal:STOP", "stopped", "behind", "signal:CONT", "signal:TERM", "exit:0", "restored",
@@ -232,7 +232,7 @@ struct ScreenProgramTests {
         for program in [service, relay] { #expect(await program.ending(atMost: .seconds(20)) == .exit(0)) }
     }
 
-    @Test("watch shows what becomes of the replay that the relay plays: its pace, its place, and that it is paused")
+    @Test("watch shows the relay's replay: its speed, its position, and its pauses")
     func watchesReplay() async throws {
         let relay = try RunningProgram(
             RunningProgram.tickertape,

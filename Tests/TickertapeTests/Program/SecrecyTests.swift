@@ -181,7 +181,7 @@ struct SecrecyTests {
     }
 
     @Test(
-        "is not repeated where somebody gave it in the wrong place",
+        "is not repeated when it is given in the wrong place",
         arguments: [
             ["KEY"], ["-KEY"], ["--KEY"], ["--KEY=1"], ["record", "file", "KEY"], ["help", "run", "KEY"],
             ["--format", "KEY"], ["--format=KEY"], ["--set", "KEY"], ["--set", "KEY=1"],

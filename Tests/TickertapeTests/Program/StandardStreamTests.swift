@@ -32,7 +32,7 @@ struct StandardStreamTests {
     }
 
     @Test(
-        "where too few files may be open, every command ends with one line that says what to do",
+        "with a limit of too few open files, every command ends with one line and a hint",
         arguments: [
             "--version", "run --format plain", "replay '\(StandardStreamTests.demo)'", "watch ws://127.0.0.1:1",
             "serve '\(StandardStreamTests.demo)' --listen 127.0.0.1:0", "record /nowhere/x.jsonl", "health",

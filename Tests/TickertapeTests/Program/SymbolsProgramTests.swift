@@ -3,7 +3,7 @@ import Testing
 import TickertapeTesting
 
 /// The commands that query Finnhub's REST service, against the program's mock server.
-@Suite("Symbols and news", .serialized, .timeLimit(.minutes(5 * Patience.factor)))
+@Suite("Symbols and headlines", .serialized, .timeLimit(.minutes(5 * Patience.factor)))
 struct SymbolsProgramTests {
     private static let demo = "\(RunningProgram.sources)/Sources/Tickertape/Resources/demo.jsonl"
 
@@ -21,7 +21,7 @@ struct SymbolsProgramTests {
     }
 
     @Test(
-        "finds symbols by name through TLS, keeps the list for a day, and tells what it uses when the service is gone"
+        "finds symbols by name over TLS, caches the list for a day, and reports its use when the service is gone"
     )
     func service() async throws {
         let folder = try TemporaryFolder()

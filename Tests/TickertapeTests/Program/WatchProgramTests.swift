@@ -63,7 +63,7 @@ struct WatchProgramTests {
     }
 
     @Test(
-        "a link that breaks while the relay goes on costs nothing: what was missed is counted, and nothing comes twice"
+        "a lost connection to a running relay loses no count: missed trades are counted, and none comes twice"
     )
     func link() async throws {
         let server = try await ScriptedFinnhub.start { _ in .play([.send(Self.trade(1))]) }

@@ -29,7 +29,7 @@ struct WatchlistFileTests {
 
     private var warned: [String] { self.warnings.withLockedValue { $0 } }
 
-    @Test("comes back as it was left, with what was removed gone, in a file of this user alone")
+    @Test("is restored as it was left, without removed symbols, from a file that only this user can read")
     func keeps() throws {
         defer { unlink("\(self.folder.path)/state/watchlist") }
         let list = try #require(self.list(self.settings()))

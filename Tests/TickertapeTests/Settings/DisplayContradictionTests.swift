@@ -14,7 +14,7 @@ struct DisplayContradictionTests {
     }
 
     @Test(
-        "are refused in one line that names both and the cure",
+        "are refused in one line that names both, with a hint",
         arguments: [
             (
                 ["--once", "--quiet"],

@@ -94,7 +94,7 @@ struct ProxyTests {
     }
 
     @Test(
-        "what is no proxy that can be used is refused with the reason, and never repeated",
+        "an unusable proxy is refused with the reason, and never repeated",
         arguments: [
             ("socks5://s3cr3t@a:1", "SOCKS"), ("socks5h://a", "SOCKS"), ("https://s3cr3t:x@a:1", "TLS itself"),
             ("ftp://s3cr3t@a", "not a proxy's address"), ("http://", "no valid host"), ("http://a:0", "no valid port"),

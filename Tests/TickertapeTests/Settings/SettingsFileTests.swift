@@ -138,7 +138,7 @@ struct SettingsFileTests {
         #expect(!message.contains("listen") && !message.contains("\n"), "\(message)")
     }
 
-    @Test("bytes that are no text are an error, not a trap")
+    @Test("invalid UTF-8 is an error, not a trap")
     func notText() {
         let path = self.folder.file("binary.yaml", "")
         let descriptor = open(path, O_WRONLY)

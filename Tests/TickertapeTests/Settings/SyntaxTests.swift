@@ -22,7 +22,7 @@ struct SyntaxTests {
     }
 
     @Test(
-        "what is no duration is refused",
+        "an invalid duration is refused",
         arguments: [
             "", "100", "ms", "-1s", "1 s", "1S", "1d", ".5s", "1.s", "1.2.3s", "0.5ns", "1e3s", "99999999999h", "1s ",
             "9223372036854775807s", "99999999999999999999s", "٣s", "1,5s", "_1s", "1_s", "0x1s", "inf", "1.1_1s",
@@ -43,13 +43,13 @@ struct SyntaxTests {
         #expect(try Syntax<Int>.size.read(Syntax<Int>.size.write(bytes)) == bytes)
     }
 
-    @Test("what is no size is refused", arguments: ["", "MiB", "-1", "1mib", "1 MiB", "0.0001KiB", "9999999999GiB"])
+    @Test("an invalid size is refused", arguments: ["", "MiB", "-1", "1mib", "1 MiB", "0.0001KiB", "9999999999GiB"])
     func notSizes(text: String) {
         #expect(throws: ParseError.self) { try Syntax<Int>.size.read(text) }
     }
 
     @Test(
-        "what looks like a key is not repeated, and the rest of a message is",
+        "a text like a key is not repeated, and the rest of a message is",
         arguments: [
             ("Unexpected argument 'KEY'", "Unexpected argument 'WITHHELD'"), ("--KEY: no", "--WITHHELD: no"),
             ("KEY", "WITHHELD"), ("--set KEY=1, KEYKEY", "--set WITHHELD=1, WITHHELD"),
@@ -95,7 +95,7 @@ struct SyntaxTests {
     }
 
     @Test(
-        "what is no endpoint is refused",
+        "an invalid endpoint is refused",
         arguments: [
             "", ":", "8080", "localhost", "localhost:", "localhost:65536", "localhost:+1", "::1:80", "[::1]", "[::1]80",
             "[::1", "[]:1", "[localhost]:1", "a b:1", "a:1:2", "a/b:1", "user@host:1", "localhost: 1", "é:1",
@@ -176,7 +176,7 @@ struct SyntaxTests {
     }
 
     @Test(
-        "what is no stream's address is refused",
+        "an invalid stream address is refused",
         arguments: [
             "", "finnhub.io", "http://finnhub.io", "wss://", "wss:///path", "wss://h:0", "wss://h:65536", "wss://h:",
             "wss://h#f", "wss://h/ x", "wss://h/\n", "wss://é", "wss://[::1", "ftp://h", "wss://h h", "://h",

@@ -52,7 +52,7 @@ struct TokenTests {
         #expect(none.token == nil)
     }
 
-    @Test("the manual's two empty lines, one of them filled in, are no contradiction")
+    @Test("the manual's two empty lines are no contradiction when one is filled in")
     func oneOfTwo() throws {
         #expect(try self.load("token: abc\ntoken-file: none").settings.token?.reveal() == "abc")
         let keyFile = self.folder.file("key", "xyz")
@@ -137,7 +137,7 @@ struct TokenTests {
     }
 
     @Test(
-        "a key with what no key of Finnhub's has is warned about, without the key",
+        "a key with characters that Finnhub's keys lack causes a warning without the key",
         arguments: ["\"c0ffee\"", "'c0ffee'", "${c0ffee}", "token=c0ffee", "<c0ffee>", "c0ffee,"]
     )
     func unlikely(text: String) throws {
@@ -148,7 +148,7 @@ struct TokenTests {
         #expect(try self.load(token: "sandbox_C0ffee-1").warnings.isEmpty)
     }
 
-    @Test("a key where its file was asked for is not repeated")
+    @Test("a key in place of its file's path is not repeated")
     func keyAsFile() {
         let error = self.failure { try self.load(file: "c0ffeec0ffeec0ffeec0") }
         #expect(error.message.contains("does not exist") && !error.message.contains("c0ffee"))
