@@ -151,7 +151,7 @@ class Session:
         return is_main and is_titled and last(b"\x1b[?25h") > last(b"\x1b[?25l") and self.current() == self.modes
 
     def foreign(self):
-        """Returns the first output that is neither text nor a known sequence; None if there is none."""
+        """Returns the first output that is neither text nor a known sequence; None otherwise."""
         text = self.raw.decode("utf8", "replace")
         # The title, notifications, hyperlinks and the colour query: their contents end with ST and count as text.
         text = re.sub(r"\x1b\](?:2|8|9|11|777);([^\x00-\x1f\x7f-\x9f]*)\x1b\\", r"\1", text)
