@@ -59,7 +59,7 @@ extension LossReport.Counts {
         }
         if self.unnumberedTrades > 0 {
             logger.warning(
-                "Trades of too many symbols were left out",
+                "Trades were left out because the symbol table was full",
                 metadata: ["trades": "\(self.unnumberedTrades)", "symbols": "\(SymbolTable.capacity)"]
             )
         }

@@ -161,7 +161,9 @@ package final class RecordingBytes {
         self.produced += Int64(step.produced)
         if step.isAtFrameEnd { self.isInFrame = false }
         guard self.produced <= (Self.largestGrowth * (self.position + 256)) else {
-            throw RecordingFailure("\(self.path) becomes more than \(Self.largestGrowth) times as large: no recording")
+            throw RecordingFailure(
+                "\(self.path) becomes more than \(Self.largestGrowth) times as large: it is not a recording"
+            )
         }
         guard text.readableBytes > 0 else { return nil }
         self.lastByte = text.getInteger(at: text.writerIndex - 1) ?? self.lastByte

@@ -11,7 +11,7 @@ package struct RecordingFailure: Error, Sendable, Equatable, CustomStringConvert
     static func version(_ version: Int, of path: String) -> RecordingFailure {
         guard version < RecordingHeader.currentVersion else {
             return RecordingFailure(
-                "\(path) is a recording of version \(version): it takes a newer tickertape to read it"
+                "\(path) is a recording of version \(version): a newer tickertape is needed to read it"
             )
         }
         return RecordingFailure(

@@ -157,7 +157,7 @@ struct CheckTests {
         let line = #"{"at":1,"frame":"x"}"# + "\n"
         let versions = [
             (#"{"tickertape":1,"symbols":["A"],"start":1}"# + "\n", "`tail -n +2` makes the plain form of it"),
-            ((#"{"tickertape":4,"symbols":["A"],"wall":1}"# + "\n").sealed, "it takes a newer tickertape"),
+            ((#"{"tickertape":4,"symbols":["A"],"wall":1}"# + "\n").sealed, "a newer tickertape is needed"),
         ]
         for (number, (header, hint)) in versions.enumerated() {
             let path = try folder.write(header + line, to: "\(number).jsonl")

@@ -186,6 +186,6 @@ struct DialectTests {
         let path = try folder.write(text.joined(), to: "b.jsonl")
         let found = try RecordingCheck.check(path)
         #expect(found.frames == 1 && found.damage.count == 1)
-        #expect(found.damage.first?.reason.contains("takes a newer tickertape") == true)
+        #expect(found.damage.first?.reason.contains("a newer tickertape is needed") == true)
     }
 }

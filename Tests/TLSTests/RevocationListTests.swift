@@ -48,7 +48,7 @@ struct RevocationListTests {
     func revoked(version: TLSVersion) throws {
         let list = RevocationListTemplate(revoking: [self.credentials.certificateChainPEM])
         let seen = try self.refused([list.sign(by: self.root)], speaking: version)
-        #expect(seen.words == ["certificate refused: it was revoked, says the CRL"])
+        #expect(seen.words == ["certificate refused: revoked (CRL)"])
         #expect(seen.alert == "alert certificate revoked")
     }
 
@@ -63,7 +63,7 @@ struct RevocationListTests {
         list.thisUpdate = .seconds(-7_200)
         list.nextUpdate = .seconds(-3_600)
         let seen = try self.refused([list.sign(by: self.root)], speaking: version)
-        #expect(seen.words == ["certificate refused: the CRL of its authority is out of date"])
+        #expect(seen.words == ["certificate refused: the CRL of its issuer is out of date"])
     }
 
     @Test("of an old list and a new one of the same authority, the new one counts")
@@ -74,7 +74,7 @@ struct RevocationListTests {
         let new = RevocationListTemplate(revoking: [self.credentials.certificateChainPEM])
         let lists = [try old.sign(by: self.root), try new.sign(by: self.root)]
         let seen = try self.refused(lists, speaking: .tls13)
-        #expect(seen.words == ["certificate refused: it was revoked, says the CRL"])
+        #expect(seen.words == ["certificate refused: revoked (CRL)"])
         let good = try self.others().sign(by: self.root)
         try self.withClient([old.sign(by: self.root), good]) { try HandshakeResult.accepted(client: $0) }
     }
@@ -84,14 +84,14 @@ struct RevocationListTests {
         var list = try self.others()
         list.thisUpdate = .seconds(86_400)
         let seen = try self.refused([list.sign(by: self.root)], speaking: version)
-        #expect(seen.words == ["certificate refused: the CRL of its authority is not yet valid"])
+        #expect(seen.words == ["certificate refused: the CRL of its issuer is not yet valid"])
     }
 
     @Test("a list of another authority only", arguments: TLSVersion.allCases)
     func otherAuthority(version: TLSVersion) throws {
         let stranger = try CertificateAuthority(name: "Stranger")
         let seen = try self.refused([RevocationListTemplate().sign(by: stranger)], speaking: version)
-        #expect(seen.words == ["certificate refused: no CRL of its authority is at hand"])
+        #expect(seen.words == ["certificate refused: no CRL for its issuer"])
     }
 
     @Test("a list by somebody who has only the authority's name", arguments: TLSVersion.allCases)
@@ -100,7 +100,7 @@ struct RevocationListTests {
         // A list that names its signing key does not match the authority ...
         var list = RevocationListTemplate()
         let seen = try self.refused([list.sign(by: impostor)], speaking: version)
-        #expect(seen.words == ["certificate refused: no CRL of its authority is at hand"])
+        #expect(seen.words == ["certificate refused: no CRL for its issuer"])
         // ... and without the name, the signature shows the forgery.
         list.namesKey = false
         let hidden = try self.refused([list.sign(by: impostor)], speaking: version)
@@ -116,7 +116,7 @@ struct RevocationListTests {
         let seen = try self.refused([list], speaking: .tls13, presenting: between.issue(names: ["localhost"]))
         #expect(
             seen.words == [
-                "certificate refused: the CRL of its authority cannot be used: key usage does not include CRL signing"
+                "certificate refused: the CRL of its issuer cannot be used: key usage does not include CRL signing"
             ]
         )
     }
@@ -137,14 +137,14 @@ struct RevocationListTests {
         }
 
         let without = try self.refused([upper], speaking: version, presenting: credentials)
-        #expect(without.words == ["certificate refused: no CRL of its authority is at hand"])
+        #expect(without.words == ["certificate refused: no CRL for its issuer"])
         let revoking = try RevocationListTemplate(revoking: [between.certificatePEM]).sign(by: self.root)
         let revoked = try self.refused([lower, revoking], speaking: version, presenting: credentials)
-        #expect(revoked.words == ["certificate refused: an authority in its chain was revoked, says the CRL"])
+        #expect(revoked.words == ["certificate refused: a CA in its chain was revoked (CRL)"])
         var expired = RevocationListTemplate()
         expired.nextUpdate = .seconds(-60)
         let old = try self.refused([lower, expired.sign(by: self.root)], speaking: version, presenting: credentials)
-        #expect(old.words == ["certificate refused: the CRL of its authority is out of date"])
+        #expect(old.words == ["certificate refused: the CRL of its issuer is out of date"])
     }
 
     @Test("a list in DER is read as well, as authorities publish it")
@@ -158,7 +158,7 @@ struct RevocationListTests {
         var client = Certificates.client()
         client.revocationListFile = path
         let seen = try HandshakeResult.refused(client: client)
-        #expect(seen.words == ["certificate refused: it was revoked, says the CRL"])
+        #expect(seen.words == ["certificate refused: revoked (CRL)"])
     }
 
     @Test("an openssl server with a certificate that openssl revoked is refused", arguments: TLSVersion.allCases)
@@ -180,7 +180,7 @@ struct RevocationListTests {
         try OpenSSLServer.run([]) { server, port in
             let end = try LoopbackEnd.connect(port: port, context: context, peer: .host("localhost"))
             let words = try end.ended.wait().errors.map { "\($0)" }
-            #expect(words == ["certificate refused: it was revoked, says the CRL"])
+            #expect(words == ["certificate refused: revoked (CRL)"])
             try server.wait(for: "certificate revoked")
         }
     }

@@ -153,7 +153,7 @@ private final class Tunnel {
         #expect(tunnel.error == .connectionClosed)
         tunnel = try Tunnel()
         try tunnel.receive(Array("HTTP/1.1 200 OK\r\n\r\n<html>".utf8))
-        #expect(tunnel.error == .invalidResponse("it says 200, then sends something of its own"))
+        #expect(tunnel.error == .invalidResponse("it says 200, then sends unexpected bytes"))
         tunnel = try Tunnel()
         tunnel.channel.pipeline.fireErrorCaught(ChannelError.inputClosed)
         guard case .failure(ChannelError.inputClosed) = tunnel.result else {

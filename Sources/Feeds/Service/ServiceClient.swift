@@ -76,7 +76,7 @@ package final class ServiceClient: Sendable {
             return .failure(
                 ServiceFailure(
                     .keyRejected,
-                    "the key holds characters that no header can: check FINNHUB_TOKEN or its file"
+                    "the key has characters that a header cannot carry: check FINNHUB_TOKEN or its file"
                 )
             )
         }

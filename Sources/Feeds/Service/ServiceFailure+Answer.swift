@@ -76,12 +76,12 @@ extension ServiceFailure {
         case .cut:
             self.init(.network, "the connection was lost before the answer was whole: try again")
         case .notHTTP(let error):
-            self.init(.unexpected, "the answer is not HTTP as it should be (\(error)): check service.url")
+            self.init(.unexpected, "the answer is not valid HTTP (\(error)): check service.url")
         case .tooLarge:
             let most = settings.maximumBytes >> 20
-            self.init(.unexpected, "the answer has more than \(most) MiB, which no list has: check service.url")
+            self.init(.unexpected, "the answer has more than \(most) MiB, too large for a list: check service.url")
         case .compressed:
-            self.init(.unexpected, "the answer is compressed though nobody asked for that: check service.url")
+            self.init(.unexpected, "the answer is compressed although this was not requested: check service.url")
         }
     }
 

@@ -127,7 +127,7 @@ package final class KeyLock: KeyOwnership {
                 information.st_uid == geteuid()
             else {
                 close(descriptor)
-                return .unavailable("\(path) is no file of this user")
+                return .unavailable("\(path) is not a file of this user")
             }
             guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
                 let reason = errno

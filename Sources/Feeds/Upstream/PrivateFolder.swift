@@ -24,8 +24,8 @@ package struct PrivateFolder: Sendable {
         guard lstat(path, &information) == 0 else {
             throw Failure(reason: "\(path): \(String(cString: strerror(errno)))")
         }
-        guard information.st_mode & S_IFMT == S_IFDIR else { throw Failure(reason: "\(path) is no folder") }
-        guard information.st_uid == geteuid() else { throw Failure(reason: "\(path) belongs to somebody else") }
+        guard information.st_mode & S_IFMT == S_IFDIR else { throw Failure(reason: "\(path) is not a folder") }
+        guard information.st_uid == geteuid() else { throw Failure(reason: "\(path) belongs to another user") }
         guard information.st_mode & 0o022 == 0 else { throw Failure(reason: "others can write to \(path)") }
         guard access(path, W_OK | X_OK) == 0 else {
             throw Failure(reason: "\(path): \(String(cString: strerror(errno)))")
@@ -61,9 +61,9 @@ package struct PrivateFolder: Sendable {
     static func text(of descriptor: Int32, limit: Int) throws(Failure) -> String {
         var information = stat()
         guard fstat(descriptor, &information) == 0, information.st_mode & S_IFMT == S_IFREG else {
-            throw Failure(reason: "it is no regular file")
+            throw Failure(reason: "it is not a regular file")
         }
-        guard information.st_uid == geteuid() else { throw Failure(reason: "it belongs to somebody else") }
+        guard information.st_uid == geteuid() else { throw Failure(reason: "it belongs to another user") }
         var bytes = [UInt8](repeating: 0, count: limit + 1)
         var count = 0
         while count < bytes.count {
@@ -77,7 +77,7 @@ package struct PrivateFolder: Sendable {
         }
         guard count <= limit else { throw Failure(reason: "it is too large") }
         guard let text = String(validating: bytes[..<count], as: UTF8.self) else {
-            throw Failure(reason: "it is no text")
+            throw Failure(reason: "it is not text")
         }
         return text
     }

@@ -30,7 +30,7 @@ extension CertificateRefusal {
         case .expired, .notYetValid:
             "is this machine's clock right? Else the service must renew it"
         case .selfSigned, .selfSignedAuthority, .unknownAuthority:
-            "if the service uses an authority of its own, name its file with --ca-file"
+            "if the service uses a private authority, name its file with --ca-file"
         case .wrongHost, .wrongAddress:
             "is the upstream address right?"
         case .nameNotPermitted, .signedByNoAuthority, .chainTooLong, .forgedSignature, .weakKey, .weakAuthorityKey,
@@ -46,11 +46,11 @@ extension CertificateRefusal {
             "get the list of the certificate's authority into tls.crl-file"
         case .unknownToAuthority, .answerExpired, .answerNotYetValid, .answerAboutAnother, .answerForged,
             .answerUnreadable:
-            "the service must mend that; tls.ocsp: off does without the answer"
+            "the service must correct this; tls.ocsp: off works without the answer"
         case .answerMissing:
-            "tls.ocsp: stapled does without"
+            "tls.ocsp: stapled works without it"
         case .demandedAnswerMissing:
-            "the service must mend that; tls.ocsp: off does without"
+            "the service must correct this; tls.ocsp: off works without it"
         case .notPinned:
             "if the service has a new key for a good reason, add it to tls.pin"
         }

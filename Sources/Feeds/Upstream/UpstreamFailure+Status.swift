@@ -32,7 +32,7 @@ extension UpstreamFailure {
         case 401 where body.contains(#""type":"token-wrong""#):
             self.init("the relay does not accept this token (HTTP 401): set relay.token-file as for the relay")
         case 401 where body.contains(#""type":"token-"#):
-            self.init("the relay wants its token (HTTP 401): set relay.token-file as for the relay")
+            self.init("the relay requires its token (HTTP 401): set relay.token-file as for the relay")
         case 401, 403:
             self.init(
                 "the key was rejected (\(answer)): check FINNHUB_TOKEN, --token-file or `token` in the config",
@@ -54,7 +54,7 @@ extension UpstreamFailure {
         case 404, 410:
             self.init("the service has nothing at this path (\(answer)): check the upstream address")
         case 426:
-            self.init("the service wants another protocol (\(answer)): check the upstream address")
+            self.init("the service requires another protocol (\(answer)): check the upstream address")
         case 503 where retryAfter != nil:
             self.init("the service is overloaded or under repair (\(answer))")
         case 500..<600:
@@ -73,14 +73,14 @@ extension UpstreamFailure {
                 switch code {
                 case 1_006, 1_007, 1_008, 1_106: "has banned this machine's address"
                 case 1_009: "refuses this machine's country"
-                case 1_010, 1_020: "refuses this program by a rule of its own"
+                case 1_010, 1_020: "refuses this program by one of its rules"
                 case 1_015: "has had too many connections from this machine"
                 default: "refuses the connection"
                 }
             return "\(meaning) (HTTP \(status), Cloudflare error \(code))"
         }
         if headers.first(name: "cf-mitigated")?.lowercased() == "challenge" {
-            return "wants to see a browser (HTTP \(status), a Cloudflare challenge)"
+            return "requires a browser (HTTP \(status), a Cloudflare challenge)"
         }
         let meaning =
             switch status {

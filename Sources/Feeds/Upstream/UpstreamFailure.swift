@@ -120,7 +120,7 @@ extension UpstreamFailure {
                 cause: .upgrade
             )
         case .invalidResponse(let reason):
-            self.init("the service's answer is no WebSocket handshake: \(reason)", cause: .upgrade)
+            self.init("the service's answer is not a WebSocket handshake: \(reason)", cause: .upgrade)
         case .headersTooLarge:
             self.init("the header of the service's answer is too large", cause: .upgrade)
         case .connectionClosed:

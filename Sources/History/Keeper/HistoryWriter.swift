@@ -44,7 +44,7 @@ struct HistoryWriter {
         self.wallClock = wallClock
         self.notify = notify
         if !self.mayWrite() {
-            notify("another tickertape writes the history \(store.path); this one goes on with it when that has ended")
+            notify("another tickertape writes the history \(store.path); this one continues it when that one has ended")
         }
     }
 
@@ -102,7 +102,7 @@ struct HistoryWriter {
                     symbol: nil,
                     from: from,
                     to: to,
-                    reason: "\(count) trades found no room on their way here"
+                    reason: "\(count) trades were dropped because the queue was full"
                 )
             )
         }

@@ -131,7 +131,7 @@ package final class HistoryStore: Sendable {
         for suffix in ["-wal", "-shm"] where access(path + suffix, F_OK) == 0 {
             if rename(path + suffix, aside + suffix) != 0 { unlink(path + suffix) }
         }
-        return "the history \(path) is damaged (\(reason)); it is now \(aside), and a new one is begun"
+        return "the history \(path) is damaged (\(reason)); it is now \(aside), and a new one is started"
     }
 
     /// Limits the database to a number of pages of 4 KiB, to simulate a full disk.

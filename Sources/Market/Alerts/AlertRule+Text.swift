@@ -14,8 +14,8 @@ extension AlertRule {
         guard !words.isEmpty else {
             let first = name.split(separator: " ").first.map(String.init) ?? symbol
             throw ParseError(
-                "there is no condition in it; write it like \(Self.example(first)), or with below, crosses, moves, rises, "
-                    + "falls, new high, new low, stale or back"
+                "the rule has no condition; write it like \(Self.example(first)), or with below, crosses, moves, "
+                    + "rises, falls, new high, new low, stale or back"
             )
         }
         guard let subject = name.isEmpty ? symbol : name else {
@@ -48,11 +48,11 @@ extension AlertRule {
                 } else if let hours = QuietHours(hours) {
                     self.quiet = .hours(hours)
                 } else {
-                    throw ParseError("quiet wants hours of the day: quiet 22:00-07:00, or quiet never")
+                    throw ParseError("quiet needs hours of the day: quiet 22:00-07:00, or quiet never")
                 }
             default:
                 throw ParseError(
-                    "\"\(word)\" is no option; there are hysteresis 0.1%, cooldown 5m, quiet 22:00-07:00 and once"
+                    "\"\(word)\" is not an option; there are hysteresis 0.1%, cooldown 5m, quiet 22:00-07:00 and once"
                 )
             }
         }
@@ -189,13 +189,13 @@ private struct AlertTexts {
             )
         }
         if direction == .down, percent >= PriceEdge.hundred {
-            throw AlertRule.ParseError("nothing falls by \(percent)%; write less than 100%")
+            throw AlertRule.ParseError("a price cannot fall by \(percent)%; write less than 100%")
         }
         guard self.take("in") || self.take("within") else {
             throw AlertRule.ParseError("within what time? write \(word) \(percent)% in 5m")
         }
         let span = try self.takeSpan(word, example: "\(word) \(percent)% in 5m")
-        guard span > 0 else { throw AlertRule.ParseError("\(word) wants a span longer than 0") }
+        guard span > 0 else { throw AlertRule.ParseError("\(word) needs a span longer than 0") }
         return .moves(direction, percent: percent, within: span)
     }
 
@@ -211,7 +211,7 @@ private struct AlertTexts {
 
     mutating func takeSpan(_ what: String, example: String) throws(AlertRule.ParseError) -> Int64 {
         guard let text = self.next(), let span = AlertSpan.read(text) else {
-            throw AlertRule.ParseError("\(what) wants a time of at most 7d: \(example)")
+            throw AlertRule.ParseError("\(what) needs a time of at most 7d: \(example)")
         }
         return span
     }
@@ -221,7 +221,7 @@ private struct AlertTexts {
         guard let first = self.words.first?.first, first.isNumber else { return nil }
         let span = try self.takeSpan(String(example.prefix { $0 != " " }), example: example)
         guard span >= 1_000_000_000 else {
-            throw AlertRule.ParseError("a silence of less than 1s is none; write \(example)")
+            throw AlertRule.ParseError("a silence must last at least 1s; write \(example)")
         }
         return span
     }
@@ -232,6 +232,6 @@ private struct AlertTexts {
             return .percent(percent)
         }
         if !text.hasSuffix("%"), let price = AlertNumber.price(text), price.significand >= 0 { return .price(price) }
-        throw AlertRule.ParseError("hysteresis wants a part of the price, 0% to 50%, or a price: hysteresis 0.1%")
+        throw AlertRule.ParseError("hysteresis needs a percentage of the price, 0% to 50%, or a price: hysteresis 0.1%")
     }
 }

@@ -10,7 +10,7 @@ enum AlertStateText {
         } else {
             let armed = watchers.count { $0.isArmed && !$0.gate.isDone }
             parts.append(
-                watchers.isEmpty ? "waits for a first trade" : "armed for \(armed) of \(watchers.count) symbols"
+                watchers.isEmpty ? "waiting for the first trade" : "armed for \(armed) of \(watchers.count) symbols"
             )
         }
         if held > 0 { parts.append("held back \(held == 1 ? "once" : "\(held) times")") }
@@ -26,7 +26,7 @@ enum AlertStateText {
         }
         if watcher.silence?.isSilent == true { return ["silent"] }
         guard !watcher.isArmed else { return ["armed"] }
-        return [watcher.rearmsAt.map { "armed again at \($0)" } ?? "armed again when it has come back"]
+        return [watcher.rearmsAt.map { "armed again at \($0)" } ?? "armed again when the price comes back"]
     }
 
     /// Formats a time as the local time of day.

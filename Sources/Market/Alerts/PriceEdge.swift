@@ -18,7 +18,7 @@ package struct PriceEdge: Sendable, Hashable {
     package init(_ base: ExactDecimal, plusPercent percent: ExactDecimal) {
         self.base = base
         guard let hundredths = Self.hundred.adding(percent), hundredths.significand.magnitude < 100_000_000_000 else {
-            preconditionFailure("\(percent) percent are too finely told")
+            preconditionFailure("\(percent) percent has too many digits")
         }
         self.hundredths = hundredths
     }

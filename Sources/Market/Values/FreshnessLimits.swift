@@ -61,7 +61,7 @@ extension FeedStatus {
         } else {
             return self
         }
-        status.reason = "no trade, and no word of that from the feed: it hangs"
+        status.reason = "no trades and no status from the feed; it appears to hang"
         return status
     }
 }

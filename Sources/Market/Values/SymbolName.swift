@@ -24,9 +24,9 @@ package enum SymbolName {
             switch self {
             case .empty: "is empty"
             case .tooLong: "is longer than \(SymbolName.longest) bytes"
-            case .blankAtEnd: "begins or ends with a blank"
+            case .blankAtEnd: "begins or ends with a space"
             case .control(let scalar): "has a control character (\(Self.code(scalar)))"
-            case .unseen(let scalar): "has a character that is not seen (\(Self.code(scalar)))"
+            case .unseen(let scalar): "has an invisible character (\(Self.code(scalar)))"
             case .notUTF8: "is not UTF-8"
             }
         }

@@ -48,7 +48,11 @@ package final class HandshakeMeter: Sendable {
     /// Writes the metrics of the newest connection; nothing before the first handshake.
     package func write(to out: inout PrometheusText) {
         guard let newest = self.newestHandshake.withLockedValue({ $0 }) else { return }
-        out.family("tickertape_tls_connection_info", .gauge, "1, with what the newest handshake agreed on.")
+        out.family(
+            "tickertape_tls_connection_info",
+            .gauge,
+            "1, labelled with the newest handshake's version and cipher."
+        )
         out.sample("tickertape_tls_connection_info", [("version", newest.version), ("cipher", newest.cipher)], 1)
         out.single(
             "tickertape_tls_verified",

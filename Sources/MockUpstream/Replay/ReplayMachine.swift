@@ -201,7 +201,7 @@ package struct ReplayMachine: Sendable {
             self.step = .messages(count)
             return .changed
         case .stepTime(let time):
-            guard time != 0 else { return .refuse(ReplayRefusal("a step of no time goes nowhere")) }
+            guard time != 0 else { return .refuse(ReplayRefusal("a step must be longer than 0")) }
             let end = self.bounded(self.recorded(now: now).addingCapped(time))
             // Material without places refuses to go back, and then nothing may have changed here.
             if time < 0 { return .seek(end, pauses: true) }

@@ -46,7 +46,7 @@ extension ReplayPlayer {
     }
 
     private static var noPlaces: ReplayRefusal {
-        ReplayRefusal("a simulated market is made as it goes, and has no other place")
+        ReplayRefusal("a simulated market cannot be moved to another place")
     }
 
     private func go(
@@ -101,7 +101,7 @@ extension ReplayPlayer {
                 return self.loop.execute { loopBound.value.searchOn() }
             case .none:
                 self.search = nil
-                search.answer(.failure(ReplayRefusal("no gap, and no silence of 5 s, is behind this place")))
+                search.answer(.failure(ReplayRefusal("no gap and no silence of 5 s follows this place")))
             case .found(let place):
                 self.search = nil
                 let from = self.position.at

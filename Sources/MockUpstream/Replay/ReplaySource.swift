@@ -48,7 +48,7 @@ package final class ReplaySource {
         guard let place else { throw Misplaced(reason: "start must be \(ReplayPlaceText.fixedForms)") }
         guard (try? self.material.bounds(from: place, to: self.settings.to, in: self.span)) != nil else {
             let times = "from \(first / 1_000_000) to \(last / 1_000_000), in ms since 1970"
-            throw Misplaced(reason: "nothing of the recording is at this start; it is \(times)")
+            throw Misplaced(reason: "the recording has nothing at this start; it runs \(times)")
         }
         return place
     }

@@ -58,7 +58,7 @@ extension RecordingFile {
         case .percent(let percent):
             let length = bounds.upperBound.subtractingCapped(bounds.lowerBound)
             return bounds.lowerBound.addingCapped(ReplayPlace.part(percent, of: length))
-        case .nextGap: throw RecordingFailure("next-gap is no place to begin or to end at")
+        case .nextGap: throw RecordingFailure("next-gap is not a place to begin or to end at")
         }
     }
 

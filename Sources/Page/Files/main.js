@@ -23,7 +23,7 @@ screen = new Screen(market, relay, { remove });
 
 // The chosen symbol
 
-function wished() {
+function hashSymbol() {
     try {
         return decodeURIComponent(location.hash.slice(1)).trim();
     } catch {
@@ -60,7 +60,7 @@ function remove(name) {
     screen.ask();
 }
 
-window.addEventListener("hashchange", () => choose(wished()));
+window.addEventListener("hashchange", () => choose(hashSymbol()));
 
 document.getElementById("add-form").addEventListener("submit", (event) => {
     event.preventDefault();
@@ -98,7 +98,7 @@ function received(message, now) {
         break;
     case "snapshot": case "price": case "trade": case "symbol":
         // The page was opened before there was any symbol.
-        if (market.chosen === null && wished() === "") choose(message.symbol);
+        if (market.chosen === null && hashSymbol() === "") choose(message.symbol);
         break;
     }
     screen.ask();
@@ -107,7 +107,7 @@ function received(message, now) {
 /** Subscribes to what the page shows: every symbol with its newest price, the chosen one with every trade. */
 function begin(since) {
     if (market.chosen === null) {
-        const name = wished() || [...market.symbols.keys()].sort()[0];
+        const name = hashSymbol() || [...market.symbols.keys()].sort()[0];
         if (name !== undefined) {
             const isNew = !market.symbols.has(name);
             const symbol = market.choose(name);

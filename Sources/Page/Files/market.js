@@ -2,7 +2,7 @@
 // chosen one.
 
 import { add, compare, decimals } from "./decimal.js";
-import { earlier, toldGaps } from "./past.js";
+import { earlier, reportedGaps } from "./past.js";
 import { Pauses } from "./pauses.js";
 import { Series } from "./series.js";
 
@@ -284,8 +284,8 @@ export class Market {
         // A quiet symbol may have no stored trade at the relay. Its bars may still reach up to the newest one.
         const begin = (past[0] ?? pending[0])?.received / 1000 || (symbol.series.end ?? symbol.time + 1000);
         // Bars use the exchange's clock, which matches the chart's clock only for a live market.
-        const told = toldGaps(statusAnswer, name);
-        const before = earlier(this.status?.source === "live" ? barAnswers : [], begin, told);
+        const reported = reportedGaps(statusAnswer, name);
+        const before = earlier(this.status?.source === "live" ? barAnswers : [], begin, reported);
         if (past.length === 0 && before.prices.length === 0) return;
         const series = new Series();
         for (const { time, price } of before.prices) series.add(time, price);
@@ -294,7 +294,7 @@ export class Market {
         }
         // Gaps before the oldest drawn price are left out.
         const oldest = Math.min(before.prices[0]?.time ?? Infinity, series.start ?? Infinity, begin);
-        const gaps = [...before.gaps, ...told.filter((gap) => gap.to > oldest), ...symbol.series.gaps].sort((one, other) => one.from - other.from);
+        const gaps = [...before.gaps, ...reported.filter((gap) => gap.to > oldest), ...symbol.series.gaps].sort((one, other) => one.from - other.from);
         for (const gap of gaps) gap.to > gap.from ? series.addGap(gap.from, gap.to) : series.addMove(gap.from);
         for (const trade of past) series.add(trade.received / 1000, trade.price);
         const newest = past.at(-1)?.seq ?? -Infinity;

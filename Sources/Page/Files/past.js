@@ -52,7 +52,7 @@ export function earlier(answers, begin, known = []) {
 }
 
 /** Returns the gaps of a symbol from `/v1/status`, in order: `[{from, to}]` in ms. */
-export function toldGaps(answer, name) {
+export function reportedGaps(answer, name) {
     const newest = answer?.gaps?.newest;
     if (!Array.isArray(newest)) return [];
     return newest

@@ -78,7 +78,7 @@ export class RelayConnection {
             if (slept) {
                 this.#fail("this device slept");
             } else if (this.askedAt !== null) {
-                if (now - this.askedAt > answerLimit) this.#fail(`no word from the relay for ${(silence + answerLimit) / 1000} s`);
+                if (now - this.askedAt > answerLimit) this.#fail(`no message from the relay for ${(silence + answerLimit) / 1000} s`);
             } else if (now - this.lastMessageAt > silence) {
                 this.askedAt = now;
                 this.send({ type: "ping", id: "page" });
@@ -105,7 +105,7 @@ export class RelayConnection {
         try {
             message = JSON.parse(data);
         } catch {
-            return this.#fail("the relay sent something that is no message");
+            return this.#fail("the relay sent invalid JSON");
         }
         if (message === null || typeof message !== "object") return;
         if (message.type === "hello") {

@@ -6,8 +6,8 @@ import { clock, freshness, marks, span, stateWords, symbolWords } from "./words.
 
 const tapeRows = 60;
 const wordsEvery = 10_000; // ms between two descriptions of the chart
-const priceTold = 30_000; // ms between two prices read aloud
-const stateTold = 3000; // ms between two states read aloud
+const priceInterval = 30_000; // ms between two prices read aloud
+const stateInterval = 3000; // ms between two states read aloud
 
 const find = (id) => document.getElementById(id);
 
@@ -28,7 +28,7 @@ export class Screen {
         this.rows = [];
         this.links = new Map();
         this.chartWordsAt = -Infinity;
-        this.told = { state: "", at: -Infinity, priceAt: 0, price: null };
+        this.announced = { state: "", at: -Infinity, priceAt: 0, price: null };
         this.elements = {};
         for (const id of ["marks", "state", "state-mark", "state-word", "state-detail", "token-form", "token-help", "symbol",
             "price", "direction", "freshness-word", "age", "change", "open", "high", "low", "volume", "trades", "symbols",
@@ -234,20 +234,20 @@ export class Screen {
 
     /** Announces to screen readers: a new state soon, a new price occasionally. */
     #announce(words, symbol, now) {
-        const told = this.told;
-        if (words.word !== told.state) {
-            if (now - told.at < stateTold) return;
-            this.#tell(told, words.detail === "" ? words.word : `${words.word}, ${words.detail}`, now);
-            told.state = words.word;
-        } else if ((words.level === "good" || words.level === "played") && symbol !== null && symbol.price !== told.price && now - told.priceAt >= priceTold) {
-            this.#tell(told, `${symbol.name} ${grouped(symbol.price, symbol.decimals)}`, now);
-            told.price = symbol.price;
-            told.priceAt = now;
+        const announced = this.announced;
+        if (words.word !== announced.state) {
+            if (now - announced.at < stateInterval) return;
+            this.#write(announced, words.detail === "" ? words.word : `${words.word}, ${words.detail}`, now);
+            announced.state = words.word;
+        } else if ((words.level === "good" || words.level === "played") && symbol !== null && symbol.price !== announced.price && now - announced.priceAt >= priceInterval) {
+            this.#write(announced, `${symbol.name} ${grouped(symbol.price, symbol.decimals)}`, now);
+            announced.price = symbol.price;
+            announced.priceAt = now;
         }
     }
 
-    #tell(told, text, now) {
-        told.at = now;
+    #write(announced, text, now) {
+        announced.at = now;
         setText(this.elements.announcement, text);
     }
 }

@@ -93,7 +93,7 @@ function relayWords(relay, now) {
             detail: `attempt ${relay.attempt} ${inTime(relay.retryAt - now)}${because(relay.reason)}`,
         };
     case "token":
-        return { level: "alarm", mark: "✖", word: "Token needed", detail: relay.reason ?? "the relay asks who you are" };
+        return { level: "alarm", mark: "✖", word: "Token needed", detail: relay.reason ?? "the relay requires a token" };
     }
     return null;
 }
@@ -107,12 +107,12 @@ export function clock(milliseconds, isFine = false) {
 /** Returns how current a price is, given the status text: fresh, late, old or none. */
 export function freshness(symbol, { level, isCut = false, isStill = false, isOver = false }) {
     if (symbol === null || symbol.price === null) return "none";
-    if (isCut || level === "alarm" || (level === "idle" && !isOver) || notOfNow.has(symbol.state)) return "old";
+    if (isCut || level === "alarm" || (level === "idle" && !isOver) || outdatedStates.has(symbol.state)) return "old";
     if ((level === "warning" && !isStill) || symbol.state === "asked") return "late";
     return "fresh";
 }
 
-const notOfNow = new Set(["no-such-symbol", "not-permitted", "over-limit", "quiet", "released"]);
+const outdatedStates = new Set(["no-such-symbol", "not-permitted", "over-limit", "quiet", "released"]);
 
 /** Returns the problem of one symbol, or what it waits for; empty without a problem. */
 export function symbolWords(symbol) {
@@ -121,7 +121,7 @@ export function symbolWords(symbol) {
     case "no-such-symbol": return "no such symbol";
     case "not-permitted": return "not permitted";
     case "over-limit": return "over the limit";
-    case "released": return "not asked for any more";
+    case "released": return "unsubscribed";
     case "asked": case null: return symbol.price === null ? "no trade yet" : "";
     default: return "";
     }

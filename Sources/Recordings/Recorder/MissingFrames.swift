@@ -28,7 +28,7 @@ struct MissingFrames: Sendable {
         self.isReporting = true
         let words =
             switch missing.count {
-            case 0: "what happened on the connection is not told of in this recording"
+            case 0: "what happened on the connection is missing in this recording"
             case 1: "1 frame is missing in this recording"
             default: "\(missing.count) frames are missing in this recording"
             }

@@ -102,7 +102,7 @@ extension Recorder {
         }
         if let problem = file.takeRotationProblem() {
             self.complain(
-                "the file behind \(file.path) cannot be made: \(problem); it goes on in this one until it can"
+                "the file after \(file.path) cannot be made: \(problem); this one is continued until it can"
             )
         }
         if file.takeRecovery() {

@@ -78,7 +78,7 @@ package final class Recorder: TapeReader {
         var status = stat()
         if stat(path, &status) == 0, status.st_mode & S_IFMT != S_IFREG {
             // A device's folder is no place for further files.
-            throw RecordingWriter.Failure(description: "cannot record to \(path): it is no file; choose another one")
+            throw RecordingWriter.Failure(description: "cannot record to \(path): it is not a file; choose another one")
         }
         var header = RecordingHeader(
             program: program,
@@ -149,7 +149,7 @@ package final class Recorder: TapeReader {
 
     private var isTooSlow: String {
         "recording: the disk is too slow, and \(self.settings.maximumWaitingBytes >> 20) MiB wait for it; what finds no room "
-            + "is missing in \(self.path) or behind it"
+            + "is missing in \(self.path) or the file after it"
     }
 
     package func statusChanged(_ status: FeedStatus) {

@@ -46,7 +46,7 @@ final class SegmentMaintenance: Sendable {
         let removes = self.settings.keepAge != nil || self.settings.keepBytes != nil
         guard self.settings.compresses || removes, !isFinished() else { return }
         for path in care.strangers() where self.strangers.withLockedValue({ $0.insert(path).inserted }) {
-            self.complain("recording: \(path) is named like a file of this recording and is none; it is left alone")
+            self.complain("recording: \(path) is named like a file of this recording but is not one; it is left alone")
         }
         if self.settings.compresses {
             for problem in care.pack(isCancelled: isFinished) { self.complain("recording: \(problem)") }

@@ -16,18 +16,18 @@ package enum RelayError: Error, Sendable, Equatable, CustomStringConvertible {
     package var description: String {
         switch self {
         case .needsToken(let host):
-            "the relay can not listen on \(host) without a token: other machines can reach it; put one into a file "
+            "the relay cannot listen on \(host) without a token: other machines can reach it; put one into a file "
                 + "(openssl rand -hex 24 > FILE; chmod 600 FILE) and set relay.token-file, or listen on 127.0.0.1"
         case .addressInUse(let host, let port):
-            "the relay can not listen on \(host):\(port): address already in use; "
+            "the relay cannot listen on \(host):\(port): address already in use; "
                 + "choose another port with --relay HOST:PORT (relay.listen in the config file), or --relay off"
         case .cannotListen(let host, let port, let reason):
-            "the relay can not listen on \(host):\(port): \(reason); "
+            "the relay cannot listen on \(host):\(port): \(reason); "
                 + "change --relay HOST:PORT (relay.listen in the config file)"
         case .socketInUse(let path):
-            "the relay can not listen on \(path): another program does; choose another relay.unix-socket"
+            "the relay cannot listen on \(path): another program does; choose another relay.unix-socket"
         case .cannotMakeSocket(let path, let reason):
-            "the relay can not listen on \(path): the path \(reason); change relay.unix-socket"
+            "the relay cannot listen on \(path): the path \(reason); change relay.unix-socket"
         case .alreadyStarted:
             "the relay has been started before"
         }

@@ -267,7 +267,7 @@ package final class RelayHub {
     /// Counts a client that answered no ping in time.
     func noteLostClient() {
         self.instruments.refusals.add("pong-timeout")
-        self.logger.info("a client answered no ping and is ended")
+        self.logger.info("a client did not answer a ping and is disconnected")
     }
 
     /// Counts trades that were reported to a client as missed.

@@ -167,7 +167,7 @@ extension RelayServer {
             let reason =
                 switch error.errnoCode {
                 case EADDRNOTAVAIL: "this machine has no such address"
-                case EACCES: "ports below 1024 are not for every user"
+                case EACCES: "ports below 1024 need a privilege"
                 default: String(cString: strerror(error.errnoCode))
                 }
             return .cannotListen(host: host, port: port, reason: reason)

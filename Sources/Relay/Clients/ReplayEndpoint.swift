@@ -7,7 +7,7 @@ import Wire
 struct ReplayEndpoint: Sendable {
     static let setting = "relay.replay-control"
     static let notReplay = "this is not a replay"
-    static let closed = "this relay lets nobody command its replay; the setting is \(setting)"
+    static let closed = "this relay does not accept replay commands; the setting is \(setting)"
 
     let replay: any ReplayControlling
     /// Whether clients may command it.

@@ -16,7 +16,7 @@ extension TradeRing {
             var reason: String {
                 switch self {
                 case .tooOld: "the trades that followed are not kept any more"
-                case .unknown: "this relay has given out no such number"
+                case .unknown: "this relay has not given out this number"
                 }
             }
         }

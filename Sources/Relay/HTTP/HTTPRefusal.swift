@@ -59,7 +59,7 @@ extension HTTPRefusal {
     static let tokenMissing = HTTPRefusal(
         status: .unauthorized,
         type: "token-missing",
-        message: "this relay wants a token",
+        message: "this relay requires a token",
         hint: "send the one in its relay.token-file: ?token=, Authorization: Bearer, or the subprotocol bearer.TOKEN",
         headers: ["WWW-Authenticate": "Bearer"]
     )
@@ -77,7 +77,7 @@ extension HTTPRefusal {
             status: .tooManyRequests,
             type: "too-many-guesses",
             message: "too many wrong tokens came from this address",
-            hint: "wait, and mend the client that sends them",
+            hint: "wait, and correct the client that sends them",
             headers: ["Retry-After": String(wait.nanoseconds / 1_000_000_000 + 1)]
         )
     }
@@ -109,7 +109,7 @@ extension HTTPRefusal {
     static let expectationFailed = HTTPRefusal(
         status: .expectationFailed,
         type: "expectation-failed",
-        message: "the only expectation that is met is 100-continue",
+        message: "the only expectation that is supported is 100-continue",
         hint: "leave out the header Expect"
     )
     static let answersTooLarge = HTTPRefusal(
@@ -122,7 +122,7 @@ extension HTTPRefusal {
     static let malformed = HTTPRefusal(
         status: .badRequest,
         type: "malformed-request",
-        message: "this is no valid HTTP/1.1 request",
+        message: "this is not a valid HTTP/1.1 request",
         hint: "use an HTTP client, such as curl"
     )
     static let failed = HTTPRefusal(

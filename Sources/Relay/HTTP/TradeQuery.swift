@@ -40,7 +40,7 @@ struct TradeQuery {
                 status: .notFound,
                 type: "no-history",
                 message:
-                    "no past of the market is recorded here; recordings of replays and simulated markets are not read",
+                    "no earlier trades are recorded here; recordings of replays and simulated markets are not read",
                 hint: "start tickertape with --record; without before, from and to the newest trades are answered"
             )
         }

@@ -61,7 +61,7 @@ struct UnixSocketFile: Sendable {
         // moment.
         guard fchmod(descriptor, 0o600) == 0 else { throw Self.failure() }
         guard Self.withAddress(of: path, { bind(descriptor, $0, $1) }) == 0 else {
-            throw errno == EADDRINUSE ? Failure(reason: "is there already", isInUse: true) : Self.failure()
+            throw errno == EADDRINUSE ? Failure(reason: "exists already", isInUse: true) : Self.failure()
         }
         var status = stat()
         guard listen(descriptor, 1_024) == 0, lstat(path, &status) == 0 else {
@@ -99,7 +99,7 @@ struct UnixSocketFile: Sendable {
             throw failure
         }
         var reason: String?
-        if status.st_uid != geteuid(), status.st_uid != 0 { reason = "is in a folder of somebody else (\(folder))" }
+        if status.st_uid != geteuid(), status.st_uid != 0 { reason = "is in a folder of another user (\(folder))" }
         // In a sticky folder such as /tmp, others can create files but not remove ours.
         if status.st_mode & 0o022 != 0, status.st_mode & S_ISVTX == 0 {
             reason = "is in a folder that others can write to (\(folder)); run chmod go-w \(folder)"
@@ -116,8 +116,8 @@ struct UnixSocketFile: Sendable {
             if errno == ENOENT { return }
             throw Self.failure()
         }
-        guard status.st_mode & S_IFMT == S_IFSOCK else { throw Failure(reason: "is there already, and is no socket") }
-        guard status.st_uid == geteuid() else { throw Failure(reason: "belongs to somebody else") }
+        guard status.st_mode & S_IFMT == S_IFSOCK else { throw Failure(reason: "exists already, and is not a socket") }
+        guard status.st_uid == geteuid() else { throw Failure(reason: "belongs to another user") }
         let probe = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue), 0)
         guard probe >= 0 else { throw Self.failure() }
         defer { close(probe) }

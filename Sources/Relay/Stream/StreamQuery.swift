@@ -36,7 +36,9 @@ package struct StreamQuery: Equatable {
                 try self.add([value])
             case "symbols":
                 if value == "*" {
-                    guard self.symbols == nil else { throw .streamQuery("symbols=* is everything, and stands alone") }
+                    guard self.symbols == nil else {
+                        throw .streamQuery("symbols=* means all; leave out other symbols")
+                    }
                     self.symbols = []
                 } else {
                     try self.add(value.split(separator: ",", omittingEmptySubsequences: false).map(String.init))
@@ -72,9 +74,9 @@ package struct StreamQuery: Equatable {
     }
 
     private mutating func add(_ names: [String]) throws(HTTPRefusal) {
-        if self.symbols?.isEmpty == true { throw .streamQuery("symbols=* is everything, and stands alone") }
+        if self.symbols?.isEmpty == true { throw .streamQuery("symbols=* means all; leave out other symbols") }
         for name in names {
-            let fault = SymbolName.fault(in: name)?.words ?? (name == "*" ? "stands beside others" : nil)
+            let fault = SymbolName.fault(in: name)?.words ?? (name == "*" ? "cannot be combined with others" : nil)
             if let fault {
                 throw .streamQuery("a symbol in the query \(fault): \(name.prefix(SymbolName.longest))")
             }
@@ -91,7 +93,7 @@ package struct StreamQuery: Equatable {
             throw HTTPRefusal(
                 status: .badRequest,
                 type: "unknown-subprotocol",
-                message: "none of the subprotocols offered is spoken here",
+                message: "none of the subprotocols offered is supported here",
                 hint: "offer \(StreamHello.subprotocol), or none"
             )
         }

@@ -137,7 +137,7 @@ final class HarnessReplay: ReplayControlling {
     func request(
         _ request: ReplayRequest,
         answer: @escaping @Sendable (Result<ReplayPosition, ReplayRefusal>) -> Void
-    ) { answer(.failure(ReplayRefusal("a rehearsal obeys nobody"))) }
+    ) { answer(.failure(ReplayRefusal("this replay takes no requests"))) }
 
     func watch(_ changed: @escaping @Sendable (ReplayPosition) -> Void) {}
 }

@@ -25,7 +25,10 @@ enum PEM {
         }
         OpenSSLErrors.clear()
         guard !certificates.isEmpty else {
-            throw TLSError(kind: .configuration, reason: "\(source): no certificate in it: name the PEM file of one")
+            throw TLSError(
+                kind: .configuration,
+                reason: "\(source): no certificate in it: name a PEM file with a certificate"
+            )
         }
         return try body(certificates)
     }

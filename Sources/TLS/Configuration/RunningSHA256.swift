@@ -18,7 +18,7 @@ package final class RunningSHA256 {
     /// Digests the next bytes.
     package func take(_ bytes: UnsafeRawBufferPointer) {
         guard let start = bytes.baseAddress, !bytes.isEmpty else { return }
-        precondition(EVP_DigestUpdate(self.context, start, bytes.count) == 1, "OpenSSL digests nothing")
+        precondition(EVP_DigestUpdate(self.context, start, bytes.count) == 1, "EVP_DigestUpdate failed")
         self.count += UInt64(bytes.count)
     }
 
@@ -26,7 +26,8 @@ package final class RunningSHA256 {
     package func finish() -> String {
         var digest = [UInt8](repeating: 0, count: 32)
         var length: UInt32 = 0
-        precondition(EVP_DigestFinal_ex(self.context, &digest, &length) == 1 && length == 32, "OpenSSL ends no digest")
+        let isDone = EVP_DigestFinal_ex(self.context, &digest, &length) == 1
+        precondition(isDone && length == 32, "EVP_DigestFinal_ex failed")
         return digest.map { $0 < 16 ? "0" + String($0, radix: 16) : String($0, radix: 16) }.joined()
     }
 }

@@ -28,7 +28,7 @@ package struct ServerPair: Sendable {
         guard facts.notAfter > now else {
             throw Self.refused(
                 "\(certificate): expired on \(UTCDate.text(facts.notAfter))",
-                "renew it, or make a new pair with `tickertape cert --force`, or mend this machine's clock"
+                "renew it, or make a new pair with `tickertape cert --force`, or correct this machine's clock"
             )
         }
         var warnings: [String] = []
@@ -77,7 +77,7 @@ package struct ServerPair: Sendable {
             switch code {
             case ENOENT, ENOTDIR: "correct the path, or make a pair with `tickertape cert`"
             case EACCES: "let the user that the program runs as read it"
-            default: "mend that, or name another file"
+            default: "correct it, or name another file"
             }
         return Self.refused("\(path): \(String(cString: strerror(code)))", hint)
     }
@@ -112,8 +112,8 @@ package struct ServerPair: Sendable {
         // Both formats state it: PKCS #8 (RFC 7468, 11) and the older header (RFC 1421, 4.6.1.1).
         if text.contains("BEGIN ENCRYPTED PRIVATE KEY") || text.contains("Proc-Type: 4,ENCRYPTED") {
             throw Self.refused(
-                "\(path): the key is locked by a password, and nobody is there to be asked for it",
-                "unlock it: openssl pkey -in \(path) -out NEW, and keep NEW readable by its user alone"
+                "\(path): the key is encrypted with a password, which is not supported",
+                "decrypt it: openssl pkey -in \(path) -out NEW, and keep NEW readable by its user alone"
             )
         }
         guard text.contains("PRIVATE KEY-----") else {

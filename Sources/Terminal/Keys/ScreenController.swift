@@ -267,7 +267,7 @@ struct ScreenController: Sendable {
             if let problem { return self.say(problem, now) }
             let back = self.bindings[.add].first.map { "; \($0.label(glyphs: self.glyphs)) adds it again" } ?? ""
             return self.say("\(symbol) is removed\(back)", now)
-        case .reconnecting(let problem): return self.say(problem ?? "connecting anew, as asked", now)
+        case .reconnecting(let problem): return self.say(problem ?? "reconnecting, as requested", now)
         case .found(let suggestions, let number, let problem):
             return self.found(suggestions, number: number, problem: problem, now: now)
         case .news(let news):

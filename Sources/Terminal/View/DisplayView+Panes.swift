@@ -116,7 +116,7 @@ extension DisplayView {
     private func news(from place: Int, room: Int) -> PaneContents {
         let title = "NEWS (UTC)"
         switch self.state.news {
-        case .notAsked: return PaneContents(title, room: room, [[("not asked for yet", .dimmed)]])
+        case .notAsked: return PaneContents(title, room: room, [[("not requested yet", .dimmed)]])
         case .asking: return PaneContents(title, room: room, [[("asking the service", .dimmed)]])
         case .failed(let reason):
             return PaneContents(title, room: room, self.wrapped("", reason, CellStyle(.alarm), most: 4))

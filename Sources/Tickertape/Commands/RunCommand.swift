@@ -14,7 +14,7 @@ struct RunCommand: SettingsCommand {
             """
     )
 
-    @Flag(help: "Play the bundled recording, marked DEMO, though there may be a key.") var demo = false
+    @Flag(help: "Play the bundled recording, marked DEMO, even when a key is set.") var demo = false
 
     @OptionGroup(title: "The service") var feed: FeedOptions
     @OptionGroup(title: "Display") var display: DisplayOptions

@@ -39,7 +39,7 @@ struct Tickertape: AsyncParsableCommand {
 
             STOPPING: q in the display, Ctrl-C or SIGTERM; a second one does not wait for the relay's clients.
 
-            EXIT STATUS: 0 stopped as asked, or nobody reads the output any more; 1 failed, 3 --once and no fresh price, 64 the command line is wrong, 69 the relay's address is in use, \
+            EXIT STATUS: 0 stopped as requested, or the reader of the output has gone; 1 failed, 3 --once and no fresh price, 64 the command line is wrong, 69 the relay's address is in use, \
             77 Finnhub does not accept the key, 78 a setting in the environment or in the config file is wrong, or --once and no key.
             """,
         version: "tickertape \(tickertapeVersion)",

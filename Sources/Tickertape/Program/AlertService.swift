@@ -113,7 +113,7 @@ struct AlertService: Sendable {
         guard !symbols.isEmpty else { return }
         for rule in rules {
             guard case .symbol(let name) = rule.subject, !symbols.contains(where: rule.isAbout) else { continue }
-            warn("the alert \"\(rule)\" sleeps until somebody asks for \(name), which is none of the symbols here")
+            warn("the alert \"\(rule)\" waits until \(name) is subscribed to; it is not among the symbols here")
         }
     }
 
@@ -124,7 +124,7 @@ struct AlertService: Sendable {
     ) throws(OperatorError) -> AlertWebhook? {
         guard let address = try settings.webhookAddress() else { return nil }
         if !address.isEncrypted, !address.isLoopback {
-            Console.complain("warning: the webhook is http:// and not encrypted; who is on the way can read and use it")
+            Console.complain("warning: the webhook is http:// and not encrypted; others on the way can read and use it")
         }
         var tls = TLSClientConfiguration()
         tls.ciphers = settings.dial.tls.ciphers

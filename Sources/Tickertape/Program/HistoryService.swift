@@ -41,7 +41,7 @@ final class HistoryService: Sendable {
                 notify: warnings.warn
             )
         } catch {
-            warnings.warn("no history is kept: \(error); history.file: off does without")
+            warnings.warn("no history is kept: \(error); history.file: off works without it")
             return nil
         }
     }

@@ -49,7 +49,7 @@ struct InheritedSocket: Sendable, Equatable {
         else { return nil }
         guard let count = Int32(count), (0...1_000).contains(count) else {
             throw OperatorError(
-                "LISTEN_FDS is no number of sockets; start the program by a socket unit",
+                "LISTEN_FDS is not a number of sockets; start the program by a socket unit",
                 status: .configuration
             )
         }
@@ -87,7 +87,7 @@ struct InheritedSocket: Sendable, Equatable {
             )
         }
         guard Self.option(SO_TYPE, of: descriptor) == Int32(SOCK_STREAM.rawValue) else {
-            throw refused("is no stream socket")
+            throw refused("is not a stream socket")
         }
         guard Self.option(SO_ACCEPTCONN, of: descriptor) == 1 else { throw refused("does not listen") }
         var storage = sockaddr_storage()
@@ -96,7 +96,7 @@ struct InheritedSocket: Sendable, Equatable {
             $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { getsockname(descriptor, $0, &length) == 0 }
         }
         guard isNamed, let place = Self.place(of: &storage, length: Int(length)) else {
-            throw refused("is no TCP or Unix socket")
+            throw refused("is not a TCP or Unix socket")
         }
         return place
     }

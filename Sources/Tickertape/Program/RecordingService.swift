@@ -35,7 +35,7 @@ struct RecordingService {
             guard report.isWhole else {
                 Console.complain(
                     "warning: the disk of \(recorder.path) does not answer; what it has not taken is missing there "
-                        + "(`tickertape recording verify` tells where the file ends)"
+                        + "(`tickertape recording verify` shows where the file ends)"
                 )
                 return
             }

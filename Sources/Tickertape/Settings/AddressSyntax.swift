@@ -49,7 +49,7 @@ extension UpstreamAddress {
         default: throw ParseError("is not a WebSocket address; \(usage)")
         }
         guard text.utf8.count <= 2_048, text.utf8.allSatisfy({ (0x21...0x7e).contains($0) }) else {
-            throw ParseError("holds characters that no address holds; \(usage)")
+            throw ParseError("has characters that an address cannot have; \(usage)")
         }
         let rest = text[colon.upperBound...]
         let end = rest.firstIndex { $0 == "/" || $0 == "?" || $0 == "#" } ?? rest.endIndex
@@ -71,7 +71,7 @@ extension UpstreamAddress {
         if !isEncrypted && !Endpoint.isLoopback(host) {
             throw ParseError(
                 "is not encrypted, and ws:// may only go to this machine (127.0.0.1, [::1], localhost), because the key"
-                    + " and the prices would be open to anybody on the way; use wss://"
+                    + " and the prices could be read on the way; use wss://"
             )
         }
         self.init(

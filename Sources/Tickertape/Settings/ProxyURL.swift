@@ -25,7 +25,7 @@ package struct ProxyURL: Sendable, Equatable, CustomStringConvertible {
     /// - Throws: the reason, which never repeats the text, since it may hold a password.
     package init(_ text: String) throws(ParseError) {
         guard text.utf8.count <= 2_048, text.utf8.allSatisfy({ (0x21...0x7e).contains($0) }) else {
-            throw ParseError("holds characters that no address holds; \(Self.usage)", echoes: false)
+            throw ParseError("has characters that an address cannot have; \(Self.usage)", echoes: false)
         }
         var rest = Substring(text)
         if let mark = text.firstRange(of: "://") {
@@ -33,13 +33,13 @@ package struct ProxyURL: Sendable, Equatable, CustomStringConvertible {
             case "http": break
             case "https":
                 throw ParseError(
-                    "is a proxy that wants TLS itself (https://), which this program does not speak to proxies; name one"
+                    "is a proxy that needs TLS itself (https://), which this program does not support; name one"
                         + " with http:// (what goes through it is encrypted all the same)",
                     echoes: false
                 )
             case "socks", "socks4", "socks4a", "socks5", "socks5h":
                 throw ParseError(
-                    "is a SOCKS proxy, which this program does not speak; name an HTTP proxy",
+                    "is a SOCKS proxy, which this program does not support; name an HTTP proxy",
                     echoes: false
                 )
             default: throw ParseError("is not a proxy's address; \(Self.usage)", echoes: false)
@@ -48,7 +48,7 @@ package struct ProxyURL: Sendable, Equatable, CustomStringConvertible {
         }
         let end = rest.firstIndex { $0 == "/" || $0 == "?" || $0 == "#" } ?? rest.endIndex
         guard rest[end...].isEmpty || rest[end...] == "/" else {
-            throw ParseError("has something behind its port; \(Self.usage)", echoes: false)
+            throw ParseError("has something after its port; \(Self.usage)", echoes: false)
         }
         var authority = rest[..<end]
         if let at = authority.lastIndex(of: "@") {

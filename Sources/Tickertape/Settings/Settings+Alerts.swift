@@ -67,7 +67,7 @@ extension Syntax<AlertRule> {
                 do throws(AlertRule.ParseError) {
                     return try AlertRule(text)
                 } catch {
-                    throw ParseError("is no alert: \(error.description)")
+                    throw ParseError("is not an alert: \(error.description)")
                 }
             },
             write: { $0.description }
@@ -110,7 +110,7 @@ extension Syntax<WebhookAddress> {
             read: { text throws(ParseError) in
                 guard let address = WebhookAddress(text) else {
                     throw ParseError(
-                        "is not a URL that can be asked; write it like https://HOST/PATH, without user and password",
+                        "is not a URL that can be called; write it like https://HOST/PATH, without user and password",
                         echoes: false
                     )
                 }

@@ -10,31 +10,31 @@ extension Settings {
             throw self.contradiction(
                 "display.once",
                 "display.quiet",
-                "cannot be obeyed with",
+                "cannot be combined with",
                 hint: "leave one of them out"
             )
         }
         let isScreen = self.isFlag(.format) && self.display.format == .tui
         if isScreen, self.display.isOnce {
             let hint = "leave --format out, or ask for plain, json, csv, oneline or waybar"
-            throw self.contradiction("display.once", "display.format", "cannot be obeyed with", hint: hint)
+            throw self.contradiction("display.once", "display.format", "cannot be combined with", hint: hint)
         }
         if self.isFlag(.isQuiet), self.display.isQuiet, self.isFlag(.format) {
             throw self.contradiction(
                 "display.format",
                 "display.quiet",
-                "cannot be obeyed with",
+                "cannot be combined with",
                 hint: "leave one of them out"
             )
         }
         if isScreen, self.isFlag(.fields) {
-            let hint = "fields are of lines: ask for --format plain, json or csv"
-            throw self.contradiction("display.fields", "display.format", "cannot be obeyed with", hint: hint)
+            let hint = "fields are for lines: ask for --format plain, json or csv"
+            throw self.contradiction("display.fields", "display.format", "cannot be combined with", hint: hint)
         }
         let format = self.display.format
         if format == .oneline || format == .waybar { try self.refuseFields(of: format) }
         if self.isFlag(.onceWithin), !self.display.isOnce {
-            throw self.contradiction("display.once-within", "display.once", "is of no use with", hint: "add --once")
+            throw self.contradiction("display.once-within", "display.once", "has no effect with", hint: "add --once")
         }
     }
 
@@ -48,15 +48,15 @@ extension Settings {
             throw self.contradiction(
                 "display.fields",
                 "display.format",
-                "is of no use on a screen, with",
+                "has no effect on a screen, with",
                 hint: "ask for --format plain, json or csv"
             )
         case .oneline, .waybar:
             throw self.contradiction(
                 "display.fields",
                 "display.format",
-                "cannot be obeyed with",
-                hint: "that line says what it says: ask for --format plain, json or csv"
+                "cannot be combined with",
+                hint: "that line has fixed fields: ask for --format plain, json or csv"
             )
         }
     }

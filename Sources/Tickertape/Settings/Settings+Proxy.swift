@@ -29,7 +29,7 @@ package struct ProxyVariables: Sendable, Equatable {
             return (try ProxyURL(value.reveal()), name)
         } catch {
             throw OperatorError(
-                "\(name): \(error.reason); upstream.proxy: none goes without one",
+                "\(name): \(error.reason); upstream.proxy: none connects without a proxy",
                 status: .configuration
             )
         }

@@ -17,6 +17,6 @@ extension Settings {
     static func warning(of listen: Endpoint) -> String? {
         if listen.isLoopback { return nil }
         return "other machines can reach the relay on \(listen): Finnhub's terms are for personal use and forbid to "
-            + "redistribute its data, so let nobody else use it (docs/security.md)"
+            + "redistribute its data, so keep it for yourself (docs/security.md)"
     }
 }

@@ -73,7 +73,8 @@ extension Settings {
         try settings.refuseSharedKeys()
         if settings.dial.tls.verification == .disabled {
             warnings.append(
-                "the service's certificate is not checked\(settings.dial.tls.pins.isEmpty ? "" : " but for its public key")"
+                "the service's certificate is not checked"
+                    + (settings.dial.tls.pins.isEmpty ? "" : " except its public key")
                     + " (tls.verify \(settings.origin(of: "tls.verify")))"
             )
         }
@@ -104,14 +105,14 @@ extension Settings {
         if (self.relayFiles.certificate == nil) != (self.relayFiles.key == nil) {
             let keys = ["relay.certificate-file", "relay.key-file"]
             let pair = self.relayFiles.key == nil ? keys : keys.reversed()
-            throw self.contradiction(pair[0], pair[1], "is of no use without")
+            throw self.contradiction(pair[0], pair[1], "has no effect without")
         }
         if self.dial.tls.verification == .disabled {
             if self.dial.tls.revocationListFile != nil {
-                throw self.contradiction("tls.crl-file", "tls.verify", "cannot be obeyed with")
+                throw self.contradiction("tls.crl-file", "tls.verify", "cannot be combined with")
             }
             if self.dial.tls.stapling == .required {
-                throw self.contradiction("tls.ocsp", "tls.verify", "cannot be obeyed with")
+                throw self.contradiction("tls.ocsp", "tls.verify", "cannot be combined with")
             }
         }
     }
@@ -146,7 +147,7 @@ extension Settings {
     /// Returns a hint for the obvious guess at the key's variable, which has Finnhub's name and not this prefix.
     private static func nameOfKey(_ name: String) -> String? {
         guard name == "TICKERTAPE_TOKEN" else { return nil }
-        return "the key is \(Setting.token.environment), or stands in the file that TICKERTAPE_TOKEN_FILE names"
+        return "the key is \(Setting.token.environment), or is in the file that TICKERTAPE_TOKEN_FILE names"
     }
 
     /// Returns the shortest name that begins with this one. A secret that is read from a file only has just the longer

@@ -19,7 +19,7 @@ extension Setting {
         "tls.crl-file",
         \.dial.tls.revocationListFile,
         Syntax.path.optional("none"),
-        help: "A file of certificate revocation lists, PEM or DER, in which the service's certificate must not stand."
+        help: "A file of certificate revocation lists, PEM or DER, which must not list the service's certificate."
     )
     static let stapling = Setting(
         "tls.ocsp",
@@ -88,13 +88,13 @@ extension Setting {
         "reconnect.settled",
         \.finnhub.backoff.settled,
         Syntax.duration.within(patience).nanoseconds,
-        help: "For how long a connection must carry trades until the waits begin anew from the first."
+        help: "For how long a connection must carry trades until the waits start again from the first."
     )
     static let rateLimitedMin = Setting(
         "reconnect.rate-limited-min",
         \.finnhub.backoff.rateLimited,
         Syntax.duration.within(patience).nanoseconds,
-        help: "The wait after a refusal for too many attempts (429) that names none; it doubles."
+        help: "The wait after a refusal for too many attempts (429) that names no wait; it doubles."
     )
     static let rateLimitedMax = Setting(
         "reconnect.rate-limited-max",
@@ -119,7 +119,7 @@ extension Setting {
         "reconnect.brief-limit",
         \.finnhub.backoff.briefLimit,
         Syntax.count.within(1...1_000),
-        help: "After so many of them in a row the key counts as in use elsewhere."
+        help: "After this many of them in a row, the key counts as in use elsewhere."
     )
     static let keyInUsePause = Setting(
         "reconnect.key-in-use",

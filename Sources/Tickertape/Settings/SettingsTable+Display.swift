@@ -9,14 +9,14 @@ extension Setting {
         \.relay.pipeline.quiet,
         Syntax.duration.within(.zero...(.hours(1))).nanoseconds,
         flags: ["quiet-for"],
-        help: "A price is shown once none came for this long."
+        help: "A price is shown when no other price came for this long."
     )
     static let atMost = Setting(
         "pipeline.at-most",
         \.relay.pipeline.atMost,
         Syntax.duration.within(.milliseconds(1)...(.hours(1))).nanoseconds.optional("none"),
         flags: ["at-most"],
-        help: "The longest that a price waits for quiet; none waits for ever."
+        help: "The longest that a price waits for quiet; with none it may wait for ever."
     )
 
     static let format = Setting(
@@ -32,7 +32,7 @@ extension Setting {
         of: .lineField,
         count: 0...100,
         flags: ["fields"],
-        help: "What a line of plain, csv or json says, such as symbol,price,age; none means the usual of the format."
+        help: "The fields of a line of plain, csv or json, such as symbol,price,age; [] means the usual ones."
     )
     static let isOnce = Setting(
         "display.once",

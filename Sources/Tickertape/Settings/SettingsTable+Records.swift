@@ -46,7 +46,7 @@ extension Setting {
         "record.keep-days",
         \.recorder.keepAge,
         Syntax.count.within(1...36_500).mapped({ Int64($0) * day }, { Int($0 / day) }).optional("all"),
-        help: "Remove complete files of the recording that are older than so many days."
+        help: "Remove complete files of the recording that are older than this many days."
     )
     static let recordKeepSize = Setting(
         "record.keep-size",

@@ -32,7 +32,7 @@ extension Setting {
         "relay.certificate-file",
         \.relayFiles.certificate,
         Syntax.path.optional("none"),
-        help: "The PEM file of the certificate with which the relay speaks TLS (wss, https), its chain behind it."
+        help: "The PEM file of the certificate with which the relay speaks TLS (wss, https), followed by its chain."
     )
     static let relayKeyFile = Setting(
         "relay.key-file",
@@ -44,13 +44,13 @@ extension Setting {
         "relay.ping-interval",
         \.relay.webSocket.pingInterval,
         Syntax.duration.within(patience).present,
-        help: "How often a client is asked for a sign of life."
+        help: "How often a client is sent a ping."
     )
     static let relayPongTimeout = Setting(
         "relay.pong-timeout",
         \.relay.webSocket.pongTimeout,
         Syntax.duration.within(patience),
-        help: "How long a client may take to answer before it is dropped."
+        help: "How long a client may take to answer a ping before it is dropped."
     )
     static let relayMaxClients = Setting(
         "relay.max-clients",
@@ -111,7 +111,7 @@ extension Setting {
         \.relay.unsubscribeGrace,
         Syntax.duration.within(.zero ... .hours(1)),
         help:
-            "How long a symbol is still asked for upstream when the last client has given it up; 0 gives it up at once."
+            "How long a symbol stays subscribed to upstream after its last client has unsubscribed; 0 ends it at once."
     )
     static let relayCompression = Setting(
         "relay.compression",
@@ -123,7 +123,7 @@ extension Setting {
         "relay.replay-control",
         \.relay.replayControl,
         .word,
-        help: "Whether clients may command a replay: on, off, or auto (where only this machine can reach the relay)."
+        help: "Whether clients may control a replay: on, off, or auto (where only this machine can reach the relay)."
     )
     static let relayAllowedOrigins = Setting(
         "relay.allowed-origins",

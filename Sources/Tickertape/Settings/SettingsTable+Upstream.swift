@@ -45,13 +45,13 @@ extension Setting {
         "upstream.ping-interval",
         \.finnhub.webSocket.pingInterval,
         Syntax.duration.within(patience).present,
-        help: "How often to ask the service for a sign of life."
+        help: "How often to send the service a ping."
     )
     static let upstreamPongTimeout = Setting(
         "upstream.pong-timeout",
         \.finnhub.webSocket.pongTimeout,
         Syntax.duration.within(patience),
-        help: "How long to wait for that sign before reconnecting."
+        help: "How long to wait for the pong before reconnecting."
     )
     static let upstreamMaxMessage = Setting(
         "upstream.max-message",

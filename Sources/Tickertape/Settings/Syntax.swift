@@ -186,7 +186,7 @@ extension Syntax<Secret> {
             read: { text throws(ParseError) in
                 guard let secret = Secret(token: text) else {
                     throw ParseError(
-                        "is not a key: it must be 1 to 256 letters, digits and marks without a blank",
+                        "is not a key: it must be 1 to 256 letters, digits and marks without a space",
                         echoes: false
                     )
                 }
@@ -227,7 +227,7 @@ extension Syntax<TLSCipherList> {
             read: { text throws(ParseError) in
                 guard let list = TLSCipherList(text) else {
                     throw ParseError(
-                        "is no list of ciphers of TLS 1.2 as OpenSSL writes them; "
+                        "is not a list of TLS 1.2 ciphers as OpenSSL writes them; "
                             + "`openssl ciphers -s -v -tls1_2 ALL` names them, such as \(TLSCipherList.standard)"
                     )
                 }
@@ -293,7 +293,7 @@ extension Syntax<LineField> {
                 guard let field = LineField(rawValue: text.lowercased()) else {
                     let names = LineField.allCases.map(\.rawValue)
                     let hint = text.lowercased().nearest(in: names).map { "did you mean \($0)? " } ?? ""
-                    throw ParseError("is no field; \(hint)There are: \(names.joined(separator: ", "))")
+                    throw ParseError("is not a field; \(hint)The fields are: \(names.joined(separator: ", "))")
                 }
                 return field
             },

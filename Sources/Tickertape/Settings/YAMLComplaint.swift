@@ -1,6 +1,6 @@
 /// The one-line message about a config file that is not YAML, with a hint.
 enum YAMLComplaint {
-    private static let hint = "write settings as `key: value`, indented with blanks"
+    private static let hint = "write settings as `key: value`, indented with spaces"
 
     /// Returns the end of a message that begins with the file's name and a colon.
     ///
@@ -14,7 +14,7 @@ enum YAMLComplaint {
         if let names = Self.twice(first) {
             return " \(names) is given twice; put all of it under the one or the other"
         }
-        if first.hasPrefix("String could not be decoded") { return " it is no text in UTF-8" }
+        if first.hasPrefix("String could not be decoded") { return " it is not UTF-8 text" }
         guard first.first?.isNumber == true else { return " \(first); \(Self.hint)" }
         let (place, what) = Self.parts(first)
         guard let what else { return "\(first); \(Self.hint)" }
@@ -24,7 +24,7 @@ enum YAMLComplaint {
         let isTab = Self.line(of: place, in: bytes).map {
             $0.drop { $0 == UInt8(ascii: " ") }.first == UInt8(ascii: "\t")
         }
-        let hint = isTab == true ? "the line begins with a tab; indent it with blanks" : Self.hint
+        let hint = isTab == true ? "the line begins with a tab; indent it with spaces" : Self.hint
         return "\(place): \(problem), \(what); \(hint)"
     }
 

@@ -71,7 +71,7 @@ extension Channel {
             // Lengths in such a head have no meaning (RFC 9110, 9.3.6). The host behind the proxy waits for the
             // client's TLS hello, so bytes that arrive already come from the proxy itself, usually a web page.
             case 200..<300 where rest.readableBytes > 0:
-                .invalid("it says \(head.status.code), then sends something of its own")
+                .invalid("it says \(head.status.code), then sends unexpected bytes")
             case 200..<300: .accepted { _ in }
             default: .refused
             }

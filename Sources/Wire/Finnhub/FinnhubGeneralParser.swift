@@ -62,7 +62,7 @@ struct FinnhubGeneralParser {
                 }
             }
         }
-        guard self.reader.isAtEnd() else { throw Malformed(reason: "bytes behind the JSON object") }
+        guard self.reader.isAtEnd() else { throw Malformed(reason: "bytes after the JSON object") }
 
         guard let type else { throw Malformed(reason: "no type") }
         if type.equals("trade") {

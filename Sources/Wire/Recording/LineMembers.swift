@@ -150,7 +150,9 @@ struct LineMembers {
             return .note(self.note)
         }
         guard let dialect = self.dialect.map({ FrameDialect(name: $0) }) ?? .finnhub else {
-            return .damaged(reason: "a frame of a dialect that this program does not know: it takes a newer tickertape")
+            return .damaged(
+                reason: "a frame of a dialect that this program does not know: a newer tickertape is needed"
+            )
         }
         frame.clear(minimumCapacity: text.raw.count)
         frame.writeWithUnsafeMutableBytes(minimumWritableBytes: text.raw.count) {

@@ -64,7 +64,7 @@ extension RecordedLine {
         }
         guard isWhole else { return RecordedLine(content: .damaged(reason: reason ?? "broken JSON object")) }
         guard reader.isAtEnd() else {
-            return RecordedLine(content: .damaged(reason: "bytes behind the JSON object"))
+            return RecordedLine(content: .damaged(reason: "bytes after the JSON object"))
         }
         let content = members.content(&frame)
         return RecordedLine(number: members.number, wall: members.wall, at: members.at, content: content)

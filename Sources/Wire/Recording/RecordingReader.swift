@@ -72,7 +72,7 @@ public struct RecordingReader: Sendable {
 
     /// Adds the next bytes of the file.
     public mutating func feed(_ bytes: ByteBuffer) {
-        precondition(!self.isFinished, "bytes behind the end of a recording")
+        precondition(!self.isFinished, "bytes after the end of a recording")
         self.pending.discardReadBytes()
         self.pending.writeImmutableBuffer(bytes)
     }

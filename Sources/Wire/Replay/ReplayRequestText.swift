@@ -19,7 +19,7 @@ package enum ReplayRequestText {
     /// - Parameter position: the replay's current position, for places relative to it.
     package static func parse(_ text: ByteBuffer, position: ReplayPosition) throws(ReplayRefusal) -> ReplayRequest {
         guard let fields = text.withUnsafeReadableBytes({ Self.fields($0) }) else {
-            throw ReplayRefusal(#"this is no request; send {"request":"pause"}"#)
+            throw ReplayRefusal(#"not a request; send {"request":"pause"}"#)
         }
         switch fields.request {
         case "pause": return .pause
@@ -49,7 +49,7 @@ package enum ReplayRequestText {
             }
             return .seek(place)
         case .some(let other):
-            throw ReplayRefusal("there is no request \"\(other.prefix(32))\"; use \(Self.known)")
+            throw ReplayRefusal("unknown request \"\(other.prefix(32))\"; use \(Self.known)")
         case nil:
             throw ReplayRefusal("`request` is missing; it is \(Self.known)")
         }

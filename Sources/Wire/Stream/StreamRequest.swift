@@ -31,7 +31,7 @@ package enum StreamRequest: Sendable, Equatable {
             case .id: "the id of a ping must not be longer than \(StreamRequest.maximumIDBytes) bytes"
             case .noSymbols: "symbols is empty; leave it out to mean everything"
             case .bars: "bars must be one of \(BarWidth.words)"
-            case .barsAlone: "bars needs a symbol, and no delivery, every or since beside it"
+            case .barsAlone: "bars needs a symbol and cannot be combined with delivery, every or since"
             }
         }
     }

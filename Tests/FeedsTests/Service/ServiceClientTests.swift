@@ -172,7 +172,7 @@ struct ServiceClientTests {
     @Test("an answer that is too large, compressed, or not HTTP is refused, and the failure names the setting")
     func garbage() async throws {
         let small = { (settings: inout ServiceSettings) in settings.maximumBytes = 1 << 20 }
-        let tooLarge = "the answer has more than 1 MiB, which no list has: check service.url"
+        let tooLarge = "the answer has more than 1 MiB, too large for a list: check service.url"
         #expect(
             try await self.failure(.send("HTTP/1.1 200 OK\r\nContent-Length: 1048577\r\n\r\n"), change: small)
                 .description == tooLarge

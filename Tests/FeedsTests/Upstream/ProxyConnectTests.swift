@@ -164,7 +164,7 @@ struct ProxyConnectTests {
         )
         #expect(
             try await self.refusal(.send("HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n<html>")).description
-                == "the answer of the proxy PROXY is not that of an HTTP proxy: it says 200, then sends something of its own"
+                == "the answer of the proxy PROXY is not that of an HTTP proxy: it says 200, then sends unexpected bytes"
         )
         #expect(
             try await self.refusal(.close).description == "the proxy PROXY closed the connection without an answer"

@@ -18,7 +18,7 @@ struct StatusTests {
         (204, "", "answered HTTP 204 instead of opening a WebSocket"),
         (302, "", "redirects (HTTP 302), which is not followed"),
         (400, "bad", "does not understand the request (HTTP 400: bad)"),
-        (404, "", "has nothing at this path (HTTP 404)"), (426, "", "wants another protocol (HTTP 426)"),
+        (404, "", "has nothing at this path (HTTP 404)"), (426, "", "requires another protocol (HTTP 426)"),
         (418, "teapot", "refused the connection (HTTP 418: teapot)"),
         (500, "", "is down (HTTP 500)"),
         (502, " \n<HTML><TITLE>502</TITLE>", "is down (HTTP 502: a page of HTML, \"502\")"),
@@ -54,7 +54,7 @@ struct StatusTests {
         )
         #expect(plain.description.contains("(HTTP 400: this port speaks TLS; use https:// or wss://)"), "\(plain)")
         let missing = self.failure(401, body: #"{"type":"token-missing","message":"m","cure":"c"}"#)
-        #expect(missing.description == "the relay wants its token (HTTP 401): set relay.token-file as for the relay")
+        #expect(missing.description == "the relay requires its token (HTTP 401): set relay.token-file as for the relay")
         let wrong = self.failure(401, body: #"{"type":"token-wrong","message":"m","cure":"c"}"#)
         #expect(wrong.description.contains("does not accept this token"))
         #expect(missing.disposition == .retry && wrong.disposition == .retry)
@@ -69,7 +69,7 @@ struct StatusTests {
         #expect(
             self.failure(403, body: page)
                 == UpstreamFailure(
-                    "the edge in front of the service refuses this program by a rule of its own (HTTP 403, Cloudflare error 1020)",
+                    "the edge in front of the service refuses this program by one of its rules (HTTP 403, Cloudflare error 1020)",
                     cause: .refusedStatus
                 )
         )

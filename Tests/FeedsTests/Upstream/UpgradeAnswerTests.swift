@@ -90,7 +90,9 @@ struct UpgradeAnswerTests {
                 }
             )
         }
-        #expect(failure == UpstreamFailure("the service's answer is no WebSocket handshake: \(words)", cause: .upgrade))
+        #expect(
+            failure == UpstreamFailure("the service's answer is not a WebSocket handshake: \(words)", cause: .upgrade)
+        )
     }
 
     @Test("a right Accept value beside a wrong one, or twice, is refused")

@@ -89,11 +89,11 @@ struct FaultTests {
     @Test("is refused with the form that would be right, or with the names that there are")
     func refused() {
         for (text, words) in [
-            ("explode", "there are hang, drop, rst"), ("", "there is no fault"), ("DROP", "there is no fault"),
+            ("explode", "the faults are hang, drop, rst"), ("", "there is no fault"), ("DROP", "there is no fault"),
             ("hang", "hang=tcp|tls|upgrade|data"), ("hang=dns", "hang=tcp|tls|upgrade|data"),
             ("status=99", "status=CODE"), ("status=101", "status=CODE"), ("status=429,retry-after=soon", "retry-after"),
-            ("status=429,retry=3", "no option \"retry\""), ("drop,now", "\"now\" is no OPTION=VALUE"),
-            ("close=1006", "may not stand in a close frame"), ("close=99999", "close=CODE"),
+            ("status=429,retry=3", "no option \"retry\""), ("drop,now", "\"now\" is not OPTION=VALUE"),
+            ("close=1006", "is not allowed in a close frame"), ("close=99999", "close=CODE"),
             ("duplicate=0", "duplicate=P"), ("duplicate=1.5", "duplicate=P"), ("duplicate=nan", "duplicate=P"),
             ("duplicate=0.5,copies=1", "copies=N"), ("reorder", "reorder=P"), ("garbage=-1", "garbage=P"),
             ("huge=1", "huge=SIZE"), ("huge=1GB", "huge=SIZE"), ("huge=99MB", "huge=SIZE"), ("slow=1kB", "slow=SIZE/s"),
@@ -103,7 +103,7 @@ struct FaultTests {
             ("drop@3-1", "neither connections"),
             ("drop@20s-10s", "neither connections"), ("drop@", "neither connections"),
             ("drop@1@2", "second time"), ("drop@1s@2s", "second time"), ("status=500@3s", "no time"),
-            ("hang=tls@3s", "no time"), ("throw-out@3s", "a time of its own"), ("drop@1,x=y", "options come before"),
+            ("hang=tls@3s", "no time"), ("throw-out@3s", "a fixed time"), ("drop@1,x=y", "options come before"),
             ("error=\"x", "quotation mark"), ("drop@9999999999999h", "neither connections"),
             ("drop@99999999999999999999", "neither connections"),
         ] {

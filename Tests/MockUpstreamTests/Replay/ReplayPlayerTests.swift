@@ -186,7 +186,7 @@ struct ReplayPlayerTests {
         bench.ask(.seek(.nextGap))
         #expect(bench.output.take() == ["4500>14400", "4"])
         let refused = #expect(throws: ReplayRefusal.self) { try bench.ask(.seek(.nextGap))?.get() }
-        #expect(refused?.description == "no gap, and no silence of 5 s, is behind this place")
+        #expect(refused?.description == "no gap and no silence of 5 s follows this place")
         #expect(bench.output.take() == [])
         bench.ask(.stepMessages(1))
         #expect(bench.output.take() == ["paused", "5"])

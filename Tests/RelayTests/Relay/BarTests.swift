@@ -85,7 +85,7 @@ struct BarTests {
             ("/v1/bars/BINANCE:BTCUSDT?size=1", "400", "there is no parameter size here"),
             ("/v1/bars/NONE", "404", "no trade of NONE has come yet"),
             ("/v1/trades/BINANCE:BTCUSDT?before=7", "400", "before must be EPOCH:SEQ, two whole numbers"),
-            ("/v1/trades/BINANCE:BTCUSDT?before=7:1", "404", "no past of the market is recorded here"),
+            ("/v1/trades/BINANCE:BTCUSDT?before=7:1", "404", "no earlier trades are recorded here"),
         ]
     )
     func refusals(path: String, status: String, words: String) async throws {

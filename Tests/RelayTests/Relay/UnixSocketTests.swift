@@ -74,7 +74,7 @@ struct UnixSocketTests {
         #expect(!FileManager.default.fileExists(atPath: path))
 
         try Data("precious".utf8).write(to: URL(fileURLWithPath: path))
-        #expect(throws: UnixSocketFile.Failure(reason: "is there already, and is no socket")) {
+        #expect(throws: UnixSocketFile.Failure(reason: "exists already, and is not a socket")) {
             try UnixSocketFile(listeningAt: path)
         }
         #expect(try Data(contentsOf: URL(fileURLWithPath: path)) == Data("precious".utf8))

@@ -177,7 +177,7 @@ struct ScreenControllerTests {
         person.receives(.reconnecting(problem: "not before 14:03:05 UTC, in 42 s: HTTP 429"))
         #expect(person.said == "not before 14:03:05 UTC, in 42 s: HTTP 429")
         person.receives(.reconnecting(problem: nil))
-        #expect(person.said == "connecting anew, as asked")
+        #expect(person.said == "reconnecting, as requested")
     }
 
     @Test("An alert begins with the selected symbol, is judged before it is set, and removed from the list")

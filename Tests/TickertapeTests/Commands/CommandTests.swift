@@ -178,7 +178,7 @@ struct CommandTests {
             try Tickertape.parseAsRoot(["serve", "f", "--fault", "explode"])
         }
         let words = Tickertape.message(for: try #require(error))
-        #expect(words.contains("there is no fault \"explode\"; there are hang, drop"), "\(words)")
+        #expect(words.contains("there is no fault \"explode\"; the faults are hang, drop"), "\(words)")
     }
 
     @Test("`record FILE` is the setting record.file")

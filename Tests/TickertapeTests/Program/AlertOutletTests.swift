@@ -50,7 +50,7 @@ struct AlertOutletTests {
             "* moves 50% in 5m"
         )
         #expect(await program.ending() == .exit(0), "\(program.errors)")
-        let reported = program.errors.split(separator: "\n").filter { $0.contains("sleeps until") }
+        let reported = program.errors.split(separator: "\n").filter { $0.contains("waits until") }
         #expect(reported.count == 1 && reported.first?.contains("BINANCE:BTCUSTD") == true, "\(program.errors)")
     }
 

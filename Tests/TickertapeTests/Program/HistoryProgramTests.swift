@@ -285,7 +285,7 @@ struct HistoryProgramTests {
         let (ending, program) = try await self.run(["history", "prune", "--older-than", "30d", "--file", path])
         #expect(ending == .exit(0))
         #expect(
-            program.output == "\(held) is still written and stays\n\(letter) is no recording and stays\n"
+            program.output == "\(held) is still written and stays\n\(letter) is not a recording and stays\n"
                 + "removed 0 bars and 1 recordings (\(header.utf8.count) bytes)\n",
             "\(program.output)"
         )

@@ -51,7 +51,9 @@ struct OutputProgramTests {
         let program = try self.start("--fields", "price,prize", "--format", "csv")
         #expect(await program.ending() == .exit(64))
         #expect(
-            program.errors.contains("\"prize\", which is no field; did you mean price? There are: symbol, price,"),
+            program.errors.contains(
+                "\"prize\", which is not a field; did you mean price? The fields are: symbol, price,"
+            ),
             "\(program.errors)"
         )
         let variable = try self.start("--relay", "off", environment: ["TICKERTAPE_DISPLAY_FIELDS": "x"])

@@ -44,7 +44,10 @@ struct PlaceProgramTests {
             )
         }
         let seconds = try await self.run(always + ["--from", "90"])
-        #expect(seconds.status == .exit(64) && seconds.errors.contains("\"90\" is no place: 90s,"), "\(seconds.errors)")
+        #expect(
+            seconds.status == .exit(64) && seconds.errors.contains("\"90\" is not a place: 90s,"),
+            "\(seconds.errors)"
+        )
     }
 
     @Test("a replay of a symbol that is not recorded is refused with those that are", arguments: [[], ["--hash"]])
@@ -101,7 +104,7 @@ struct PlaceProgramTests {
         let beyond = try await ask("14:30:00")
         #expect(
             beyond
-                == #"{"error":"nothing of the recording is at this start; it is from 1767225600447 to 1767225779968, in ms since 1970"}"#
+                == #"{"error":"the recording has nothing at this start; it runs from 1767225600447 to 1767225779968, in ms since 1970"}"#
         )
         let nonsense = try await ask("noon")
         #expect(nonsense.contains("start must be 90s"), "\(nonsense)")

@@ -93,7 +93,7 @@ struct RelayTLSProgramTests {
         }
 
         let again = try await self.output(RunningProgram.tickertape, ["cert", "--out", folder.path])
-        #expect(again.ending == .exit(1) && again.text.contains("is there already"), "\(again)")
+        #expect(again.ending == .exit(1) && again.text.contains("exists already"), "\(again)")
         #expect(try CertificateFacts(certificatePEM: folder.read("certificate.pem")) == facts)
         _ = try await self.makePair(in: folder, "--force")
         #expect(try CertificateFacts(certificatePEM: folder.read("certificate.pem")) != facts)
@@ -250,8 +250,8 @@ struct RelayTLSProgramTests {
         _ = try await self.makePair(in: folder)
         let certificate = "relay.certificate-file=\(folder.path)/certificate.pem"
         for (settings, status, words) in [
-            ([certificate], Int32(64), "is of no use without relay.key-file"),
-            (["relay.key-file=\(folder.path)/key.pem"], 64, "is of no use without relay.certificate-file"),
+            ([certificate], Int32(64), "has no effect without relay.key-file"),
+            (["relay.key-file=\(folder.path)/key.pem"], 64, "has no effect without relay.certificate-file"),
             ([certificate, "relay.key-file=/nowhere/key.pem"], 78, "/nowhere/key.pem: No such file or directory: "),
             ([certificate, "relay.key-file=\(folder.path)/certificate.pem"], 78, "no private key in it"),
         ] {

@@ -104,7 +104,7 @@ struct ServiceTests {
             ["-c", "LISTEN_PID=$$ LISTEN_FDS=1 exec '\(RunningProgram.tickertape)' --quiet 3</dev/null"]
         )
         #expect(await shell.ending() == .exit(78))
-        #expect(shell.errors.contains("is no stream socket"), "\(shell.errors)")
+        #expect(shell.errors.contains("is not a stream socket"), "\(shell.errors)")
     }
 
     @Test("a passed socket that other machines can reach needs a token, and is warned about, as an address is")
@@ -121,7 +121,7 @@ struct ServiceTests {
         let program = ["-c", script, RunningProgram.tickertape, "--quiet"]
         let refused = try RunningProgram(RunningProgram.python, program)
         #expect(await refused.ending() == .exit(78), "\(refused.errors)")
-        #expect(refused.errors.contains("can not listen on 0.0.0.0 without a token"), "\(refused.errors)")
+        #expect(refused.errors.contains("cannot listen on 0.0.0.0 without a token"), "\(refused.errors)")
 
         let folder = try TemporaryFolder()
         defer { folder.remove() }

@@ -53,7 +53,7 @@ struct TLSProgramTests {
         try await self.withProgram(["tls.crl-file=\(list)"]) { program, server in
             #expect(
                 await program.printsError(
-                    of: "certificate refused: it was revoked, says the CRL: do not trust this service until"
+                    of: "certificate refused: revoked (CRL): do not trust this service until"
                 )
             )
             _ = try folder.write(RevocationListTemplate().sign(by: Certificates.authority), to: "crl.pem")
@@ -80,7 +80,7 @@ struct TLSProgramTests {
         try await self.withProgram(["tls.ocsp=required"]) { program, _ in
             #expect(
                 await program.printsError(
-                    of: "certificate refused: no OCSP answer is stapled to it: tls.ocsp: stapled does without"
+                    of: "certificate refused: no OCSP answer is stapled to it: tls.ocsp: stapled works without it"
                 )
             )
         }

@@ -18,14 +18,16 @@ struct DisplayContradictionTests {
         arguments: [
             (
                 ["--once", "--quiet"],
-                "display.once (true, from --once) cannot be obeyed with display.quiet (true, from --quiet)", "leave one"
+                "display.once (true, from --once) cannot be combined with display.quiet (true, from --quiet)",
+                "leave one"
             ),
             (
-                ["--once", "--format", "tui"], "display.once (true, from --once) cannot be obeyed with display.format",
+                ["--once", "--format", "tui"],
+                "display.once (true, from --once) cannot be combined with display.format",
                 "plain, json"
             ),
             (
-                ["--quiet", "--format", "json"], "display.format (json, from --format) cannot be obeyed with",
+                ["--quiet", "--format", "json"], "display.format (json, from --format) cannot be combined with",
                 "leave one"
             ),
             (
@@ -34,12 +36,12 @@ struct DisplayContradictionTests {
             ),
             (
                 ["--fields", "price", "--format", "waybar"],
-                "display.fields ([price], from --fields) cannot be obeyed with display.format (waybar, from --format)",
+                "display.fields ([price], from --fields) cannot be combined with display.format (waybar, from --format)",
                 "--format plain"
             ),
             (
                 ["--once-within", "5s"],
-                "display.once-within (5s, from --once-within) is of no use with display.once (false", "add --once"
+                "display.once-within (5s, from --once-within) has no effect with display.once (false", "add --once"
             ),
         ]
     )

@@ -100,7 +100,7 @@ struct ProxyTests {
             ("ftp://s3cr3t@a", "not a proxy's address"), ("http://", "no valid host"), ("http://a:0", "no valid port"),
             ("http://a:66000", "no valid port"), ("http://a:b:s3cr3t", "no valid port"),
             ("http://s3 cr3t@a", "characters"),
-            ("http://a/s3cr3t", "behind its port"), ("http://a?s3cr3t", "behind its port"),
+            ("http://a/s3cr3t", "after its port"), ("http://a?s3cr3t", "after its port"),
             ("http://s3cr3t%@a", "%XX"), ("http://s3cr3t%4g@a", "%XX"), ("http://s3cr3t%0d%0aX@a", "%XX"),
             ("http://s3cr3t%3a@a", "%XX"), ("http://s3cr3t%ff@a", "%XX"), ("http://s3cr3t%+1@a", "%XX"),
             ("http://[::1", "no valid host"), ("s3cr3t@", "no valid host"),

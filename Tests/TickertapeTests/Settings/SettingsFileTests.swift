@@ -127,7 +127,7 @@ struct SettingsFileTests {
         "invalid YAML is reported with the problem and a hint, and without the text at its position",
         arguments: [
             ("relay:\n\tlisten: off", "config.yaml:2:1: found character that cannot start any token, while scanning"),
-            ("relay:\n\tlisten: off", "; the line begins with a tab; indent it with blanks"),
+            ("relay:\n\tlisten: off", "; the line begins with a tab; indent it with spaces"),
             ("a: 1\nslower: [[", ": did not find expected node content, while parsing a flow node"),
             ("relay:\n  listen: off\nrelay:\n  max-clients: 1", "config.yaml: 'relay' is given twice; put all of it"),
         ]
@@ -145,7 +145,7 @@ struct SettingsFileTests {
         let bytes: [UInt8] = [0x61, 0x3a, 0x20, 0xff, 0xfe, 0x00, 0x80, 0x0a]
         #expect(write(descriptor, bytes, bytes.count) == bytes.count)
         close(descriptor)
-        #expect(self.message { try self.load(path: path) }.hasSuffix("binary.yaml: it is no text in UTF-8"))
+        #expect(self.message { try self.load(path: path) }.hasSuffix("binary.yaml: it is not UTF-8 text"))
     }
 
     @Test("a named file must exist; the usual ones need not")

@@ -177,7 +177,7 @@ struct SettingsLayersTests {
     @Test(
         "a variable that resembles the key's, or begins like a file's, is refused with the right name",
         arguments: [
-            ("TICKERTAPE_TOKEN", "the key is FINNHUB_TOKEN, or stands in the file that TICKERTAPE_TOKEN_FILE names"),
+            ("TICKERTAPE_TOKEN", "the key is FINNHUB_TOKEN, or is in the file that TICKERTAPE_TOKEN_FILE names"),
             ("TICKERTAPE_RELAY_TOKEN", "did you mean TICKERTAPE_RELAY_TOKEN_FILE?"),
         ]
     )
@@ -258,17 +258,17 @@ struct SettingsLayersTests {
         let file = "\(self.folder.path)/config.yaml"
         #expect(
             lists.message
-                == "tls.crl-file (/crl.pem, from \(file)) cannot be obeyed with tls.verify (false, from \(file))"
+                == "tls.crl-file (/crl.pem, from \(file)) cannot be combined with tls.verify (false, from \(file))"
         )
         let answers = self.failure { try self.load("tls:\n  verify: false\n  ocsp: required") }
         #expect(
             answers.message
-                == "tls.ocsp (required, from \(file)) cannot be obeyed with tls.verify (false, from \(file))"
+                == "tls.ocsp (required, from \(file)) cannot be combined with tls.verify (false, from \(file))"
         )
         let pin = "sha256/47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU="
         let loaded = try self.load("tls:\n  verify: false\n  pin: [\(pin)]")
         #expect(loaded.settings.dial.tls.pins.map { "\($0)" } == [pin])
-        #expect(loaded.warnings.first?.contains("not checked but for its public key") == true, "\(loaded.warnings)")
+        #expect(loaded.warnings.first?.contains("not checked except its public key") == true, "\(loaded.warnings)")
     }
 
     @Test("an invalid pin is repeated, with the right form")

@@ -11,7 +11,7 @@ extension Fault {
 
     /// All faults by name, in the order in which a connection meets them.
     package static let manual: [Manual] = [
-        Manual("hang", "hang=tcp|tls|upgrade|data", "comes as far as that and then says nothing, not even a ping"),
+        Manual("hang", "hang=tcp|tls|upgrade|data", "opens as far as that, then sends nothing, not even a ping"),
         Manual(
             "drop",
             "drop[=tcp|tls|upgrade|data]",
@@ -24,12 +24,12 @@ extension Fault {
         Manual("close", "close=CODE[,reason=TEXT]", "closes the WebSocket"),
         Manual("throw-out", "throw-out", "drops within a second of the open, as when the key is used elsewhere"),
         Manual("cut-frame", "cut-frame", "ends TCP in the middle of a frame"),
-        Manual("half-open", "half-open", "sends and takes nothing any more, and never ends TCP"),
+        Manual("half-open", "half-open", "sends and reads nothing any more, and never ends TCP"),
         Manual("stall", "stall[=SYMBOL]", "withholds trades (of that symbol); pings go on"),
         Manual("duplicate", "duplicate=P[,copies=N]", "sends a frame of trades twice (N times)"),
-        Manual("reorder", "reorder=P", "sends a frame of trades behind the next one"),
-        Manual("garbage", "garbage=P", "sends a text that is no message before a frame of trades"),
-        Manual("broken-frame", "broken-frame", "sends bytes that are no WebSocket frame"),
+        Manual("reorder", "reorder=P", "sends a frame of trades after the next one"),
+        Manual("garbage", "garbage=P", "sends a text that is not a message before a frame of trades"),
+        Manual("broken-frame", "broken-frame", "sends bytes that are not a WebSocket frame"),
         Manual("huge", "huge=SIZE", "sends a message of that size (up to 16MB)"),
         Manual("error", "error=TEXT", "sends an error of the service"),
         Manual("slow", "slow=SIZE/s", "carries no more than that"),
@@ -42,7 +42,7 @@ extension Fault {
         var parts = try FaultText(text)
         guard let manual = Self.manual.first(where: { $0.name == parts.name }) else {
             let names = Self.manual.map(\.name).joined(separator: ", ")
-            throw FaultSyntaxError("there is no fault \"\(parts.name)\"; there are \(names)")
+            throw FaultSyntaxError("there is no fault \"\(parts.name)\"; the faults are \(names)")
         }
         self.init(try Self.kind(&parts, manual))
         if let option = parts.options.first {
@@ -52,12 +52,14 @@ extension Fault {
         // The service was seen to close a key's second connection within this time, not always after the same time.
         if parts.name == "throw-out" {
             guard self.window == nil else {
-                throw FaultSyntaxError("throw-out has a time of its own, the first second")
+                throw FaultSyntaxError("throw-out has a fixed time, the first second")
             }
             self.window = Window(from: 0, to: 1_000_000_000)
         }
         if self.nature == .opening, self.window != nil {
-            throw FaultSyntaxError("\(parts.name) here comes before the open, so it has connections (@1-3) but no time")
+            throw FaultSyntaxError(
+                "\(parts.name) here happens before the open, so it has connections (@1-3) but no time"
+            )
         }
     }
 
@@ -84,7 +86,7 @@ extension Fault {
         case "close":
             let code = try needed(value.flatMap { FaultNumber.count($0, within: 1_000...4_999) })
             guard WebSocketCloseCode(rawValue: UInt16(code)).mayBeSent else {
-                throw FaultSyntaxError("\(code) may not stand in a close frame; 1000, 1001, 1011 or 4000 may")
+                throw FaultSyntaxError("\(code) is not allowed in a close frame; 1000, 1001, 1011 and 4000 are")
             }
             return .close(code: UInt16(code), reason: parts.take("reason") ?? "")
         case "throw-out": return try without(.cut(.data, isReset: false))

@@ -34,11 +34,11 @@ struct FaultText {
                 self.whens.append(part.text)
             } else if !self.whens.isEmpty {
                 throw FaultSyntaxError(
-                    "\",\(part.text)\" stands behind a time or a connection; options come before them"
+                    "\",\(part.text)\" comes after a time or a connection; options come before them"
                 )
             } else {
                 let (name, value) = Self.pair(part.text)
-                guard let value else { throw FaultSyntaxError("\"\(part.text)\" is no OPTION=VALUE") }
+                guard let value else { throw FaultSyntaxError("\"\(part.text)\" is not OPTION=VALUE") }
                 self.options.append((name, value))
             }
         }

@@ -16,7 +16,7 @@ struct CertCommand: AsyncParsableCommand {
             """
     )
 
-    @Option(help: ArgumentHelp("The folder to write to; it must be there.", valueName: "dir"), completion: .directory)
+    @Option(help: ArgumentHelp("The folder to write to; it must exist.", valueName: "dir"), completion: .directory)
     var out = "."
 
     @Option(
@@ -25,10 +25,10 @@ struct CertCommand: AsyncParsableCommand {
     )
     var names: [String] = []
 
-    @Option(help: ArgumentHelp("How long it is valid; clients of Apple's refuse more than 825 days.", valueName: "n"))
+    @Option(help: ArgumentHelp("How long it is valid; Apple's clients refuse more than 825 days.", valueName: "n"))
     var days = 365
 
-    @Flag(help: "Replace files that are there.")
+    @Flag(help: "Replace existing files.")
     var force = false
 
     func validate() throws {

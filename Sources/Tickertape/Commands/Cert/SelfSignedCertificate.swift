@@ -54,7 +54,7 @@ struct SelfSignedCertificate {
         if !replaces {
             for path in [files.certificate, files.key] where access(path, F_OK) == 0 {
                 throw OperatorError(
-                    "\(path) is there already; choose another --out, or replace both with --force",
+                    "\(path) exists already; choose another --out, or replace both with --force",
                     status: .failure
                 )
             }
@@ -94,7 +94,7 @@ struct SelfSignedCertificate {
             "    key-file: \(key)",
         ] + self.linesForOthers + [
             "",
-            "Clients must trust \(certificate), which is no secret:",
+            "Clients must trust \(certificate), which is not secret:",
             "  tickertape watch wss://\(host):8080 --ca-file \(certificate)\(token.watch)",
             "  curl --cacert \(certificate)\(token.curl) https://\(host):8080/v1/snapshot",
             "  Python (websocket-client): run_forever(sslopt={\"ca_certs\": \"\(certificate)\"})",

@@ -11,8 +11,8 @@ struct ExportCommand: AsyncParsableCommand {
         abstract: "Write the trades or bars of recordings as CSV or JSON lines.",
         discussion: """
             Prices and sizes are exact. `time` and `start` are the exchange's clock in milliseconds since 1970, `received` is \
-            this machine's in microseconds. Bars that a gap touches are marked incomplete, and where nothing was traded there \
-            is none. Files are read in the order in which they are given, each with those in which it goes on, and for bars in the order \
+            this machine's in microseconds. Bars that a gap touches are marked incomplete; a span without a trade has no \
+            bar. Files are read in the order in which they are given, each with those in which it goes on, and for bars in the order \
             of their times; `--from` and `--to` are as for `replay --from`, in the first that is given.
 
             EXAMPLES:

@@ -32,7 +32,7 @@ extension RecordingExport.Report {
         }
         if self.unnamed > 0 {
             let rows = SystemErrorText.count(self.unnamed, "row has", "rows have")
-            warnings.append("warning: \(rows) neither epoch nor number: the line that tells them is damaged")
+            warnings.append("warning: \(rows) neither epoch nor number: the line that holds them is damaged")
         }
         if self.late > 0 {
             let trades = SystemErrorText.count(

@@ -5,7 +5,7 @@ import NIOCore
 struct HistoryCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "history",
-        abstract: "Say what is kept of earlier runs, or remove what is old.",
+        abstract: "Show what is kept of earlier runs, or remove what is old.",
         discussion: """
             While recording, bars and an index of the recordings are kept in tickertape-history.sqlite beside them \
             (history.file). Both commands may be used while a program records.
@@ -42,7 +42,7 @@ struct HistoryPlaceOptions: ParsableArguments {
 struct HistoryInfoCommand: SettingsCommand {
     static let configuration = CommandConfiguration(
         commandName: "info",
-        abstract: "Say how much is kept, and since when."
+        abstract: "Show how much is kept, and since when."
     )
 
     @OptionGroup var place: HistoryPlaceOptions
@@ -65,7 +65,7 @@ struct HistoryInfoCommand: SettingsCommand {
 struct HistoryPruneCommand: SettingsCommand {
     static let configuration = CommandConfiguration(
         commandName: "prune",
-        abstract: "Remove bars and recordings that are older than so long.",
+        abstract: "Remove bars and recordings that are older than this.",
         discussion: """
             Deletes recording files whose last frame is older, and the bars that ended before. A recording that a program \
             still writes is never deleted.
@@ -86,7 +86,7 @@ struct HistoryPruneCommand: SettingsCommand {
     )
     var age: Int64
 
-    @Flag(name: .customLong("keep-recordings"), help: "Delete no recording, only bars.")
+    @Flag(name: .customLong("keep-recordings"), help: "Delete only bars, no recording.")
     var keepsRecordings = false
 
     var groups: [any SettingFlags] { [self.common] }

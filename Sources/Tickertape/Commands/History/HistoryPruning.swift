@@ -38,7 +38,7 @@ struct HistoryPruning {
                     bytes += size
                     gone.append(segment.path)
                 case .missing: gone.append(segment.path)
-                case .foreign: lines.append("\(path) is no recording and stays")
+                case .foreign: lines.append("\(path) is not a recording and stays")
                 case .inUse: lines.append("\(path) is still written and stays")
                 case .failed(let reason): lines.append("\(path) cannot be deleted: \(reason)")
                 }

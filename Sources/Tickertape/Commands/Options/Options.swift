@@ -63,7 +63,7 @@ struct CommonOptions: ParsableArguments, SettingFlags {
 
     private static func takeApart(_ text: String) -> Result<(Setting, String), ValidationError> {
         guard let equals = text.firstIndex(of: "=") else {
-            return .failure(ValidationError("--set wants KEY=VALUE, for example --set upstream.ping-interval=30s"))
+            return .failure(ValidationError("--set needs KEY=VALUE, for example --set upstream.ping-interval=30s"))
         }
         let key = text[..<equals].trimmingBlanks()
         guard let setting = Setting.named(key) else {

@@ -29,7 +29,7 @@ struct NewRecordingOptions: ParsableArguments {
             }
             if result.losses > 0 {
                 Console.print(
-                    "something is missing at \(SystemErrorText.count(result.losses, "place")), which it tells"
+                    "something is missing at \(SystemErrorText.count(result.losses, "place")); the new file records it"
                 )
             }
             if result.duplicates > 0 {

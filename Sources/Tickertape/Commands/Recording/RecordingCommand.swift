@@ -31,8 +31,8 @@ struct RecordingVerifyCommand: AsyncParsableCommand {
         commandName: "verify",
         abstract: "Check every line of recordings.",
         discussion: """
-            A torn line at the end is what a crash leaves: it is told with its place, and is no damage. Of several files of \
-            one run those that are missing between them are told as well. Exit status 0 when nothing is damaged or missing, \
+            A torn line at the end is what a crash leaves: its place is reported, and it does not count as damage. Of several files of \
+            one run, those that are missing between them are reported too. Exit status 0 when nothing is damaged or missing, \
             else 1.
             """
     )
@@ -47,7 +47,7 @@ struct RecordingVerifyCommand: AsyncParsableCommand {
 struct RecordingInfoCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "info",
-        abstract: "Say what recordings hold: times, counts, gaps, trades of each symbol."
+        abstract: "Show what recordings hold: times, counts, gaps, trades of each symbol."
     )
 
     @OptionGroup var options: RecordingFilesOptions
@@ -60,7 +60,7 @@ struct RecordingInfoCommand: AsyncParsableCommand {
 struct RecordingRepairCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "repair",
-        abstract: "Write all that can be read of a damaged recording to a new file, which tells what is missing."
+        abstract: "Write all that can be read of a damaged recording to a new file, which records what is missing."
     )
 
     @Argument(help: ArgumentHelp("The recording.", valueName: "file"), completion: .file())
@@ -91,7 +91,7 @@ struct RecordingCutCommand: AsyncParsableCommand {
 
     @Option(help: ArgumentHelp("The first moment.", valueName: "time"), transform: RecordingPlace.read)
     var from: RecordingPlace?
-    @Option(help: ArgumentHelp("The moment behind the last.", valueName: "time"), transform: RecordingPlace.read)
+    @Option(help: ArgumentHelp("The moment after the last.", valueName: "time"), transform: RecordingPlace.read)
     var to: RecordingPlace?
     @Option(
         name: .customLong("symbol"),
@@ -144,14 +144,14 @@ struct RecordingMergeCommand: AsyncParsableCommand {
     )
 
     @Argument(
-        help: ArgumentHelp("The recordings, and behind them the new file.", valueName: "file"),
+        help: ArgumentHelp("The recordings, then the new file.", valueName: "file"),
         completion: .file()
     )
     var files: [String]
     @OptionGroup var options: NewRecordingOptions
 
     func validate() throws {
-        guard self.files.count >= 2 else { throw ValidationError("Name the recordings, and behind them the new file.") }
+        guard self.files.count >= 2 else { throw ValidationError("Name the recordings, then the new file.") }
     }
 
     mutating func run() async throws {

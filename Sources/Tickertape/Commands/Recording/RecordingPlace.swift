@@ -15,7 +15,7 @@ struct RecordingPlace: Sendable, Equatable {
     /// Parses a flag's value.
     @Sendable static func read(_ text: String) throws -> RecordingPlace {
         guard let place = RecordingPlace(text) else {
-            throw ValidationError("\"\(text)\" is no time in a recording: write \(Self.forms).")
+            throw ValidationError("\"\(text)\" is not a time in a recording: write \(Self.forms).")
         }
         return place
     }
@@ -45,7 +45,7 @@ struct RecordingPlace: Sendable, Equatable {
         case .percent(let percent):
             let length = bounds.upperBound - bounds.lowerBound
             return span.moment(Self.sum(bounds.lowerBound, ReplayPlace.part(percent, of: length)))
-        case .nextGap, nil: throw RecordingFailure("\(self.text) is no time in \(path)")
+        case .nextGap, nil: throw RecordingFailure("\(self.text) is not a time in \(path)")
         }
     }
 

@@ -88,7 +88,7 @@ final class HistoryHarness: TapeReader {
         }
         let report = await self.historyRecorder.finish()
         guard report.lost == 0 else {
-            throw OperatorError("\(report.lost) trades found no room in \(self.folder)", status: .failure)
+            throw OperatorError("\(report.lost) trades were dropped in \(self.folder)", status: .failure)
         }
         return output.finish()
     }

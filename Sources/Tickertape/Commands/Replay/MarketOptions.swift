@@ -30,13 +30,16 @@ struct TempoOptions: ParsableArguments {
     var rate: Double?
 
     @Option(
-        help: ArgumentHelp("So many times as large moves of the price.", valueName: "x"),
+        help: ArgumentHelp("Multiply the price's moves by this.", valueName: "x"),
         transform: { try Self.number($0, in: 0...100) }
     )
     var volatility: Double = 1
 
     @Option(
-        help: ArgumentHelp("So many trades in one millisecond, so often: 2000@30s.", valueName: "trades@interval"),
+        help: ArgumentHelp(
+            "That many trades within one millisecond, at that interval: 2000@30s.",
+            valueName: "trades@interval"
+        ),
         transform: Self.burst
     )
     var burst: SimulatedTempo.Burst?
@@ -48,13 +51,16 @@ struct TempoOptions: ParsableArguments {
     var repeats: Double = 0
 
     @Option(
-        help: ArgumentHelp("The connection breaks for so long, so often: 5s@1m.", valueName: "length@interval"),
+        help: ArgumentHelp(
+            "Break the connection for that long, at that interval: 5s@1m.",
+            valueName: "length@interval"
+        ),
         transform: Self.gap
     )
     var gap: Gap?
 
     @Option(
-        help: ArgumentHelp("End after so long (default: never).", valueName: "duration"),
+        help: ArgumentHelp("End after this time (default: never).", valueName: "duration"),
         transform: { try Self.span($0, in: .milliseconds(1)...(.hours(24 * 365))) }
     )
     var duration: TimeAmount?
@@ -86,7 +92,7 @@ struct TempoOptions: ParsableArguments {
 
     @Sendable private static func number(_ text: String, in range: ClosedRange<Double>) throws -> Double {
         guard let number = Double(text), range.contains(number) else {
-            throw ValidationError("\"\(text)\" is no number from \(range.lowerBound) to \(range.upperBound)")
+            throw ValidationError("\"\(text)\" is not a number from \(range.lowerBound) to \(range.upperBound)")
         }
         return number
     }
@@ -101,14 +107,14 @@ struct TempoOptions: ParsableArguments {
 
     @Sendable private static func parts(_ text: String) throws -> (String, String) {
         let parts = text.split(separator: "@", omittingEmptySubsequences: false)
-        guard parts.count == 2 else { throw ValidationError("\"\(text)\" says not how often: what@interval") }
+        guard parts.count == 2 else { throw ValidationError("\"\(text)\" does not say how often: write what@interval") }
         return (String(parts[0]), String(parts[1]))
     }
 
     @Sendable private static func burst(_ text: String) throws -> SimulatedTempo.Burst {
         let (trades, interval) = try Self.parts(text)
         guard let count = Int(trades), (1...100_000).contains(count) else {
-            throw ValidationError("\"\(trades)\" is no number of trades from 1 to 100000")
+            throw ValidationError("\"\(trades)\" is not a number of trades from 1 to 100000")
         }
         let often = try Self.span(interval, in: .milliseconds(10)...(.hours(24)))
         return SimulatedTempo.Burst(trades: count, interval: Int(often.nanoseconds / 1_000_000))

@@ -9,7 +9,7 @@ import Wire
 struct PaceOptions: ParsableArguments {
     @Option(
         name: .customLong("speed"),
-        help: ArgumentHelp("So many times the recording's pace, 0.01 to 10000, or max.", valueName: "n|max")
+        help: ArgumentHelp("The speed, as a multiple of the recording's: 0.01 to 10000, or max.", valueName: "n|max")
     )
     var speed = ReplaySpeed.recorded
 
@@ -19,12 +19,12 @@ struct PaceOptions: ParsableArguments {
     @Option(help: ArgumentHelp("End at this place of the recording.", valueName: "place"), transform: Self.place)
     var to: String?
 
-    @Flag(name: .customLong("loop"), help: "Begin anew at the end.")
+    @Flag(name: .customLong("loop"), help: "Start again at the end.")
     var loops = false
 
     @Option(
         name: .customLong("skip-idle"),
-        help: ArgumentHelp("Wait only so long where the recording is silent for longer.", valueName: "duration"),
+        help: ArgumentHelp("Shorten each longer silence of the recording to this.", valueName: "duration"),
         transform: Self.silence
     )
     var skipIdle: TimeAmount?
@@ -68,7 +68,7 @@ struct PaceOptions: ParsableArguments {
         guard let place = ReplayPlaceText.parse(text, start: 0, at: 0), place != .nextGap,
             !"+-".contains(text.prefix(1))
         else {
-            throw ValidationError("\"\(text)\" is no place: 90s, 50%, 14:30:00 or 2026-01-01T14:30:00Z")
+            throw ValidationError("\"\(text)\" is not a place: 90s, 50%, 14:30:00 or 2026-01-01T14:30:00Z")
         }
         return text
     }

@@ -12,7 +12,7 @@ struct ReplayCommand: SettingsCommand {
         abstract: "Show and relay a recording as if it came from the market.",
         discussion: """
             The recording is served by a stand-in Finnhub inside the program, over real TLS and a real WebSocket, so \
-            everything behind it works as it does live. No key is needed.
+            everything else works as it does live. No key is needed.
 
             EXAMPLES:
               tickertape replay btc.jsonl
@@ -43,7 +43,7 @@ struct ReplayCommand: SettingsCommand {
         name: .customLong("hash"),
         help: ArgumentHelp(
             "Print a SHA-256 of what each output would say, on virtual time; with --format json as one object.",
-            discussion: "No other setting makes a difference to it but --symbol, --from, --to and --alert."
+            discussion: "Only --symbol, --from, --to and --alert change the result."
         )
     )
     var hashes = false

@@ -15,7 +15,7 @@ struct ServeCommand: SettingsCommand {
         abstract: "Serve a recording as a stand-in Finnhub, for testing other clients.",
         discussion: """
             Each client gets the recording from its start, or from the place that it names (&start=50%25), over TLS with a certificate for the host of --listen, made \
-            at the start by a CA of its own. Give your client that CA's certificate with --ca-out.
+            at the start by a CA made for this run. Give your client that CA's certificate with --ca-out.
 
             EXAMPLES:
               tickertape serve btc.jsonl --ca-out ca.pem
@@ -26,9 +26,9 @@ struct ServeCommand: SettingsCommand {
 
             FAULTS: --fault FAULT[@WHEN]..., as often as you like. WHEN is connections, counted from 1 (@1, @1-3, @2-), \
             or a time after the WebSocket opened (@10s, @10s-20s), or one of each (@2@10s); without it, every \
-            connection, and at once. What happens at a moment happens at a moment that --seed picks within a span; what \
-            lasts lasts for that span. P is a probability per frame of trades. A value with a comma or an @ of its own \
-            stands in double quotes.
+            connection, and at once. A fault of one moment happens at a moment of the span that --seed picks; one that \
+            lasts does so for the whole span. P is a probability per frame of trades. A value that contains a comma or an @ \
+            needs double quotes.
             \(Fault.manual.map { "  \($0.form)\n      \($0.meaning)" }.joined(separator: "\n"))
             """
     )
@@ -80,7 +80,7 @@ struct ServeCommand: SettingsCommand {
 
     @Option(
         name: .customLong("fault"),
-        help: ArgumentHelp("What goes wrong, and when; see FAULTS. May be given often.", valueName: "fault"),
+        help: ArgumentHelp("What goes wrong, and when; see FAULTS. May be given several times.", valueName: "fault"),
         transform: Self.fault
     )
     var faults: [Fault] = []
@@ -89,13 +89,13 @@ struct ServeCommand: SettingsCommand {
     var seed: UInt64 = 1
 
     @Option(
-        help: ArgumentHelp("Send everything so much later (default: 0).", valueName: "duration"),
+        help: ArgumentHelp("Delay everything by this time (default: 0).", valueName: "duration"),
         transform: Self.delay
     )
     var latency = TimeAmount.zero
 
     @Option(
-        help: ArgumentHelp("And by chance up to so much later still, in order (default: 0).", valueName: "duration"),
+        help: ArgumentHelp("Add a random delay up to this, in order (default: 0).", valueName: "duration"),
         transform: Self.delay
     )
     var jitter = TimeAmount.zero

@@ -33,7 +33,7 @@ struct SimulateCommand: SettingsCommand {
 
     @Option(
         name: .customLong("speed"),
-        help: ArgumentHelp("So many times the market's pace, 0.01 to 10000, or max.", valueName: "n|max")
+        help: ArgumentHelp("The speed, as a multiple of the market's: 0.01 to 10000, or max.", valueName: "n|max")
     )
     var speed = ReplaySpeed.recorded
 
@@ -58,7 +58,7 @@ struct SimulateCommand: SettingsCommand {
 
     func validate() throws {
         if self.write != nil, self.market.tempo.duration == nil {
-            throw ValidationError("--write needs --duration: a market has no end of its own.")
+            throw ValidationError("--write needs --duration: a market does not end by itself.")
         }
     }
 

@@ -31,7 +31,7 @@ struct ServiceLookup: Sendable {
         self.headlines = Headlines(client, wallClock: WallClock.now)
         self.warning =
             settings.dial.tls.verification == .full || client == nil
-            ? nil : "the certificate of the service is not checked (tls.verify), so anybody could have sent this"
+            ? nil : "the certificate of the service is not checked (tls.verify), so any server could have sent this"
         if let client, recording == nil {
             let folder = settings.state.cache.path(orAuto: environment.cacheFolder)
             let address = settings.service.address
