@@ -1,3 +1,5 @@
+import HTTP
+
 /// The address of a webhook: an `https` or `http` URL. Such URLs are secrets, so no description shows any part of it.
 package struct WebhookAddress: Sendable, Equatable, CustomStringConvertible, CustomDebugStringConvertible,
     CustomReflectable
@@ -82,7 +84,7 @@ package struct WebhookAddress: Sendable, Equatable, CustomStringConvertible, Cus
     }
 
     /// Whether the host is this machine.
-    package var isLoopback: Bool { self.host == "localhost" || self.host == "::1" || self.host.hasPrefix("127.") }
+    package var isLoopback: Bool { LoopbackHost.contains(self.host) }
 
     package var description: String { "<redacted>" }
     package var debugDescription: String { "<redacted>" }

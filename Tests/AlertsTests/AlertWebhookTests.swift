@@ -168,6 +168,7 @@ struct AlertWebhookTests {
         let six = try #require(WebhookAddress("http://[::1]:8080?x"))
         #expect(six.host == "::1" && six.port == 8_080 && six.target == "/?x" && six.authority == "[::1]:8080")
         #expect(six.isLoopback && !slack.isLoopback)
+        #expect(WebhookAddress("http://127.hooks.example.com/")?.isLoopback == false)
         for bad in [
             "", "ftp://x", "https://", "https:///x", "https://user:pass@host/", "https://host:0/", "https://host:99999",
             "https://host:/", "https://ho st/", "https://host/\r\nX: y", "https://höst/", "https://[::1",

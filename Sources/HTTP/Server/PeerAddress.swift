@@ -13,7 +13,7 @@ package enum PeerAddress: Hashable {
             self = .here
             return
         }
-        if Self.isLoopback(text) || text == local.flatMap(Self.text) {
+        if LoopbackHost.contains(text) || text == local.flatMap(Self.text) {
             self = .here
             return
         }
@@ -39,7 +39,4 @@ package enum PeerAddress: Hashable {
         let mapped = "::ffff:"
         return text.hasPrefix(mapped) && text.contains(".") ? String(text.dropFirst(mapped.count)) : text
     }
-
-    /// Whether an address in the system's text form is a loopback address.
-    package static func isLoopback(_ text: String) -> Bool { text == "::1" || text.hasPrefix("127.") }
 }

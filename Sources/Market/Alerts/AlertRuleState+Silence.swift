@@ -63,19 +63,14 @@ extension AlertRuleState {
     mutating func clockWasSet(to now: Int64) {
         guard let silence = self.silence, let last = silence.last, last > now else { return }
         self.silence?.last = now
-        if !silence.isSilent { self.silence?.nextCheck = Self.sum(now, silence.limit) }
+        if !silence.isSilent { self.silence?.nextCheck = now.addingCapped(silence.limit) }
     }
 
     private mutating func hear(at clock: Int64) {
         guard let limit = self.silence?.limit else { return }
         self.silence?.last = clock
         self.silence?.isSilent = false
-        self.silence?.nextCheck = self.gate.isDone ? .max : Self.sum(clock, limit)
-    }
-
-    private static func sum(_ one: Int64, _ other: Int64) -> Int64 {
-        let (sum, overflow) = one.addingReportingOverflow(other)
-        return overflow ? .max : sum
+        self.silence?.nextCheck = self.gate.isDone ? .max : clock.addingCapped(limit)
     }
 
     /// Formats a span; one of ten seconds or more is cut to whole seconds, so that the text is short.

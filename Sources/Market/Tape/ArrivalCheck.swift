@@ -46,7 +46,7 @@ package struct ArrivalCheck: Sendable {
     ///   all are.
     @discardableResult
     package static func mark(_ trades: inout [Trade], from first: Int, arrival: Int64) -> (found: Bool, newest: Int64) {
-        let limit = arrival.addingAtMost(Self.tolerance)
+        let limit = arrival.addingCapped(Self.tolerance)
         var isFound = false
         for index in first..<trades.count where trades[index].exchangeTime > limit {
             trades[index].marks.insert(.ahead)
@@ -61,7 +61,7 @@ package struct ArrivalCheck: Sendable {
         from first: Int,
         received: Int64
     ) -> (arrival: Int64?, newest: Int64) {
-        let arrival = received.addingAtMost(self.offset)
+        let arrival = received.addingCapped(self.offset)
         let (isFound, newest) = Self.mark(&trades, from: first, arrival: arrival)
         return (isFound ? arrival : nil, newest)
     }
@@ -104,12 +104,6 @@ package struct ArrivalCheck: Sendable {
 }
 
 extension Int64 {
-    /// Adds with saturation.
-    fileprivate func addingAtMost(_ other: Int64) -> Int64 {
-        let (sum, isOut) = self.addingReportingOverflow(other)
-        return isOut ? (other < 0 ? .min : .max) : sum
-    }
-
     /// Returns how much later this is than another moment, ns. The exchange's time is untrusted input and may be any
     /// number, so the result is limited to leave room for the tolerance.
     fileprivate func distance(from other: Int64) -> Int64 {

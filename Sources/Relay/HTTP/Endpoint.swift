@@ -1,3 +1,5 @@
+import HTTP
+
 /// A host and a port: `127.0.0.1:8080`, `localhost:0`, `[::1]:8080`.
 package struct Endpoint: Sendable, Equatable, CustomStringConvertible {
     /// A name or an address; an IPv6 address without its brackets.
@@ -30,22 +32,7 @@ package struct Endpoint: Sendable, Equatable, CustomStringConvertible {
     }
 
     /// Whether only this machine can reach the host.
-    package var isLoopback: Bool { Endpoint.isLoopback(self.host) }
-
-    /// Returns whether a host is `localhost`, in 127.0.0.0/8, or `::1`.
-    ///
-    /// Only unambiguous spellings count: `127.1` or `0x7f.0.0.1` mean different things to different resolvers.
-    package static func isLoopback(_ host: String) -> Bool {
-        if host.lowercased() == "localhost" || host == "::1" { return true }
-        let parts = host.split(separator: ".", omittingEmptySubsequences: false)
-        let isAddress =
-            parts.count == 4
-            && parts.allSatisfy { part in
-                part.utf8.allSatisfy { UInt8(ascii: "0")...UInt8(ascii: "9") ~= $0 }
-                    && UInt8(part) != nil && (part.count == 1 || !part.hasPrefix("0"))
-            }
-        return isAddress && parts[0] == "127"
-    }
+    package var isLoopback: Bool { LoopbackHost.contains(self.host) }
 
     /// Splits `HOST`, `HOST:PORT` or `[ADDRESS]:PORT`; the port, if there is one, as text.
     package static func split(_ text: some StringProtocol) -> (host: String, port: String?)? {

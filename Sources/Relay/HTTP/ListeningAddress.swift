@@ -17,7 +17,8 @@ enum ListeningAddress {
             throw .cannotListen(host: host, port: port, reason: "a port is a number from 0 to 65535")
         }
         let address = try? SocketAddress(ipAddress: name, port: port)
-        if let address, Self.isLoopback(address) { return address }
+        // Judged by the system's own text form, of which there is one for each address.
+        if let address, let text = address.ipAddress, LoopbackHost.contains(text) { return address }
         guard hasToken else { throw .needsToken(host: host) }
         if let address { return address }
         do {
@@ -32,10 +33,5 @@ enum ListeningAddress {
     /// Returns whether a host from the settings is a loopback address.
     static func isLoopback(host: String) -> Bool {
         (try? Self.resolve(host: host, port: 0, hasToken: false)) != nil
-    }
-
-    /// Decided by the system's text form, which is unique for each address.
-    private static func isLoopback(_ address: SocketAddress) -> Bool {
-        address.ipAddress.map(PeerAddress.isLoopback) ?? false
     }
 }

@@ -68,7 +68,7 @@ extension UpstreamAddress {
             }
             number = given
         }
-        if !isEncrypted && !Endpoint.isLoopback(host) {
+        if !isEncrypted && !LoopbackHost.contains(host) {
             throw ParseError(
                 "is not encrypted, and ws:// may only go to this machine (127.0.0.1, [::1], localhost), because the key"
                     + " and the prices could be read on the way; use wss://"

@@ -1,5 +1,5 @@
+import HTTP
 import TLS
-import Relay
 package import Feeds
 
 /// The proxy variables of the environment, which are evaluated once a connection's destination is known.
@@ -41,7 +41,7 @@ extension Settings {
     ///
     /// The loopback interface is never reached through a proxy. `ws` is allowed for loopback only, so it needs none.
     package func proxy(for url: UpstreamAddress) throws(OperatorError) -> (proxy: ProxyURL, origin: String)? {
-        guard url.isEncrypted, !Endpoint.isLoopback(url.host) else { return nil }
+        guard url.isEncrypted, !LoopbackHost.contains(url.host) else { return nil }
         switch self.proxyChoice {
         case .none: return nil
         case .through(let proxy): return (proxy, "upstream.proxy")
