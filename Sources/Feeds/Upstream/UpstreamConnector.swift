@@ -29,6 +29,7 @@ package struct ConnectorSettings: Sendable {
 final class UpstreamConnector: Sendable {
     private let settings: ConnectorSettings
     private let resolver: NameResolver
+    private let sockets: SocketPathConnector
     /// Nanoseconds since 1970; needed for a service that names the date until which to wait.
     private let wallClock: @Sendable () -> Int64
     /// `nil` without TLS, and after a refused certificate. The trust files are then read again, since a person may have
@@ -39,10 +40,12 @@ final class UpstreamConnector: Sendable {
     init(
         _ settings: ConnectorSettings,
         resolver: NameResolver = .system,
+        sockets: SocketPathConnector = SocketPathConnector(),
         wallClock: @escaping @Sendable () -> Int64
     ) throws(TLSError) {
         self.settings = settings
         self.resolver = resolver
+        self.sockets = sockets
         self.wallClock = wallClock
         self.tls = NIOLockedValueBox(settings.address.isEncrypted ? try TLSContext(client: settings.dial.tls) : nil)
     }
@@ -139,9 +142,7 @@ final class UpstreamConnector: Sendable {
     private func reach(_ route: Route, on loop: any EventLoop) -> EventLoopFuture<any Channel> {
         let tcpTimeout = self.settings.dial.tcpTimeout
         if let path = route.address.socketPath {
-            return ClientBootstrap(group: loop)
-                .connectTimeout(tcpTimeout)
-                .connect(unixDomainSocketPath: path)
+            return self.sockets.connect(to: path, within: tcpTimeout, on: loop)
                 .flatMapErrorThrowing { error in
                     throw UpstreamFailure(connecting: error, on: route, addresses: [], within: tcpTimeout)
                 }

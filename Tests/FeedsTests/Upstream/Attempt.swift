@@ -18,6 +18,7 @@ struct Attempt {
         host: String = "127.0.0.1",
         port: Int,
         resolver: NameResolver = .system,
+        sockets: SocketPathConnector = SocketPathConnector(),
         change: (inout ConnectorSettings) -> Void = { _ in }
     ) throws -> UpstreamConnector {
         var dial = DialSettings()
@@ -32,7 +33,7 @@ struct Attempt {
             webSocket: WebSocketSettings(role: .client)
         )
         change(&settings)
-        return try UpstreamConnector(settings, resolver: resolver) { Self.now }
+        return try UpstreamConnector(settings, resolver: resolver, sockets: sockets) { Self.now }
     }
 
     /// Connects once and closes again; returns the failure, or `nil` for an open WebSocket.
