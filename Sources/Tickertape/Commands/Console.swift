@@ -1,6 +1,6 @@
 import Glibc
 import Market
-import Platform
+import NIOConcurrencyHelpers
 import Platform
 import Synchronization
 import Wire
@@ -18,6 +18,25 @@ enum Console {
     static var failure: String? {
         let number = self.failureNumber.load(ordering: .relaxed)
         return number == 0 ? nil : String(cString: strerror(number))
+    }
+
+    /// The queue of lines for standard error; `nil` in a command whose threads may wait for the reader.
+    private static let errorQueue = NIOLockedValueBox<ErrorLineQueue?>(nil)
+    /// The longest time that the end of the program waits for a reader of standard error, which may have stopped reading.
+    private static let errorLimit = Duration.seconds(1)
+
+    /// Sends all lines for standard error through a queue from now on, so that no event loop waits for their reader.
+    static func queueErrors() {
+        self.errorQueue.withLockedValue { queue in
+            // Without a thread left in the system they are written at once, as in the commands that need no queue.
+            if queue == nil { queue = try? ErrorLineQueue(STDERR_FILENO) }
+        }
+    }
+
+    /// Waits until the queued lines for standard error are written; returns `false` if the reader does not take them in time.
+    @discardableResult
+    static func flushErrors() async -> Bool {
+        await self.errorQueue.withLockedValue { $0 }?.flush(within: self.errorLimit) ?? true
     }
 
     /// Prints a line to standard output.
@@ -41,16 +60,24 @@ enum Console {
 
     /// Prints a line to standard error, with the program's name.
     static func complain(_ line: String) {
-        self.write("tickertape: \(PrintableText.line(line))\n", to: STDERR_FILENO)
+        self.putError("tickertape: \(PrintableText.line(line))\n")
     }
 
     /// Prints a log line to standard error; the logger has already escaped it.
-    static func log(_ line: String) { self.write(line, to: STDERR_FILENO) }
+    static func log(_ line: String) { self.putError(line) }
 
     /// Prints several lines to standard error, without the program's name.
     static func complain(lines: String) {
         for line in lines.split(separator: "\n", omittingEmptySubsequences: false) {
-            self.write("\(PrintableText.line(line))\n", to: STDERR_FILENO)
+            self.putError("\(PrintableText.line(line))\n")
+        }
+    }
+
+    private static func putError(_ text: String) {
+        if let queue = self.errorQueue.withLockedValue({ $0 }) {
+            queue.append(text)
+        } else {
+            self.write(text, to: STDERR_FILENO)
         }
     }
 

@@ -64,20 +64,29 @@ struct Tickertape: AsyncParsableCommand {
             if let reason = Console.failure {
                 throw OperatorError("cannot write the output: \(reason)", status: .failure)
             }
+            await Console.flushErrors()
         } catch let error as OperatorError {
-            Console.complain(KeyLikeness.withheld("\(error)"))
-            Glibc.exit(error.status.rawValue)
+            await self.end(error.status.rawValue) { Console.complain(KeyLikeness.withheld("\(error)")) }
         } catch {
             let status = self.exitCode(for: error)
             // Help and the version are no errors. A message about arguments must not repeat a key among them.
             if status.isSuccess { self.exit(withError: error) }
-            if let words = MistypedCommand.words(of: Array(CommandLine.arguments.dropFirst()), in: self) {
-                Console.complain(KeyLikeness.withheld(words))
-            } else {
-                Console.complain(lines: KeyLikeness.withheld(Self.withoutLineEnds(self.fullMessage(for: error))))
+            await self.end(status.rawValue) {
+                if let words = MistypedCommand.words(of: Array(CommandLine.arguments.dropFirst()), in: self) {
+                    Console.complain(KeyLikeness.withheld(words))
+                } else {
+                    Console.complain(lines: KeyLikeness.withheld(Self.withoutLineEnds(self.fullMessage(for: error))))
+                }
             }
-            Glibc.exit(status.rawValue)
         }
+    }
+
+    /// Ends the program after its last message, which goes into the queue while standard error is read.
+    private static func end(_ status: Int32, lastWords: () -> Void) async -> Never {
+        let isRead = await Console.flushErrors()
+        lastWords()
+        if isRead { await Console.flushErrors() }
+        Glibc.exit(status)
     }
 
     /// Returns a message of several lines, in which the line ends of quoted arguments are escaped.

@@ -46,6 +46,7 @@ struct WatchCommand: SettingsCommand {
         let settings = try self.loadSettings().settings
         let url = try self.relayURL(settings)
         SignalHandling.endAtOnce()
+        Console.queueErrors()
         let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
         let loop = group.next()
         let status = FeedStatus(source: .live, phase: .connecting, since: WallClock.now())

@@ -6,6 +6,7 @@ import NIOCore
 import NIOPosix
 import ServiceLifecycle
 import TLS
+import Wire
 
 /// The alerts of a program: their list, the reader that evaluates them, and their outputs.
 struct AlertService: Sendable {
@@ -74,8 +75,9 @@ struct AlertService: Sendable {
                 display.alertsChanged(list.map { $0.flashing(flashes) })
             }
         } else {
-            let errors = AlertErrors()
-            actions.fired.append { errors.notify($0) }
+            // A reader of standard error that has gone does not end the program.
+            signal(SIGPIPE, SIG_IGN)
+            actions.fired.append { Console.log("alert: \(AlertText.line($0))\n") }
         }
         if !alerts.exec.isEmpty {
             let meter = JobMetrics("exec", registry: registry, warn: warn)

@@ -49,6 +49,7 @@ struct TickerProgram {
 
     /// Runs until a stop, the user's quit, the end of a replay, or an error that only the user can correct.
     func run() async throws {
+        Console.queueErrors()
         // The checks of settings come before the program opens anything.
         try self.feed.checkTrust()
         if let warning = try self.settings.checkRelay() { Console.complain("warning: \(warning)") }

@@ -88,4 +88,69 @@ struct StandardStreamTests {
             "\(program.errors)"
         )
     }
+
+    @Test("a standard error that is full and not read delays no trade and no end, with the relay on the feed's loop")
+    func fullErrors() async throws {
+        let python = RunningProgram.python
+        try #require(access(python, X_OK) == 0, "\(python) is missing: run scripts/test, which makes it")
+        let folder = try TemporaryFolder()
+        defer { folder.remove() }
+        let path = "\(folder.path)/errors"
+        try #require(mkfifo(path, 0o600) == 0)
+        // Open at both ends, so that it can be filled here.
+        let pipe = open(path, O_RDWR | O_NONBLOCK)
+        defer { close(pipe) }
+        let server = try await ScriptedFinnhub.start { _ in .play([]) }
+        let program = try RunningProgram(
+            "/bin/sh",
+            [
+                "-c",
+                "exec '\(RunningProgram.tickertape)' --quiet --log-level debug --relay 127.0.0.1:0 "
+                    + "--upstream ws://127.0.0.1:\(server.port) 2>'\(path)'",
+            ],
+            environment: ["FINNHUB_TOKEN": Canary.key]
+        )
+        let place = "the relay is on ws://127.0.0.1:"
+        var text = ""
+        while RunningProgram.number(in: text, behind: place) == nil || !text.hasSuffix("\n") {
+            text += self.taken(from: pipe)
+            try await Task.sleep(for: .milliseconds(5))
+        }
+        let port = try #require(RunningProgram.number(in: text, behind: place), "\(text)")
+        let client = try RunningProgram(
+            python,
+            [
+                "\(RunningProgram.sources)/Tests/Clients/finnhub_sample.py", "ws://127.0.0.1:\(port)/",
+                "BINANCE:BTCUSDT",
+            ]
+        )
+        func trade(_ price: Int) -> String {
+            #"{"data":[{"c":null,"p":\#(price),"s":"BINANCE:BTCUSDT","t":1723161255342,"v":1}],"type":"trade"}"#
+        }
+        // Until the client has subscribed.
+        while client.output.isEmpty {
+            server.send(trade(1), on: 0)
+            try await Task.sleep(for: .milliseconds(20))
+        }
+        while write(pipe, "\n", 1) == 1 {}
+        for number in 0..<100 {
+            // Logged on the feed's loop.
+            server.send(#"{"type":"error","msg":"fault \#(number)"}"#, on: 0)
+            server.send(trade(70_000 + number), on: 0)
+        }
+        let all = await client.lines(client.output.split(separator: "\n").count + 100, atMost: .seconds(20))
+        #expect(all.contains { $0.contains("70099") }, "\(all.count)")
+        program.send(signal: SIGTERM)
+        #expect(await program.ending(atMost: .seconds(20)) == .exit(0))
+        client.send(signal: SIGKILL)
+        try await server.stop()
+    }
+
+    /// Everything that a pipe holds.
+    private func taken(from pipe: Int32) -> String {
+        var all: [UInt8] = []
+        var part = [UInt8](repeating: 0, count: 4_096)
+        while case let count = read(pipe, &part, part.count), count > 0 { all += part[..<count] }
+        return String(decoding: all, as: UTF8.self)
+    }
 }

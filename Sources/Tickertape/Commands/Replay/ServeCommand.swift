@@ -179,6 +179,7 @@ struct ServeCommand: SettingsCommand {
             mockServerSettings.credentials = try authority.issue(for: self.listen.host)
             if let path = self.authorityOut { try NewFile.write(authority.certificatePEM, to: path) }
         }
+        Console.queueErrors()
         let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
         let mockServer: MockServer
         do {
@@ -199,7 +200,7 @@ struct ServeCommand: SettingsCommand {
                 status: .addressInUse
             )
         }
-        self.announce(port: mockServer.address?.port ?? self.listen.port, authority: authority)
+        await self.announce(port: mockServer.address?.port ?? self.listen.port, authority: authority)
         try await NamedService.run([
             NamedService("stand-in") {
                 try? await gracefulShutdown()
@@ -236,7 +237,7 @@ struct ServeCommand: SettingsCommand {
     }
 
     /// Prints the address, and the authority that clients must trust.
-    private func announce(port: Int, authority: CertificateAuthority) {
+    private func announce(port: Int, authority: CertificateAuthority) async {
         let address = "\(self.plain ? "ws" : "wss")://\(Endpoint(host: self.listen.host, port: port))"
         Console.complain(
             "serving \(self.file ?? "a simulated market") as Finnhub on \(address)/?token=anything; Ctrl-C stops"
@@ -245,6 +246,8 @@ struct ServeCommand: SettingsCommand {
         if let path = self.authorityOut {
             Console.complain("the authority to trust is in \(path)")
         } else {
+            // Both streams may go to one file; its lines are then in order.
+            await Console.flushErrors()
             // On standard output, so that a shell can store it in a file or a variable.
             for line in authority.certificatePEM.split(separator: "\n") { Console.print(String(line)) }
             Console.complain("clients must trust the authority above; --ca-out FILE writes it to a file")
