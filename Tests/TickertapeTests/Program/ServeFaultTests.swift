@@ -38,6 +38,6 @@ struct ServeFaultTests {
     func unknown() async throws {
         let server = try RunningProgram(RunningProgram.tickertape, ["serve", Self.demo, "--fault", "explode"])
         #expect(await server.ending() == .exit(64))
-        #expect(server.errors.contains("there are hang, drop, rst"))
+        #expect(server.errors.contains("the faults are hang, drop, rst"))
     }
 }
