@@ -117,6 +117,9 @@ final class RelayFixture: Sendable {
         self.relay.read(self.feed.withLockedValue { $0.batch(frames, received: received) })
     }
 
+    /// Waits until the relay has read everything fed so far.
+    func readAll() async throws { try await self.loop.submit {}.get() }
+
     /// Feeds frames whose trades are all ahead of their arrival by the exchange's clock; ns since 1970.
     func feedAhead(_ frames: String..., arrival: Int64) {
         var batch = self.feed.withLockedValue { $0.batch(frames, received: arrival) }
