@@ -1,21 +1,13 @@
-import Feeds
 import Glibc
 import Market
 import NIOConcurrencyHelpers
-import Platform
-import Recordings
 
-/// The state of alerts across restarts, as a file in the state directory.
+/// The state of alerts across restarts, as a ``StateFile``.
 ///
 /// One program at a time owns the file. Another one runs without it, and tries to take it over with each change and at
-/// its end. Errors never stop the program: an unreadable file is replaced, and a failed write is reported once.
+/// its end. A failed write is reported once.
 final class AlertFile: Sendable {
-    private static let name = "alerts"
-
     private struct State {
-        /// The newest state that is not written yet.
-        var waiting: AlertState?
-        var isWriting = false
         var hasWarned = false
         /// The descriptor with the file's lock; -1 while another program has the lock.
         var lock: Int32 = -1
@@ -24,26 +16,24 @@ final class AlertFile: Sendable {
         var inherited = AlertState()
     }
 
-    private let folder: PrivateFolder
+    private let file: StateFile
     private let warn: @Sendable (String) -> Void
     private let state = NIOLockedValueBox(State())
-    private let disk = WorkQueue("alerts")
 
     /// - Parameter warn: receives one line for each problem, on any thread.
     /// - Returns: `nil` when no file can be kept in the folder, after a warning.
     init?(directory path: String, warn: @escaping @Sendable (String) -> Void) {
+        let loss = "alerts are not kept over a restart"
+        guard
+            let file = StateFile("alerts", in: path, limit: AlertState.maximumBytes, loss: loss, warn: warn)
+        else { return nil }
+        self.file = file
         self.warn = warn
-        do throws(PrivateFolder.Failure) {
-            self.folder = try PrivateFolder(path)
-        } catch {
-            warn("alerts are not kept over a restart: \(error.reason) (state.directory)")
-            return nil
-        }
-        switch Self.take(path) {
+        switch Self.take(file.path) {
         case .taken(let lock): self.state.withLockedValue { $0.lock = lock }
         case .others: break
         case .failed(let reason):
-            warn("alerts are not kept over a restart: \(reason) (state.directory)")
+            warn("\(loss): \(reason) (state.directory)")
             return nil
         }
     }
@@ -61,7 +51,7 @@ final class AlertFile: Sendable {
     }
 
     private static func take(_ path: String) -> Lock {
-        let lock = open("\(path)/\(Self.name).lock", O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0o600)
+        let lock = open("\(path).lock", O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0o600)
         guard lock >= 0 else { return .failed(String(cString: strerror(errno))) }
         if flock(lock, LOCK_EX | LOCK_NB) == 0 { return .taken(lock) }
         let number = errno
@@ -72,7 +62,7 @@ final class AlertFile: Sendable {
     /// Takes the file over if its owner has ended, and inherits that program's state. Blocks on the disk.
     private func takeOver() -> Bool {
         if self.isOurs { return true }
-        guard case .taken(let lock) = Self.take(self.folder.path) else { return false }
+        guard case .taken(let lock) = Self.take(self.file.path) else { return false }
         let kept = self.load() ?? AlertState()
         self.state.withLockedValue { state in
             state.lock = lock
@@ -82,72 +72,34 @@ final class AlertFile: Sendable {
     }
 
     /// Returns the stored state, if any; a running program may own it.
-    func load() -> AlertState? {
-        let reason: String
-        do throws(PrivateFolder.Failure) {
-            guard let text = try self.folder.read(Self.name, limit: AlertState.maximumBytes) else { return nil }
-            if let memory = AlertState(text: text) { return memory }
-            reason = "it is damaged or of another version"
-        } catch {
-            reason = error.reason
-        }
-        self.warn("\(self.folder.path)/\(Self.name) cannot be used and is replaced: \(reason)")
-        return nil
-    }
+    func load() -> AlertState? { self.file.load { AlertState(text: $0) } }
 
     /// Stores a state. May be called on any thread; never blocks, since another thread writes.
     func keep(_ memory: AlertState) {
-        self.state.withLockedValue { $0.waiting = memory }
-        self.startWriting()
-    }
-
-    private func startWriting() {
-        let mustStart = self.state.withLockedValue { state in
-            guard state.waiting != nil, !state.isWriting else { return false }
-            state.isWriting = true
-            return true
+        self.file.keep { [self] problem in
+            if self.isFirstFailure() { self.warn(problem) }
+        } _: { [self] in
+            self.takeOver() ? self.merging(memory).text : nil
         }
-        guard mustStart else { return }
-        self.disk.submit { self.writeAll() }
     }
 
     /// Waits until the state is written, for at most `limit`.
-    func settle(atMost limit: Duration) async {
-        self.startWriting()
-        let start = ContinuousClock.now
-        while self.state.withLockedValue({ $0.isWriting }), ContinuousClock.now - start < limit {
-            try? await Task.sleep(for: .milliseconds(5))
-            if Task.isCancelled { return }
+    func settle(atMost limit: Duration) async { await self.file.settle(within: limit) }
+
+    private func isFirstFailure() -> Bool {
+        self.state.withLockedValue { state in
+            defer { state.hasWarned = true }
+            return !state.hasWarned
         }
     }
 
-    private func writeAll() {
-        guard self.takeOver() else {
-            // The state waits for the next attempt.
-            self.state.withLockedValue { $0.isWriting = false }
-            return
-        }
-        while true {
-            let next = self.state.withLockedValue { state -> AlertState? in
-                defer { state.waiting = nil }
-                if state.waiting == nil { state.isWriting = false }
-                guard let own = state.waiting else { return nil }
-                let both = own.with(state.inherited)
-                // An inherited rule that this program also had is no longer inherited, so that its removal here is
-                // final.
-                state.inherited.forget(own.rules)
-                return both
-            }
-            guard let next else { return }
-            do throws(PrivateFolder.Failure) {
-                try self.folder.replace(Self.name, with: next.text)
-            } catch {
-                let isFirst = self.state.withLockedValue { state in
-                    defer { state.hasWarned = true }
-                    return !state.hasWarned
-                }
-                if isFirst { self.warn("\(self.folder.path)/\(Self.name) cannot be written: \(error.reason)") }
-            }
+    /// Returns a state together with the inherited one.
+    private func merging(_ own: AlertState) -> AlertState {
+        self.state.withLockedValue { state in
+            let both = own.with(state.inherited)
+            // An inherited rule that this program also had is no longer inherited, so that its removal here is final.
+            state.inherited.forget(own.rules)
+            return both
         }
     }
 }

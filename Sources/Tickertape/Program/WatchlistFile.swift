@@ -1,14 +1,10 @@
-import Feeds
 import Market
-import Platform
-import Recordings
 
-/// The watchlist of the screen, stored for the next start in the state directory.
+/// The watchlist of the screen across restarts, as a ``StateFile``.
 ///
 /// The file also holds the settings' list from which it was made. If the settings have another list now, the file is
 /// ignored. With `--symbol` there is no file, since those symbols are meant for one run.
 struct WatchlistFile: Sendable {
-    static let fileName = "watchlist"
     /// More than the largest watchlist needs, in bytes.
     static let largestFile = 256 << 10
     /// The limit of ``Setting/symbols``.
@@ -57,11 +53,9 @@ struct WatchlistFile: Sendable {
         }
     }
 
-    private let folder: PrivateFolder
+    private let file: StateFile
     /// The symbols of the settings.
     private let base: [String]
-    private let warn: @Sendable (String) -> Void
-    private let disk = WorkQueue("watchlist")
 
     /// - Parameter warn: receives one line about a problem.
     /// - Returns: `nil` when the watchlist is not stored, or cannot be.
@@ -74,50 +68,40 @@ struct WatchlistFile: Sendable {
         if case .flag = settings.origin(of: .symbols) { return nil }
         // If the system defines no folder, ``KeyStorage`` warns of it.
         guard let path = settings.state.directory.path(orAuto: environment.stateFolder) else { return nil }
-        do throws(PrivateFolder.Failure) {
-            self.folder = try PrivateFolder(path)
-        } catch {
-            warn("the watchlist is not kept: \(error.reason) (state.directory)")
-            return nil
-        }
+        guard
+            let file = StateFile(
+                "watchlist",
+                in: path,
+                limit: Self.largestFile,
+                loss: "the watchlist is not kept",
+                warn: warn
+            )
+        else { return nil }
+        self.file = file
         self.base = settings.finnhub.symbols
-        self.warn = warn
     }
 
     /// Returns the symbols to start with: the file's if it was made from the settings' list, else the settings'.
     func load() -> [String] {
-        let reason: String
-        do throws(PrivateFolder.Failure) {
-            guard let text = try self.folder.read(Self.fileName, limit: Self.largestFile) else { return self.base }
-            if let contents = Contents(text: text) {
-                return contents.base == self.base ? contents.symbols : self.base
-            }
-            reason = "it is damaged or of another version"
-        } catch {
-            reason = error.reason
+        guard let contents = self.file.load({ Contents(text: $0) }), contents.base == self.base else {
+            return self.base
         }
-        self.warn("\(self.folder.path)/\(Self.fileName) cannot be used and is replaced at the next change: \(reason)")
-        return self.base
+        return contents.symbols
     }
 
-    /// Stores the symbols of the screen after earlier calls have finished; never blocks.
+    /// Stores the symbols of the screen in place of those that are not written yet; never blocks.
     ///
     /// - Parameter failed: receives one line about a failure, on another thread.
     func keep(_ symbols: [String], failed: @escaping @Sendable (String) -> Void) {
-        self.disk.submit { if let problem = self.save(symbols) { failed(problem) } }
+        let contents = Contents(base: self.base, symbols: symbols)
+        self.file.keep(failed: failed) { contents.text }
     }
 
     /// Waits until everything is written, for at most 500 ms.
-    func settle() async { _ = await self.disk.answer(within: .milliseconds(500)) {} }
+    func settle() async { await self.file.settle(within: .milliseconds(500)) }
 
     /// Writes the symbols of the screen. Returns `nil`, or the reason for a failure in one line. Blocks on the disk.
     func save(_ symbols: [String]) -> String? {
-        do throws(PrivateFolder.Failure) {
-            try self.folder.replace(Self.fileName, with: Contents(base: self.base, symbols: symbols).text)
-            return nil
-        } catch {
-            return
-                "\(self.folder.path)/\(Self.fileName) cannot be written, so the watchlist is not kept: \(error.reason)"
-        }
+        self.file.write(Contents(base: self.base, symbols: symbols).text)
     }
 }
