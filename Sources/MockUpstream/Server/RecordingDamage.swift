@@ -3,31 +3,39 @@ import NIOConcurrencyHelpers
 /// The report of a recording's unreadable places. All its readers note them here, and a place found by several counts
 /// once.
 package final class RecordingDamage: Sendable {
-    /// The most places that are stored; of further ones each damaged line counts again each time.
-    private static let maximumPlaces = 100_000
-
     private struct Place: Hashable {
         var segment: Int
         var offset: Int64
     }
 
+    /// The places of one kind.
+    private struct Places {
+        var known: Set<Place> = []
+        /// How often further places were found.
+        var further = 0
+
+        var count: Int { self.known.count + self.further }
+    }
+
     private struct State {
-        var lines: Set<Place> = []
-        var parts: Set<Place> = []
-        /// The places where compressed files are cut off.
-        var ends: Set<Place> = []
+        var lines = Places()
+        var parts = Places()
+        /// The places where compressed files are cut off: one in a file at most.
+        var ends = Places()
         var cutOff: [String] = []
-        var uncounted = 0
         var failure: String?
         var reported: @Sendable (String) -> Void = { _ in }
     }
 
     private let state = NIOLockedValueBox(State())
 
-    init() {}
+    /// The most places that are stored. A further one is counted, but not reported, each time that it is found.
+    private let maximumPlaces: Int
+
+    init(maximumPlaces: Int = 100_000) { self.maximumPlaces = maximumPlaces }
 
     /// The number of complete lines that cannot be read; an incomplete last line is normal and not counted.
-    package var lines: Int { self.state.withLockedValue { $0.lines.count + $0.uncounted } }
+    package var lines: Int { self.state.withLockedValue { $0.lines.count } }
     /// The number of parts of compressed files that cannot be decompressed.
     package var parts: Int { self.state.withLockedValue { $0.parts.count } }
 
@@ -47,7 +55,9 @@ package final class RecordingDamage: Sendable {
         let parts = words(self.parts, "damaged part")
         let lines = words(self.lines, "damaged line")
         guard parts != nil || lines != nil else { return nil }
-        return [lines, parts].compactMap { $0 }.joined(separator: " and ")
+        let further = self.state.withLockedValue { $0.lines.further + $0.parts.further }
+        let places = [lines, parts].compactMap { $0 }.joined(separator: " and ")
+        return further == 0 ? places : "\(places) (some of them perhaps counted more than once)"
     }
 
     /// Calls `reported` with a line for each new finding, on the loop of the reader that made it.
@@ -75,13 +85,14 @@ package final class RecordingDamage: Sendable {
     }
 
     /// Notes a place; returns the function to report it to if it is new.
-    private func note(_ place: Place, _ kind: WritableKeyPath<State, Set<Place>>) -> (@Sendable (String) -> Void)? {
+    private func note(_ place: Place, _ kind: WritableKeyPath<State, Places>) -> (@Sendable (String) -> Void)? {
         self.state.withLockedValue { state in
-            guard state.lines.count + state.parts.count + state.ends.count < Self.maximumPlaces else {
-                if kind == \.lines { state.uncounted += 1 }
+            let isFull = state.lines.known.count + state.parts.known.count >= self.maximumPlaces
+            guard !isFull || kind == \.ends || state[keyPath: kind].known.contains(place) else {
+                state[keyPath: kind].further += 1
                 return nil
             }
-            return state[keyPath: kind].insert(place).inserted ? state.reported : nil
+            return state[keyPath: kind].known.insert(place).inserted ? state.reported : nil
         }
     }
 }
