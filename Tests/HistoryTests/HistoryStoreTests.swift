@@ -53,10 +53,11 @@ struct HistoryStoreTests {
     private func recorder(
         _ path: String,
         _ reported: Reported = Reported(),
-        limits: HistoryRecorder.Limits = HistoryRecorder.Limits()
+        limits: HistoryRecorder.Limits = HistoryRecorder.Limits(),
+        pause: Double = 0.01
     ) throws -> HistoryRecorder {
         var limits = limits
-        limits.pause = 0.01
+        limits.pause = pause
         return try HistoryRecorder(
             path: path,
             limits: limits,
@@ -544,10 +545,29 @@ struct HistoryStoreTests {
             recorder.read(try sample.batch("A:B", (0..<11).map { ("2", "1", 60_000 + Int64($0)) }))
             recorder.read(try sample.batch("A:B", [("1", "1", 61_000), ("1", "1", 240_000)]))
             let report = await recorder.finish()
-            #expect(report.lost == 11 && report.trades == 3)
+            #expect(report.lost == 11 && report.trades == 3 && report.lostGaps == 0)
             let minutes = try HistoryStore(path: path).bars(of: "A:B", .minute, from: nil, to: nil, limit: 9)
             #expect(minutes.map(\.isIncomplete) == [true, true, false])
             #expect(minutes.allSatisfy { $0.high.description == "1" })
+        }
+    }
+
+    @Test("gaps that find no space in the queue are counted and reported once")
+    func gapOverflow() async throws {
+        try await self.folder { path in
+            var limits = HistoryRecorder.Limits()
+            limits.waitingTrades = 10
+            let reported = Reported()
+            let recorder = try self.recorder(path, reported, limits: limits, pause: 60)
+            for place in 0..<13 {
+                let from = HistorySample.start + Int64(place) * 1_000_000_000
+                recorder.gapFound(Gap(from: from, to: from, reason: "test", nextSequence: 1, epoch: 1))
+            }
+            #expect(recorder.report.lostGaps == 3)
+            recorder.waitUntilWritten()
+            recorder.waitUntilWritten()
+            #expect(await recorder.finish().lostGaps == 3)
+            #expect(reported.all.count == 1 && reported.all[0].contains("lacks gaps"), "\(reported.all)")
         }
     }
 
@@ -565,8 +585,7 @@ struct HistoryStoreTests {
             two.read(both)
             try await self.eventually { two.report.trades == 0 && one.report.trades == 2 }
             // Its thread has discarded the trades of the other program.
-            let rounds = two.rounds
-            try await self.eventually { two.rounds > rounds + 1 }
+            two.waitUntilWritten()
             _ = await one.finish()
             two.read(try sample.batch("A:B", [("3", "1", 20_000)]))
             #expect(await two.finish().trades == 1)

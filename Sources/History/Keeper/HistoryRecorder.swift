@@ -18,6 +18,8 @@ package final class HistoryRecorder: TapeReader {
         package var lost: UInt64 = 0
         /// The number of transactions.
         package var commits: UInt64 = 0
+        /// The gaps that found no space in the queue.
+        package var lostGaps: UInt64 = 0
         /// Whether the disk took everything up to the end.
         package var isWhole = true
     }
@@ -54,8 +56,11 @@ package final class HistoryRecorder: TapeReader {
         /// The memory of the last ones that were taken, for the next.
         var spare: Waiting?
         var lost: (count: UInt64, from: Int64, to: Int64)?
-        /// The number of trades that found no space in the queue.
+        /// The number of trades that found no space in the queue, and that of gaps.
         var overflowed: UInt64 = 0
+        var lostGaps: UInt64 = 0
+        /// The calls that wait for the end of the next round.
+        var waits: [@Sendable () -> Void] = []
         var isFinished = false
 
         mutating func take(_ batch: TapeBatch) {
@@ -95,13 +100,12 @@ package final class HistoryRecorder: TapeReader {
     private struct Shown {
         var store: HistoryStore
         var report = Report()
-        /// The number of rounds of the thread.
-        var rounds = 0
     }
 
     private let limits: Limits
+    private let notify: @Sendable (String) -> Void
     private let queue = NIOLockedValueBox(Queue())
-    /// Wakes the thread at the end.
+    /// Wakes the thread before its pause ends.
     private let wake: WakeSignal
     /// Held while the disk works; only the thread, and a reader of a damaged database, wait for it.
     private let writer: NIOLockedValueBox<HistoryWriter>
@@ -133,6 +137,7 @@ package final class HistoryRecorder: TapeReader {
             throw HistoryFailure(.world, "\(error)")
         }
         self.limits = limits
+        self.notify = notify
         let lock = try HistoryLock(path: path)
         let store = try HistoryStore.opening(path, now: wallClock(), notify: notify)
         self.shown = NIOLockedValueBox(Shown(store: store))
@@ -172,8 +177,11 @@ package final class HistoryRecorder: TapeReader {
 
     package func gapFound(_ gap: Gap) {
         self.queue.withLockedValue { queue in
-            // Gaps come with reconnects, which have waits between them, so the bound is never reached in practice.
-            guard !queue.isFinished, queue.waiting.entries.count < self.limits.waitingTrades else { return }
+            guard !queue.isFinished else { return }
+            guard queue.waiting.entries.count < self.limits.waitingTrades else {
+                queue.lostGaps += 1
+                return
+            }
             Self.reportLost(&queue)
             queue.waiting.entries.append(
                 .hole(HistoryBatch.Hole(symbol: gap.symbol, from: gap.from, to: gap.to, reason: gap.reason))
@@ -203,42 +211,58 @@ package final class HistoryRecorder: TapeReader {
 
     private func work() {
         var isFinished = false
+        var hasLostGaps = false
         while !isFinished {
-            isFinished = self.wake.wait(atMost: Int64(self.limits.pause * 1_000_000_000))
-            var waiting = self.queue.withLockedValue { queue -> Waiting in
+            self.wake.wait(atMost: Int64(self.limits.pause * 1_000_000_000))
+            var (waiting, waits, lostGaps) = self.queue.withLockedValue { queue in
+                isFinished = queue.isFinished
                 if isFinished { Self.reportLost(&queue) }
-                return queue.takeOut()
+                defer { queue.waits = [] }
+                return (queue.takeOut(), queue.waits, queue.lostGaps)
+            }
+            if lostGaps > 0, !hasLostGaps {
+                hasLostGaps = true
+                self.notify("the history lacks gaps of the feed, because the disk is too slow for them")
             }
             self.writer.withLockedValue { writer in
                 for entry in waiting.entries { writer.take(entry, &waiting.trades) }
                 writer.commit()
                 self.shown.withLockedValue { shown in
-                    shown = Shown(store: writer.store, report: writer.report, rounds: shown.rounds + 1)
+                    shown = Shown(store: writer.store, report: writer.report)
                 }
             }
             waiting.entries.removeAll(keepingCapacity: true)
             waiting.trades.clear()
             self.queue.withLockedValue { [waiting] in $0.spare = waiting }
+            for wait in waits { wait() }
         }
     }
 
     /// The numbers of trades and transactions so far. May be read on any thread; does not wait for a disk.
     package var report: Report {
-        let overflowed = self.queue.withLockedValue { $0.overflowed }
+        let (trades, gaps) = self.queue.withLockedValue { ($0.overflowed, $0.lostGaps) }
         var report = self.shown.withLockedValue { $0.report }
-        report.lost += overflowed
+        report.lost += trades
+        report.lostGaps = gaps
         return report
     }
 
     /// Waits until the thread has processed everything that is queued now. Blocks, so it must not run on an event loop.
     package func waitUntilWritten() {
-        // The present round may have begun before the call.
-        let enough = self.rounds + 2
-        while self.rounds < enough, !self.queue.withLockedValue({ $0.isFinished }) { usleep(1_000) }
+        let written = ConditionLock(value: false)
+        let mustWait = self.queue.withLockedValue { queue in
+            guard !queue.isFinished else { return false }
+            queue.waits.append {
+                written.lock()
+                written.unlock(withValue: true)
+            }
+            return true
+        }
+        guard mustWait else { return }
+        self.wake.ring()
+        written.lock(whenValue: true)
+        written.unlock()
     }
-
-    /// The number of rounds of the thread.
-    var rounds: Int { self.shown.withLockedValue { $0.rounds } }
 
     /// Writes everything that is queued, and closes the database; waits for the disk at most for `limit` in each of two
     /// steps.

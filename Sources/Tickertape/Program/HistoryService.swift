@@ -150,5 +150,10 @@ final class HistoryService: Sendable {
         if report.lost > 0 {
             Console.complain("warning: \(report.lost) trades are missing in the history; the disk was full or too slow")
         }
+        if report.lostGaps > 0 {
+            Console.complain(
+                "warning: \(report.lostGaps) gaps of the feed are missing in the history; the disk was too slow"
+            )
+        }
     }
 }
