@@ -51,11 +51,10 @@ extension RecordingEdits {
         guard cut.from == nil && cut.to == nil || input.header.start != nil else {
             throw RecordingFailure("\(path) has no wall clock (no header with a start), so there is no time to cut at")
         }
-        let isEmpty = RecordingFailure("no message of \(path) is in this part of it, so there is no new file")
         var lines = CutLines(input, cut)
         var next = try lines.next()
         guard let first = next else {
-            throw Self.missing(cut, lines, path, list).map { RecordingFailure($0) } ?? isEmpty
+            throw Self.missing(cut, lines, path, list).map { RecordingFailure($0) } ?? Self.empty(cut, lines, path)
         }
         // Where the new file's clock begins, derived from its first line.
         let start = cut.from.map { max($0, input.header.start ?? $0) }
@@ -70,7 +69,7 @@ extension RecordingEdits {
         var result = Result()
         result.missing = Self.missing(cut, lines, path, list)
         if let missing = result.missing, cut.symbols.isDisjoint(with: lines.symbols) { throw RecordingFailure(missing) }
-        guard output.frames > 0 else { throw isEmpty }
+        guard output.frames > 0 else { throw Self.empty(cut, lines, path) }
         try output.finish(wall: wall)
         result.losses = lines.losses
         result.damagedLines = lines.damagedLines
@@ -79,6 +78,17 @@ extension RecordingEdits {
         result.files = input.files
         result.unreadable = input.unreadable
         return result
+    }
+
+    /// Returns the failure for a part without a wanted message.
+    private static func empty(_ cut: Cut, _ lines: CutLines, _ path: String) -> RecordingFailure {
+        guard let dialect = cut.dialect, !lines.otherDialects.isEmpty else {
+            return RecordingFailure("no message of \(path) is in this part of it, so there is no new file")
+        }
+        let others = lines.otherDialects.map { "\($0.name)" }.sorted().joined(separator: " and ")
+        return RecordingFailure(
+            "no message of the dialect \(dialect.name) is in this part of \(path), only of \(others), so there is no new file"
+        )
     }
 
     /// Names the wanted symbols without a trade, and the symbols that trade; `nil` where no wanted one is missing, or
@@ -126,6 +136,8 @@ private struct CutLines {
     private(set) var losses = 0
     /// Damaged lines up to the newest line in the part.
     private(set) var damagedLines = 0
+    /// The dialects of the messages in the part that are not kept.
+    private(set) var otherDialects: Set<FrameDialect> = []
     /// The symbols that trade in the selected time, wanted or not; empty where all are wanted.
     var symbols: Set<String> { Set(self.sieve.table.names) }
 
@@ -200,7 +212,10 @@ private struct CutLines {
         switch kept.line.content {
         case .damaged, .torn, .header: return nil
         case .frame(let bytes, _, let dialect):
-            guard self.cut.dialect ?? dialect == dialect else { return nil }
+            guard self.cut.dialect ?? dialect == dialect else {
+                self.otherDialects.insert(dialect)
+                return nil
+            }
             return self.sieve.keeps(bytes, of: dialect) ? kept : nil
         case .gap, .note, .unknown: return kept
         }

@@ -102,6 +102,45 @@ struct DialectTests {
         #expect(try folder.read("a-0002.jsonl").contains(#""dir":"in","dialect":"tickertape","seq":2"#))
     }
 
+    @Test("a recorder of another feed than Finnhub's begins with a file of version 3, which holds its frames")
+    func firstFile() async throws {
+        for (dialect, version) in [(FrameDialect.tickertape, 3), (.finnhub, 2)] {
+            let folder = try TemporaryFolder()
+            defer { folder.remove() }
+            let recorder = try Recorder(
+                path: "\(folder.path)/a.jsonl",
+                symbols: ["A"],
+                started: 1_000,
+                program: "test",
+                epoch: 1,
+                dialect: dialect,
+                settings: Self.settings,
+                clock: RecorderClock(wall: { 1_900_000 }, monotonic: { 1_000 }),
+                complain: { Issue.record("\($0)") }
+            )
+            let frame = TapeBatch.Frame(
+                bytes: Self.text(dialect, "A", 1),
+                dialect: dialect,
+                trades: 0..<0,
+                isWhole: true
+            )
+            recorder.read(
+                TapeBatch(
+                    epoch: 1,
+                    firstSequence: 1,
+                    received: 1_100_000,
+                    receivedMonotonic: 1_100_000,
+                    trades: [],
+                    frames: [frame],
+                    symbols: SymbolTable()
+                )
+            )
+            let report = await recorder.finish()
+            #expect(report.isWhole && report.segments == 1 && report.frames == 1)
+            #expect(try self.frames("\(folder.path)/a.jsonl") == (version, ["\(dialect.name) A 0"]))
+        }
+    }
+
     @Test("where the next file cannot be made, a frame that is not Finnhub's is left out, and the file reports it")
     func noFile() throws {
         let disk = FaultyDisk()
@@ -167,6 +206,16 @@ struct DialectTests {
             try made("finnhub") { _ = try RecordingEdits.cut(path, cut, to: $0, form: .current) }
                 == (2, ["finnhub A 1", "finnhub A 3"])
         )
+        // A part without a message of the dialect makes no new file, and the failure names the other dialects.
+        let others = "\(folder.path)/others"
+        cut.dialect = .tickertape
+        _ = try RecordingEdits.cut(path, cut, to: others, form: .current)
+        cut.dialect = .finnhub
+        let failure = #expect(throws: RecordingFailure.self) {
+            try RecordingEdits.cut(others, cut, to: "\(folder.path)/none", form: .current)
+        }
+        #expect(failure?.description.contains("dialect finnhub") == true)
+        #expect(failure?.description.contains("only of tickertape") == true)
         cut.dialect = nil
         #expect(throws: RecordingFailure.self) {
             try RecordingEdits.cut(path, cut, to: "\(folder.path)/plain", form: .plain)

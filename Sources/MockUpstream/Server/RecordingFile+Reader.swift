@@ -76,7 +76,10 @@ extension RecordingFile {
         private func item(_ line: RecordedLine) throws(RecordingFailure) -> Item? {
             switch line.event {
             case .frame(let frame):
-                guard frame.dialect == .finnhub else { throw .foreign(self.stream.segments[self.stream.segment].path) }
+                guard frame.dialect == .finnhub else {
+                    let segments = self.stream.segments
+                    throw RecordingFile.foreign(segments[self.stream.segment].path, in: segments)
+                }
                 self.earliest = nil
                 return .frame(frame)
             case .gap(let gap): return .gap(gap)

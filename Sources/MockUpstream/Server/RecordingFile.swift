@@ -2,16 +2,6 @@ import Market
 package import Recordings
 import Wire
 
-extension RecordingFailure {
-    /// The failure for a file with messages of a dialect that the mock server does not speak.
-    static func foreign(_ path: String) -> RecordingFailure {
-        RecordingFailure(
-            "\(path) holds messages of other services than Finnhub, which cannot be replayed yet; `tickertape recording cut "
-                + "--dialect finnhub FILE NEW-FILE` keeps Finnhub's"
-        )
-    }
-}
-
 /// A recording on disk: its symbols, and readers that begin at its start.
 ///
 /// It may be compressed and have several files; the path of one of them also selects those that follow it in the same
@@ -50,7 +40,7 @@ package struct RecordingFile: Sendable {
         self.segments = stream.segments
         self.unreadable = stream.unreadable
         if let foreign = stream.segments.first(where: { $0.header.version >= RecordingHeader.dialectVersion }) {
-            throw .foreign(foreign.path)
+            throw Self.foreign(foreign.path, in: stream.segments)
         }
         let reader = Reader(stream, damage: self.damage)
         var frameReader = FrameReader()
@@ -101,6 +91,29 @@ package struct RecordingFile: Sendable {
             for name in found.names where known.insert(name).inserted { symbols.append(name) }
         }
         return areAll
+    }
+
+    /// Returns the failure for a file with messages of a dialect that the mock server does not speak, with the remedy
+    /// where the recording also holds Finnhub's messages.
+    static func foreign(_ path: String, in segments: [RecordingStream.Segment]) -> RecordingFailure {
+        var others: Set<FrameDialect> = []
+        if let stream = try? RecordingStream(segments) {
+            while stream.bytesRead < Self.searchedBytes, let line = try? stream.next() {
+                guard case .frame(_, _, let dialect) = line.content else { continue }
+                guard dialect != .finnhub else {
+                    return RecordingFailure(
+                        "\(path) holds messages of other services than Finnhub, which cannot be replayed yet; "
+                            + "`tickertape recording cut --dialect finnhub FILE NEW-FILE` keeps Finnhub's"
+                    )
+                }
+                others.insert(dialect)
+            }
+        }
+        let names = others.map { "\($0.name)" }.sorted().joined(separator: " and ")
+        return RecordingFailure(
+            "\(path) holds \(others.isEmpty ? "no message" : "messages of the dialect \(names)"); only Finnhub's messages "
+                + "can be replayed yet"
+        )
     }
 
     /// Makes a reader at the start of the recording.

@@ -45,6 +45,8 @@ package final class Recorder: TapeReader {
     ///   - path: the first file's path; where it exists, the next free name is used (`btc-0002.jsonl`).
     ///   - started: wall clock, ns since 1970.
     ///   - epoch: the run of numbers on the tape; a batch of another epoch is written without its numbers.
+    ///   - dialect: the dialect of the feed's frames, which decides the first file's version. Frames of another dialect
+    ///     than Finnhub's in a recording of Finnhub's begin another file.
     ///   - source: where the frames come from: `live` for the market.
     ///   - address: the service's, without a key.
     ///   - isByHand: whether to start no thread and no maintenance of older files: ``drain()`` writes, and ``close()``
@@ -58,6 +60,7 @@ package final class Recorder: TapeReader {
         started: Int64,
         program: String,
         epoch: UInt64? = nil,
+        dialect: FrameDialect,
         source: String? = nil,
         address: String? = nil,
         settings: RecorderSettings = RecorderSettings(),
@@ -81,6 +84,7 @@ package final class Recorder: TapeReader {
             throw RecordingWriter.Failure(description: "cannot record to \(path): it is not a file; choose another one")
         }
         var header = RecordingHeader(
+            version: dialect == .finnhub ? RecordingHeader.currentVersion : RecordingHeader.dialectVersion,
             program: program,
             symbols: symbols,
             start: started,

@@ -25,6 +25,7 @@ final class RecorderHarness: TapeReader {
             started: wallClock(),
             program: "tickertape",
             epoch: epoch,
+            dialect: .finnhub,
             source: "replay",
             address: "127.0.0.1",
             clock: RecorderClock(wall: wallClock, monotonic: { Int64(loop.now.uptimeNanoseconds) }),

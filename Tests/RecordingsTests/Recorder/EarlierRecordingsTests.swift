@@ -28,6 +28,7 @@ struct EarlierRecordingsTests {
             started: Self.now,
             program: "test",
             epoch: epoch,
+            dialect: .finnhub,
             source: source,
             settings: settings,
             clock: RecorderClock(wall: { Self.now }, monotonic: { Self.now }),

@@ -3,6 +3,7 @@ import Market
 import NIOConcurrencyHelpers
 import Recordings
 import Testing
+import Wire
 
 /// A disk in memory that can become full, stall, lose unsynced bytes, and fail to create files.
 final class FaultyDisk: RecordingDisk {
@@ -125,6 +126,7 @@ extension Recorder {
             started: 0,
             program: "test",
             epoch: epoch,
+            dialect: .finnhub,
             settings: settings,
             clock: RecorderClock(wall: { 5_000_000 }, monotonic: { 0 }),
             disk: disk,

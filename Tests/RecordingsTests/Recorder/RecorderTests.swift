@@ -16,6 +16,7 @@ struct RecorderTests {
     private func recorder(
         _ path: String,
         epoch: UInt64? = nil,
+        dialect: FrameDialect = .finnhub,
         settings: RecorderSettings = RecorderSettings()
     ) throws -> Recorder {
         try Recorder(
@@ -24,6 +25,7 @@ struct RecorderTests {
             started: 1_000,
             program: "test",
             epoch: epoch,
+            dialect: dialect,
             settings: settings,
             clock: RecorderClock(wall: { 1_900_000 }, monotonic: { 1_000 }),
             complain: { Issue.record("\($0)") }
