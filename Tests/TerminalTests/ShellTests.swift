@@ -7,11 +7,15 @@ import TickertapeTesting
 @testable import Terminal
 
 private let leave = "\u{1B}[?25h\u{1B}[?1049l"
-/// A state whose price has just arrived; the loop reads the real clock.
+/// A state whose price has just arrived. The loop reads the real clock, and the price stays fresh for an hour, however
+/// slow the machine is.
 private var state: DisplayState {
     var fresh = sampleRow(sampleSummary())
     fresh.arrived = SystemClock.monotonic()
-    return DisplayState(rows: [fresh], status: sampleStatus())
+    var state = DisplayState(rows: [fresh], status: sampleStatus())
+    state.limits.lateAfter = 3_600 * oneSecond
+    state.limits.staleAfter = 3_600 * oneSecond
+    return state
 }
 
 // Serialised, since signals belong to the whole process.
@@ -46,12 +50,11 @@ struct TerminalShellTests {
         async let cause = display.run()
         let asked = await terminal.screen.until { $0.contains("\u{1B}[c") }
         #expect(asked.contains("\u{1B}]11;?\u{1B}\\"))
-        terminal.type("\u{1B}]11;rgb:ffff/ffff/ffff\u{1B}\\\u{C}\u{1B}[?62;22c")
-        // The green for a light background, twice, since Ctrl-L was typed during the queries.
-        let drawn = await terminal.screen.until {
-            $0.split(separator: "\u{1B}[2J", omittingEmptySubsequences: false).count > 3 && $0.contains("38;5;28")
-        }
-        #expect(drawn.contains("38;5;28"))
+        // The `p` between the two answers freezes the screen.
+        terminal.type("\u{1B}]11;rgb:ffff/ffff/ffff\u{1B}\\p\u{1B}[?62;22c")
+        // The green for a light background.
+        let drawn = await terminal.screen.until { $0.contains("FROZEN") && $0.contains("38;5;28") }
+        #expect(drawn.contains("FROZEN") && drawn.contains("38;5;28"))
         terminal.type("q")
         #expect(await cause == .quitKey)
     }

@@ -50,6 +50,8 @@ struct MockServerFaultTests {
         settings.symbols = ["A"]
         settings.source = .replay(file: "test", speed: nil)
         settings.backoff.first = backoff
+        // A busy machine must not make the silence of a waiting feed late.
+        settings.watch.freshness.lateAfter = 3_600_000_000_000
         let log = TapeLog()
         let feed = try await FinnhubFeed.make(
             settings: settings,
