@@ -1,7 +1,5 @@
-import CLinux
 import NIOConcurrencyHelpers
 package import NIOCore
-import NIOPosix
 
 /// The release of free heap memory to the system after many connections have closed or large responses have left.
 ///
@@ -21,8 +19,8 @@ package final class HeapTrim: Sendable {
 
     /// - Parameters:
     ///   - loop: schedules the trim.
-    ///   - trim: releases the memory; called on `loop`.
-    package init(loop: any EventLoop, trim: @escaping @Sendable () -> Void = HeapTrim.giveBack) {
+    ///   - trim: has the memory released by a thread that no market data waits for; called on `loop`.
+    package init(loop: any EventLoop, trim: @escaping @Sendable () -> Void) {
         self.loop = loop
         self.trim = trim
     }
@@ -41,7 +39,4 @@ package final class HeapTrim: Sendable {
             self.trim()
         }
     }
-
-    /// Runs the trim on a thread that no market data waits for.
-    @Sendable private static func giveBack() { NIOThreadPool.singleton.submit { _ in tickertape_trim_heap() } }
 }

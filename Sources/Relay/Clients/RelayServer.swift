@@ -1,3 +1,4 @@
+import CLinux
 import HTTP
 package import Ingest
 package import Logging
@@ -123,7 +124,8 @@ package final class RelayServer: TapeReader, Sendable {
             eventLoop: eventLoop
         )
         eventLoop.execute { [hub] in hub.value.followPrices() }
-        self.heap = HeapTrim(loop: eventLoop)
+        let trimmer = WorkQueue("heap-trim")
+        self.heap = HeapTrim(loop: eventLoop) { trimmer.submit { tickertape_trim_heap() } }
         self.connectionTable = .makeBoxSendingValue(
             ConnectionTable(loop: eventLoop, heap: self.heap),
             eventLoop: eventLoop

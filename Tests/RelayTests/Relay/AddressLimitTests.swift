@@ -14,7 +14,7 @@ struct AddressLimitTests {
         self.bench = HubBench { $0.maximumClientsPerAddress = 3 }
         self.listener = RelayListener(
             hub: self.bench.hub,
-            connectionTable: ConnectionTable(loop: self.bench.loop, heap: HeapTrim(loop: self.bench.loop)),
+            connectionTable: ConnectionTable(loop: self.bench.loop, heap: HeapTrim(loop: self.bench.loop) {}),
             router: AnswerBench.router,
             answers: AnswerMemory(),
             tls: nil,
