@@ -26,6 +26,9 @@ package final class AlertWebhook: Sendable {
 
     private struct State {
         var queue: JobQueue<ByteBuffer>
+        /// Whether no more alerts are accepted.
+        var isStopping = false
+        /// Whether no more attempts are made.
         var isClosed = false
         var channels: [ObjectIdentifier: any Channel] = [:]
     }
@@ -64,10 +67,11 @@ package final class AlertWebhook: Sendable {
     /// Queues an alert for the webhook. May be called on any thread; never waits.
     package func notify(_ alert: Alert) {
         self.loop.execute {
-            let isTaken = self.state.withValue { !$0.isClosed && $0.queue.add(AlertText.json(alert)) }
-            guard isTaken else {
-                return self.meter.ended(.dropped, reason: "too many alerts at once; one was left out")
+            let refusal = self.state.withValue { state -> String? in
+                if state.isStopping { return "an alert at the end of the program was left out" }
+                return state.queue.add(AlertText.json(alert)) ? nil : "too many alerts at once; one was left out"
             }
+            if let refusal { return self.meter.ended(.dropped, reason: refusal) }
             self.startNext()
         }
     }
@@ -82,8 +86,9 @@ package final class AlertWebhook: Sendable {
         }
     }
 
-    /// Gives all alerts `limit`, then accepts no more and closes the connections.
+    /// Accepts no more alerts, gives the others `limit`, and then closes the connections.
     package func stop(atMost limit: Duration) async {
+        try? await self.loop.submit { self.state.withValue { $0.isStopping = true } }.get()
         await self.finish(atMost: limit)
         try? await self.loop.submit {
             let channels = self.state.withValue { state in

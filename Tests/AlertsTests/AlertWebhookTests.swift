@@ -160,6 +160,29 @@ struct AlertWebhookTests {
         try await server.stop()
     }
 
+    @Test("an alert during a stop is left out, though earlier ones are still under way")
+    func stopping() async throws {
+        let server = try await WebhookServer.start { _ in .silence }
+        let log = MeterLog("webhook")
+        let webhook = try self.webhook("http://127.0.0.1:\(server.port)", log) {
+            $0.pauses = []
+            $0.atOnce = 1
+            $0.waiting = 1_000_000
+        }
+        webhook.notify(sampleAlert())
+        async let stop: Void = webhook.stop(atMost: .seconds(60) * Patience.factor)
+        let end = ContinuousClock.now + .seconds(30) * Patience.factor
+        while log.count("dropped") == 0, ContinuousClock.now < end {
+            webhook.notify(sampleAlert())
+            try await Task.sleep(for: .milliseconds(5))
+        }
+        #expect(log.count("dropped") > 0)
+        // The alert under way was not cut.
+        #expect(log.count("failed") == 0)
+        try await server.stop()
+        await stop
+    }
+
     @Test("a URL is parsed, and an invalid one is refused")
     func addresses() throws {
         let slack = try #require(WebhookAddress("HTTPS://hooks.example.com/services/T0/B0?x=1#frag"))
