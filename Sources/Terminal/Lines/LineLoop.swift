@@ -4,8 +4,6 @@ import Platform
 /// The loop of a ``LinePrinter``'s writing thread.
 struct LineLoop {
     private static let stopLimit: Int64 = 500_000_000
-    /// The limit of notices that wait for a slow reader of the errors, bytes; more are dropped.
-    private static let errorLimit = 64 * 1_024
 
     private let printer: LinePrinter
     private var output: LineOutput
@@ -14,7 +12,6 @@ struct LineLoop {
     /// The lines of an item that did not fit into the previous chunk.
     private var next: (lines: LineFormat.Lines, arrived: Int64?)?
     private var pending: ArraySlice<UInt8> = []
-    private var pendingErrors: ArraySlice<UInt8> = []
     /// The arrivals of the trades whose lines are in `pending`.
     private var arrivals: [Int64] = []
     private var stopAt: Int64?
@@ -47,7 +44,7 @@ struct LineLoop {
             if isLast {
                 let limit = self.stopAt ?? now + Self.stopLimit
                 self.stopAt = limit
-                if self.pending.isEmpty && self.pendingErrors.isEmpty || now >= limit {
+                if self.pending.isEmpty || now >= limit {
                     return self.output.report(now: now).map { .missed($0) } ?? .stopped
                 }
                 self.listen(atMost: limit - now)
@@ -93,20 +90,11 @@ struct LineLoop {
 
     private mutating func add(_ lines: LineFormat.Lines) {
         self.pending += lines.output
-        if self.pendingErrors.count + lines.errors.count <= Self.errorLimit { self.pendingErrors += lines.errors }
+        if !lines.errors.isEmpty { self.printer.errors.write(String(decoding: lines.errors, as: UTF8.self)) }
     }
 
     /// Writes what the readers accept; `false` when the output has no reader any more, or fails.
     private mutating func flush() -> Bool {
-        var errorsAreOpen = true
-        while errorsAreOpen, !self.pendingErrors.isEmpty {
-            switch self.printer.errors.write(self.pendingErrors) {
-            case .wrote(let count): self.pendingErrors = self.pendingErrors.dropFirst(count)
-            case .full: errorsAreOpen = false
-            // Notices without a reader are no reason to end.
-            case .closed, .failed: self.pendingErrors = []
-            }
-        }
         while !self.pending.isEmpty {
             switch self.printer.output.write(self.pending) {
             case .wrote(let count): self.pending = self.pending.dropFirst(count)
@@ -133,11 +121,6 @@ struct LineLoop {
     private mutating func listen(atMost wait: Int64?) {
         let events = self.pending.isEmpty ? 0 : Int16(POLLOUT)
         var descriptors = [pollfd(fd: self.printer.output.descriptor, events: events, revents: 0)]
-        if !self.pendingErrors.isEmpty {
-            descriptors.append(
-                pollfd(fd: self.printer.errors.descriptor, events: Int16(POLLOUT), revents: 0)
-            )
-        }
         let canTake = self.pending.isEmpty && self.items.isEmpty
         self.printer.mailbox.wait(with: &descriptors, atMost: wait) { queue, isStopping in
             (canTake && queue.isEmpty, canTake && !queue.isEmpty || isStopping && self.stopAt == nil)

@@ -28,7 +28,7 @@ package final class LinePrinter: ThreadedOutput {
 
     let mailbox: OutputMailbox<LineQueue>
     let output: PollingOutput
-    let errors: PollingOutput
+    let errors: NoticeOutput
     let settings: Settings
     let status: FeedStatus
     /// Measures the age of a price when it has been written.
@@ -38,20 +38,21 @@ package final class LinePrinter: ThreadedOutput {
     ///
     /// - Parameters:
     ///   - status: the status until the first status item; not printed by itself.
+    ///   - errors: takes the notices beside the lines.
     ///   - capacity: the most items that wait for a slow reader.
     /// - Throws: ``SystemCallFailure`` when the process has no descriptor left.
     package init(
         _ settings: Settings,
         status: FeedStatus,
         output: Int32 = STDOUT_FILENO,
-        errors: Int32 = STDERR_FILENO,
+        errors: NoticeOutput,
         capacity: Int = 4_096,
         latency: LatencyBook? = nil
     ) throws(SystemCallFailure) {
         self.latency = latency
         self.mailbox = try OutputMailbox(LineQueue(capacity: capacity))
         self.output = PollingOutput(output)
-        self.errors = PollingOutput(errors)
+        self.errors = errors
         self.settings = settings
         self.status = status
         signal(SIGPIPE, SIG_IGN)
@@ -61,7 +62,7 @@ package final class LinePrinter: ThreadedOutput {
 
     /// Prints an item. Callable from any thread; never waits.
     package func show(_ item: LineItem) {
-        guard case .alert(let alert, _) = item, isatty(self.errors.descriptor) != 1 else { return self.print(item) }
+        guard case .alert(let alert, _) = item, !self.errors.isTerminal else { return self.print(item) }
         // The bytes for a terminal must not reach a file or a pipe.
         self.print(.alert(alert, call: []))
     }

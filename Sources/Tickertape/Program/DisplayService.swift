@@ -51,7 +51,8 @@ struct DisplayService: Sendable {
                 lines.symbols = symbols
                 lines.limits = limits
                 lines.once = isOnce ? FreshPriceWait.Settings(settings, symbols: symbols) : nil
-                self.output = try LinePrinter(lines, status: status, latency: latency)
+                let errors = NoticeOutput(isTerminal: isatty(STDERR_FILENO) == 1, write: Console.log)
+                self.output = try LinePrinter(lines, status: status, errors: errors, latency: latency)
             }
         } catch let error as OperatorError {
             throw error

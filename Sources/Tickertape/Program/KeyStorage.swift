@@ -21,16 +21,16 @@ struct KeyStorage {
         self.warnings = warnings
         let folder = settings.directory.path(orAuto: environment.stateFolder)
         if folder == nil, settings.directory == .auto {
-            warnings.log("attempts are not remembered over a restart: there is no HOME (state.directory)")
+            warnings.warn("attempts are not remembered over a restart: there is no HOME (state.directory)")
         }
-        self.attemptStore = folder.flatMap { AttemptFile(directory: $0, identity: identity, warn: warnings.log) }
+        self.attemptStore = folder.flatMap { AttemptFile(directory: $0, identity: identity, warn: warnings.warn) }
         let folders: [String] =
             switch settings.runtimeDirectory {
             case .off: []
             case .path(let path): [path]
             case .auto: environment.runtimeFolders
             }
-        self.lock = folders.isEmpty ? nil : KeyLock(folders: folders, identity: identity, warn: warnings.log)
+        self.lock = folders.isEmpty ? nil : KeyLock(folders: folders, identity: identity, warn: warnings.warn)
         // Reads the attempts before the screen starts, so that a damaged file is reported on standard error.
         _ = self.attemptStore?.load()
     }
@@ -41,7 +41,7 @@ struct KeyStorage {
             attemptStore: self.attemptStore,
             lockDisk: self.lockDisk,
             attemptsDisk: self.attemptsDisk,
-            warn: self.warnings.log
+            warn: self.warnings.warn
         )
     }
 

@@ -29,6 +29,7 @@ enum SignalServices {
                     Task.detached {
                         try await Task.sleep(for: Self.stopLimit)
                         TerminalDisplay.giveBackTerminal()
+                        await Console.flushErrors()
                         _exit(128 + (signal == .sigint ? SIGINT : SIGTERM))
                     }
                 }

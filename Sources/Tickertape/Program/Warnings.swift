@@ -19,13 +19,4 @@ final class Warnings: Sendable {
             Console.complain("warning: \(text)")
         }
     }
-
-    /// Prints a warning of one line, or logs it once a screen is drawn.
-    func log(_ text: String) {
-        if let screen = self.screen.withLockedValue({ $0 }) {
-            screen.logger.warning("A warning", metadata: ["text": "\(text)"])
-        } else {
-            Console.complain("warning: \(text)")
-        }
-    }
 }

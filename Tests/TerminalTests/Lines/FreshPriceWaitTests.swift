@@ -136,7 +136,7 @@ struct OncePrinterTests {
         var settings = LinePrinter.Settings(format: format)
         settings.symbols = ["A", "B"]
         settings.once = .init(within: within, freshFor: oneSecond * 30, symbols: ["A", "B"])
-        let printer = try LinePrinter(settings, status: sampleStatus(), output: ends[1], errors: errors[1])
+        let printer = try LinePrinter(settings, status: sampleStatus(), output: ends[1], errors: .pipe(errors[1]))
         play(printer)
         let cause = await printer.run()
         close(ends[1])

@@ -139,7 +139,12 @@ struct LinePrinterTests {
     func prints() async throws {
         let (reader, writer) = try Self.pipeEnds()
         defer { close(reader) }
-        let printer = try LinePrinter(.init(format: .plain), status: sampleStatus(), output: writer, errors: writer)
+        let printer = try LinePrinter(
+            .init(format: .plain),
+            status: sampleStatus(),
+            output: writer,
+            errors: .pipe(writer)
+        )
         printer.print(.status(sampleStatus(.waiting)))
         for number in UInt64(0)..<300 {
             printer.print(.price(PriceUpdate(summary: sampleSummary(sequence: number), skipped: 0)))
@@ -161,7 +166,7 @@ struct LinePrinterTests {
     func lastLine(settings: LinePrinter.Settings) async throws {
         let (reader, writer) = try Self.pipeEnds()
         defer { close(reader) }
-        let printer = try LinePrinter(settings, status: sampleStatus(), output: writer, errors: writer)
+        let printer = try LinePrinter(settings, status: sampleStatus(), output: writer, errors: .pipe(writer))
         async let cause = printer.run()
         printer.print(.price(PriceUpdate(summary: sampleSummary(), skipped: 0)))
         let first = await Reading(descriptor: reader).until { $0.contains("61837.63") }
@@ -182,7 +187,7 @@ struct LinePrinterTests {
             .init(format: .json),
             status: sampleStatus(),
             output: writer,
-            errors: writer,
+            errors: .pipe(writer),
             capacity: 50
         )
         async let cause = printer.run()
@@ -216,7 +221,12 @@ struct LinePrinterTests {
             close(reader)
             close(writer)
         }
-        let printer = try LinePrinter(.init(format: .json), status: sampleStatus(), output: writer, errors: writer)
+        let printer = try LinePrinter(
+            .init(format: .json),
+            status: sampleStatus(),
+            output: writer,
+            errors: .pipe(writer)
+        )
         for _ in 0..<2_000 { printer.print(.price(PriceUpdate(summary: sampleSummary(), skipped: 0))) }
         let asked = SystemClock.monotonic()
         printer.stop()
@@ -228,10 +238,24 @@ struct LinePrinterTests {
     func closedPipe(_ writes: Bool) async throws {
         let (reader, writer) = try Self.pipeEnds()
         defer { close(writer) }
-        let printer = try LinePrinter(.init(format: .plain), status: sampleStatus(), output: writer, errors: writer)
+        let printer = try LinePrinter(
+            .init(format: .plain),
+            status: sampleStatus(),
+            output: writer,
+            errors: .pipe(writer)
+        )
         async let cause = printer.run()
         close(reader)
         if writes { printer.print(.price(PriceUpdate(summary: sampleSummary(), skipped: 0))) }
         #expect(await cause == .closed)
+    }
+}
+
+extension NoticeOutput {
+    /// Returns an output that writes into a pipe.
+    static func pipe(_ writer: Int32) -> NoticeOutput {
+        NoticeOutput(isTerminal: false) { lines in
+            _ = Array(lines.utf8).withUnsafeBytes { Glibc.write(writer, $0.baseAddress, $0.count) }
+        }
     }
 }
