@@ -66,7 +66,7 @@ struct AlertService: Sendable {
         let shows = Set(alerts.actions)
         var actions = AlertReader.Actions()
         var programs: [AlertPrograms] = []
-        let environment = AlertPrograms.harmless(Self.environment())
+        let environment = AlertPrograms.harmless(ProcessEnvironment.entries().map { String(cString: $0) })
         if let shown {
             let display = shown.display
             actions.fired.append { display.fired($0, actions: shows) }
@@ -142,16 +142,6 @@ struct AlertService: Sendable {
         } catch {
             throw OperatorError("\(error) (alerts.webhook-ca-file)", status: .configuration)
         }
-    }
-
-    private static func environment() -> [String] {
-        var variables: [String] = []
-        var next = environ
-        while let entry = next.pointee {
-            variables.append(String(cString: entry))
-            next += 1
-        }
-        return variables
     }
 
     /// Waits for running programs and webhook requests after a replay.

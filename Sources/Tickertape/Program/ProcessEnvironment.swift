@@ -20,6 +20,19 @@ struct ProcessEnvironment: Sendable {
         )
     }
 
+    /// Returns the entries of the original environment block, each `NAME=value`.
+    ///
+    /// It reads `environ`, since Foundation's environment takes longer than the rest of the start.
+    static func entries() -> [UnsafeMutablePointer<CChar>] {
+        var entries: [UnsafeMutablePointer<CChar>] = []
+        var next = environ
+        while let entry = next.pointee {
+            entries.append(entry)
+            next += 1
+        }
+        return entries
+    }
+
     /// Whether systemd started the program as a service without a terminal.
     ///
     /// Every descendant of a unit inherits `INVOCATION_ID`, including a desktop's shells. `SYSTEMD_EXEC_PID` (since

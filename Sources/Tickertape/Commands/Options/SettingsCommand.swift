@@ -1,5 +1,4 @@
 import ArgumentParser
-import Glibc
 
 /// A command that needs the settings.
 protocol SettingsCommand: AsyncParsableCommand {
@@ -24,12 +23,9 @@ extension SettingsCommand {
     }
 
     /// Returns the process's environment, and wipes the secrets from the original.
-    ///
-    /// It reads `environ`, since Foundation's environment takes longer than the rest of the start.
     private static func environment() -> [String: String] {
         var variables: [String: String] = [:]
-        var next = environ
-        while let entry = next.pointee {
+        for entry in ProcessEnvironment.entries() {
             let text = String(cString: entry)
             if let equals = text.firstIndex(of: "=") {
                 variables[String(text[..<equals])] = String(text[text.index(after: equals)...])
@@ -37,7 +33,6 @@ extension SettingsCommand {
             for secret in Setting.all where secret.isSecret {
                 ProcessSecrecy.wipe(entry, behind: secret.environment)
             }
-            next += 1
         }
         return variables
     }

@@ -2,11 +2,8 @@ import ArgumentParser
 import Feeds
 import MockUpstream
 import NIOCore
-import NIOPosix
 import Recordings
 import Relay
-import ServiceLifecycle
-import TLS
 
 /// The command that serves a recording or a simulated market as a mock of the service.
 struct ServeCommand: SettingsCommand {
@@ -168,47 +165,21 @@ struct ServeCommand: SettingsCommand {
         SignalHandling.endAtOnce()
         let material = try self.material()
         var mockServerSettings = self.mockServerSettings
-        let recording: RecordingFile? = if case .recording(let file) = material { file } else { nil }
-        if let recording {
+        if case .recording(let recording) = material {
             // The search for places would otherwise find the damage first, and it is reported only once.
             RecordedDamage.complainAtOnce(of: recording)
             try self.pace.apply(to: &mockServerSettings.replay, recording: recording)
         }
-        let authority = try CertificateAuthority(name: "tickertape stand-in")
-        if !self.plain {
-            mockServerSettings.credentials = try authority.issue(for: self.listen.host)
-            if let path = self.authorityOut { try NewFile.write(authority.certificatePEM, to: path) }
-        }
-        Console.queueErrors()
-        let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
-        let mockServer: MockServer
-        do {
-            mockServer = try await MockServer.start(
-                material,
-                settings: mockServerSettings,
-                on: group.next(),
-                host: self.listen.host,
-                port: self.listen.port,
-                logger: ProgramLog.make(level: settings.logLevel),
-                wallClock: WallClock.now
-            )
-        } catch let error where error is TLSError || error is RecordingFailure {
-            throw OperatorError("\(error)", status: .failure)
-        } catch {
-            throw OperatorError(
-                "cannot listen on \(self.listen): \(SystemErrorText.of(error)); choose another --listen HOST:PORT",
-                status: .addressInUse
-            )
-        }
-        await self.announce(port: mockServer.address?.port ?? self.listen.port, authority: authority)
-        try await NamedService.run([
-            NamedService("stand-in") {
-                try? await gracefulShutdown()
-                await mockServer.stop()
-            }
-        ])
-        await group.end()
-        if let recording { RecordedDamage.complain(of: recording) }
+        let program = ServeProgram(
+            name: self.file ?? "a simulated market",
+            material: material,
+            settings: mockServerSettings,
+            listen: self.listen,
+            isEncrypted: !self.plain,
+            authorityOut: self.authorityOut,
+            logger: ProgramLog.make(level: settings.logLevel)
+        )
+        try await program.run()
     }
 
     /// Returns the recording or the market to serve.
@@ -234,23 +205,5 @@ struct ServeCommand: SettingsCommand {
         settings.connectionLimit = self.connectionLimit
         settings.faultHappened = { connection, fault in Console.complain("connection \(connection): \(fault)") }
         return settings
-    }
-
-    /// Prints the address, and the authority that clients must trust.
-    private func announce(port: Int, authority: CertificateAuthority) async {
-        let address = "\(self.plain ? "ws" : "wss")://\(Endpoint(host: self.listen.host, port: port))"
-        Console.complain(
-            "serving \(self.file ?? "a simulated market") as Finnhub on \(address)/?token=anything; Ctrl-C stops"
-        )
-        if self.plain { return }
-        if let path = self.authorityOut {
-            Console.complain("the authority to trust is in \(path)")
-        } else {
-            // Both streams may go to one file; its lines are then in order.
-            await Console.flushErrors()
-            // On standard output, so that a shell can store it in a file or a variable.
-            for line in authority.certificatePEM.split(separator: "\n") { Console.print(String(line)) }
-            Console.complain("clients must trust the authority above; --ca-out FILE writes it to a file")
-        }
     }
 }

@@ -1,0 +1,108 @@
+import Feeds
+import Ingest
+import Logging
+import Market
+import Measurements
+import NIOCore
+import NIOPosix
+import Relay
+
+/// What the parts of a ticker share: its loops, its tape and the feed that writes it, measurements and warnings.
+struct TickerBase {
+    let warnings: Warnings
+    /// The storage of the key's lock and attempts; `nil` in a replay, which needs no key and stores no state.
+    let key: KeyStorage?
+    let manager: ServiceManager
+    let instruments: Instruments
+    /// The log of the feed and of the tape, and the relay's.
+    let logger: Logger
+    let relayLog: Logger
+    let certificate: RelayTLS?
+    /// The place where the relay listens; `nil` without a relay.
+    let place: RelayPlace?
+    let loops: MultiThreadedEventLoopGroup
+    /// The loop of the feed, and the relay's, which may be the same.
+    let loop: any EventLoop
+    let relayLoop: any EventLoop
+    let epoch: UInt64
+    /// The feed's status at the start.
+    let status: FeedStatus
+    /// The tape, which has no readers yet.
+    let tape: NIOLoopBound<TapeWriter>
+    /// The feed, not started yet.
+    let feed: FeedService
+    let subscriptions: Subscriptions
+
+    /// Checks the settings before it opens anything, takes the inherited socket, and makes the parts.
+    init(_ program: TickerProgram) async throws {
+        let settings = program.settings
+        try program.feed.checkTrust()
+        if let warning = try settings.checkRelay() { Console.complain("warning: \(warning)") }
+        self.warnings = Warnings()
+        self.key =
+            program.played == nil ? KeyStorage(settings.state, feed: program.feed, warnings: self.warnings) : nil
+        self.manager = ServiceManager()
+        let inherited = try InheritedSocket.take()
+        self.instruments = Instruments(source: program.feed.source)
+        self.logger = ProgramLog.make(settings, format: DisplayService.format(settings))
+        self.relayLog = ProgramLog.make(level: settings.isVerbose ? settings.logLevel : .error)
+        self.certificate = try settings.relayTLS(instruments: self.instruments, logger: self.relayLog)
+        self.place = RelayPlace(settings, inherited: inherited, isEncrypted: self.certificate != nil)
+        if self.place == nil { self.key?.announceNoRelay() }
+
+        self.loops = MultiThreadedEventLoopGroup(numberOfThreads: program.relaySharesLoop ? 1 : 2)
+        let loop = self.loops.next()
+        self.loop = loop
+        self.relayLoop = self.loops.next()
+        let epoch = UInt64(WallClock.now() / 1_000_000)
+        self.epoch = epoch
+        self.status = FeedStatus(
+            source: program.feed.source,
+            phase: .connecting,
+            since: WallClock.now(),
+            certificateChecked: program.feed.certificateIsChecked
+        )
+        self.tape = try await loop.submit { NIOLoopBound(TapeWriter(epoch: epoch), eventLoop: loop) }.get()
+        self.feed = try await Self.makeFeed(
+            program.feed,
+            into: self.tape,
+            on: loop,
+            key: self.key,
+            instruments: self.instruments,
+            logger: self.logger
+        )
+        self.subscriptions = Subscriptions(
+            limit: settings.finnhub.watch.symbolLimit,
+            retained: program.feed.symbols,
+            linger: settings.relay.unsubscribeGrace,
+            loop: loop
+        )
+    }
+
+    /// Makes the feed. Only this function names the services that trades come from.
+    private static func makeFeed(
+        _ settings: FinnhubSettings,
+        into tape: NIOLoopBound<TapeWriter>,
+        on loop: any EventLoop,
+        key: KeyStorage?,
+        instruments: Instruments,
+        logger: Logger
+    ) async throws -> FeedService {
+        var settings = settings
+        if let key { settings.holding = key.holding }
+        settings.handshakeEnded = { handshake in
+            switch handshake {
+            case .completed(let session, let nanoseconds):
+                instruments.handshakes.completed(session, nanoseconds: nanoseconds)
+            case .failed: instruments.handshakes.failed()
+            }
+        }
+        return try await FinnhubFeed.make(
+            settings,
+            into: tape,
+            loop: loop,
+            logger: logger,
+            wallClock: WallClock.now
+        )
+    }
+}
