@@ -2,12 +2,12 @@ import FuzzTargets
 import Testing
 import TickertapeTesting
 
-/// A few seconds of what `scripts/fuzz` does by the million: the same inputs in every run.
+/// A few seconds of `scripts/fuzz`, with the same inputs in every run.
 @Suite struct FuzzTests {
     @Test("the rules hold for every seed, whole and cut short", arguments: FuzzTarget.allCases)
     func seeds(target: FuzzTarget) throws {
         for seed in target.seeds {
-            // Each cut of a conversation costs one; a prime step goes through other places in each seed.
+            // Each cut of a conversation needs a whole run. A prime step cuts each seed at different places.
             let isLong = [.client, .upgrade, .reading, .replay].contains(target)
             let step = isLong ? 13 : 1
             for length in stride(from: seed.count, through: 0, by: -step) { try target.check(Array(seed[..<length])) }
@@ -33,18 +33,18 @@ import TickertapeTesting
                 return
             }
         }
-        // What opens no connection and holds no trade checks no more than the doors.
+        // An input that opens no connection and holds no trade tests only the first checks.
         #expect(good > count / 50, "\(good) of \(count) got through")
     }
 
-    @Test("inputs that once broke a rule do so no more")
+    @Test("inputs that once broke a rule follow all rules now")
     func findings() throws {
-        // A body that was cut within the repeated value that proves the reading of the request.
+        // A body that ends within the value of `Sec-WebSocket-Accept`, which the body repeats.
         let refusal = "HTTP/1.1 401 Unauthorized\r\nContent-Length: 27\r\n\r\nACCEPT"
         try FuzzTarget.upgrade.check(Array(refusal.utf8))
-        // A pong behind a breach in the same read was told of after the end.
+        // A pong after a protocol error in the same read was reported after the connection's end.
         try FuzzTarget.client.check([0x00, 0x00, 0x8A, 0x00, 0x00, 0x00, 0x08, 0x00, 0x00, 0x00, 0x00])
-        // The least integer has no magnitude of its kind: a step of a replay, a volume, an age.
+        // The smallest integer has no positive counterpart: a step of a replay, a volume, an age.
         for seed in FuzzTarget.replay.seeds { try FuzzTarget.replay.check(seed) }
         for seed in FuzzTarget.reading.seeds { try FuzzTarget.reading.check(seed) }
     }

@@ -6,8 +6,8 @@ usage: browser.py watch URL [DIR]       every change of price, state and freshne
        browser.py sample URL            Finnhub's JavaScript sample as a page of http://sample.example, with URL for the
                                         service's; what it logs, until SIGTERM
 
-Whatever is wrong comes as {"problem": ...}: an error in the console, an exception, a violation of the content security
-policy. Chromium dies with this program, however that ends.
+Problems are printed as {"problem": ...}: an error in the console, an exception, a violation of the content security
+policy. Chromium ends with this program, even if that is killed.
 """
 import asyncio
 import base64
@@ -24,11 +24,11 @@ import urllib.request
 import websockets
 
 CHROMIUM = next((path for path in map(shutil.which, ("chromium", "chromium-browser", "google-chrome")) if path), None)
-# A page from elsewhere; nobody is asked for it, the browser gets it from here.
+# A page of another origin. This program answers the request for it.
 SAMPLE_ORIGIN = "http://sample.example/"
 SIZES = [(1280, 800), (768, 1024), (390, 844), (360, 640), (320, 568)]
 
-# Runs before the page's own scripts and tells every change once it stands in the document.
+# Runs before the page's scripts and reports every change of the document.
 OBSERVER = """
 (() => {
     let told = "";
@@ -39,7 +39,7 @@ OBSERVER = """
             symbol: text("symbol"), price: text("price"), word: text("state-word"), level: document.body.dataset.level,
             freshness: document.body.dataset.freshness, marks: text("marks"),
         };
-        // By the page's own clock: a busy machine makes pictures late, not the age in them small.
+        // The age is by the page's clock, so a slow machine does not change it.
         const age = Number(document.getElementById("age")?.dataset.milliseconds ?? NaN);
         if (seen.level === "good" && age > 5000) observed(JSON.stringify({ problem: `${age} ms old and shown as live` }));
         const key = JSON.stringify(seen);
@@ -58,7 +58,7 @@ OBSERVER = """
 })();
 """
 
-# The lowest contrast of any text with what is behind it (WCAG 2, 1.4.3), and where it is.
+# The lowest contrast of any text with its background (WCAG 2, 1.4.3), and its place.
 CONTRAST = """
 (() => {
     const channel = (value) => (value /= 255) <= 0.04045 ? value / 12.92 : ((value + 0.055) / 1.055) ** 2.4;
@@ -162,7 +162,7 @@ class Browser:
         return message["result"]
 
     async def serve(self, origin, name, socket_url):
-        """Answers requests to an origin with a page of nothing but a script, in which the service's address is another."""
+        """Answers requests to an origin with a page that holds only a script, with another address of the service."""
         with open(os.path.join(os.path.dirname(os.path.abspath(__file__)), name), encoding="utf-8") as file:
             parts = file.read().split("wss://ws.finnhub.io?")
         if len(parts) != 2:
@@ -230,7 +230,7 @@ async def layout(browser, pictures):
         nameless=[role(node) for node in shown
                   if role(node) in ("button", "link", "textbox", "image", "navigation", "table", "region") and not named(node)],
         chart=next((named(node) for node in shown if named(node).startswith("Chart of")), None))
-    # With the keyboard alone: everything that can be used is reached, and says where it is.
+    # The elements that the Tab key reaches.
     reached = []
     for _ in range(60):
         for kind in ("keyDown", "keyUp"):
@@ -240,7 +240,7 @@ async def layout(browser, pictures):
 
 
 async def give_token(browser, token):
-    """Says what stands above the form before anything, and what after a wrong token; the last is what is there once it is gone."""
+    """Prints the text above the form at first and after a wrong token, and the address after the right one."""
     form = "document.getElementById('token-form')"
     help_text = "document.getElementById('token-help').textContent"
     for text in ("x" * len(token), token):
@@ -264,12 +264,12 @@ async def main():
     stop = asyncio.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
         asyncio.get_running_loop().add_signal_handler(number, stop.set)
-    # Where the caller removes what is left, should this program be killed.
+    # In the caller's folder, so that the caller can remove the files if this program is killed.
     with tempfile.TemporaryDirectory(dir=os.environ.get("XDG_STATE_HOME"), ignore_cleanup_errors=True) as folder:
         browser = Browser(folder)
         try:
             await browser.open()
-            # Without its browser or its reader there is nothing more to do.
+            # The browser or the reader has gone.
             browser.reader.add_done_callback(lambda _: stop.set())
             await browser.size(1280, 800)
             if command == "sample":

@@ -2,7 +2,7 @@ import NIOCore
 import Testing
 @testable import Measurements
 
-@Suite("Latency one can read")
+@Suite("The report of latencies")
 struct LatencyTests {
     private static let millisecond: Int64 = 1_000_000
     private static let second: Int64 = 1_000_000_000
@@ -19,7 +19,7 @@ struct LatencyTests {
         #expect(summary.maximum == 1_000 * Self.millisecond)
     }
 
-    @Test("nothing that is recorded falls out: negative counts as none, endless as an hour")
+    @Test("every value is counted: a negative one as zero, and one beyond an hour as an hour")
     func extremes() throws {
         let histogram = LatencyHistogram()
         for span in [Int64.min, -1, 0, 999, Int64.max] { histogram.record(nanoseconds: span) }
@@ -29,7 +29,7 @@ struct LatencyTests {
         #expect(histogram.buckets(upTo: [1]).count == 5)
     }
 
-    @Test("buckets count what took at most as long as their bound")
+    @Test("a bucket counts the values up to its bound")
     func buckets() {
         let histogram = LatencyHistogram()
         for milliseconds in [1, 1, 20, 400, 9_000] {
@@ -41,7 +41,7 @@ struct LatencyTests {
     }
 
     @Test(
-        "milliseconds have the digits that matter",
+        "milliseconds have two significant digits, or all digits from 100 on",
         arguments: [
             (0, "0"), (40_000, "0.04"), (460_000, "0.46"), (3_100_000, "3.1"), (3_000_000, "3"), (9_960_000, "10"),
             (84_400_000, "84"), (12_345_678_900, "12346"), (-5, "0"),
@@ -51,7 +51,7 @@ struct LatencyTests {
         #expect(LatencyReport.milliseconds(nanoseconds) == text)
     }
 
-    @Test("the last line of a run names what was measured, and says why a replay has no time from the exchange")
+    @Test("the last line of a run names the measured paths, and says why a replay has none from the exchange")
     func line() {
         let book = LatencyBook(clocks: .compared)
         #expect(book.report.line == nil)
@@ -74,11 +74,11 @@ struct LatencyTests {
         #expect(watch.report.line == "latency ms p50/p99/max: arrival to screen 1/1/1")
     }
 
-    @Test("a clock that is behind makes trades arrive before they happened; figures count from the fastest then")
+    @Test("with a clock that is behind, trades arrive before they happened, and latencies count from the fastest")
     func correctsForTheClock() throws {
         let book = LatencyBook(clocks: .compared)
         for read in 0..<400 {
-            // 3 s behind; the way takes 80 to 120 ms.
+            // The clock is 3 s behind, and a trade takes 80 to 120 ms.
             let way = Int64(80 + read % 41) * Self.millisecond
             let at = Int64(read) * Self.second
             _ = book.arrived(exchangeTime: at, received: at + way - 3 * Self.second, now: at)
@@ -101,7 +101,7 @@ struct ClockCheckTests {
         }
     }
 
-    @Test("a clock that fits is never complained about, not even for a few wrong times of the venue")
+    @Test("a correct clock causes no warning, even if a few of the venue's times are wrong")
     func fits() {
         let seen = self.warnings(
             implied: { $0 % 40 == 0 ? -3_600 * Self.second : Int64(60 + $0 % 50) * 1_000_000 },
@@ -110,7 +110,7 @@ struct ClockCheckTests {
         #expect(seen.isEmpty)
     }
 
-    @Test("a clock that is behind is complained about once an hour, with how far")
+    @Test("a clock that is behind causes one warning an hour, with the difference")
     func behind() {
         let seen = self.warnings(implied: { _ in -12 * Self.second }, seconds: 0..<7_300)
         #expect(seen.map(\.at) == [19, 3_619, 7_219])
@@ -120,13 +120,13 @@ struct ClockCheckTests {
         )
     }
 
-    @Test("trades that are all very late may be a clock ahead or a late service")
+    @Test("if all trades are very late, the clock may be ahead or the service late")
     func ahead() {
         let seen = self.warnings(implied: { _ in 25 * Self.second }, seconds: 0..<100)
         #expect(seen.map(\.1) == [.ahead(25 * Self.second)])
     }
 
-    @Test("what the feed's reads agree on is told at once, and what was before a clock was set is forgotten")
+    @Test("a difference in all reads is reported at once, and reads before a clock was set do not count")
     func agreed() {
         var check = ClockCheck()
         for read in 0..<100 { #expect(check.took(80_000_000, now: Int64(read) * Self.second) == nil) }
@@ -140,7 +140,7 @@ struct ClockCheckTests {
         #expect(check.offset == 0)
     }
 
-    @Test("it looks at most once a second, and never at fewer than twenty reads")
+    @Test("it checks at most once a second, and only with twenty reads or more")
     func patience() {
         var check = ClockCheck()
         for _ in 0..<19 { #expect(check.took(-Self.second, now: 5) == nil) }

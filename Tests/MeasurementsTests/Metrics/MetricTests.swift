@@ -17,7 +17,7 @@ struct MetricTests {
         return String(buffer: text.buffer)
     }
 
-    @Test("what libraries count through swift-metrics comes out as Prometheus reads it")
+    @Test("metrics of libraries through swift-metrics appear in Prometheus' format")
     func exposes() {
         let registry = MetricRegistry()
         registry.describe("hits_total", "What was hit.\nTwice.")
@@ -59,7 +59,7 @@ struct MetricTests {
         #expect(text.contains("wait_seconds_bucket{le=\"+Inf\"} 2\nwait_seconds_sum 0.043\nwait_seconds_count 2\n"))
     }
 
-    @Test("labels without end do not use up the memory, and a destroyed series is gone")
+    @Test("any number of labels takes bounded memory, and a destroyed series disappears")
     func bounds() {
         let registry = MetricRegistry()
         for number in 0..<1_000 {
@@ -70,12 +70,12 @@ struct MetricTests {
         #expect(self.text(registry).contains("b_total"))
         counter.destroy()
         #expect(!self.text(registry).contains("b_total"))
-        // The same name as another kind counts nowhere, and does no harm.
+        // A metric with the name of another kind is not counted and disturbs no other.
         Gauge(label: "a_total", factory: registry).record(5)
         #expect(self.text(registry).contains("# TYPE a_total counter"))
     }
 
-    @Test("numbers that are no numbers are written as Prometheus wants them")
+    @Test("infinities and not-a-number are written in Prometheus' form")
     func numbers() {
         #expect(PrometheusText.text(.infinity) == "+Inf" && PrometheusText.text(-.infinity) == "-Inf")
         #expect(
@@ -83,7 +83,7 @@ struct MetricTests {
         )
     }
 
-    @Test("what the kernel says of the process is read, also behind a name with brackets and spaces")
+    @Test("the kernel's facts of the process are read, even after a name with brackets and spaces")
     func process() throws {
         let figures = ProcessFigures.read()
         #expect(try #require(figures.residentBytes) > 1_000_000)
@@ -101,7 +101,7 @@ struct MetricTests {
         #expect(damaged == ProcessFigures())
     }
 
-    @Test("every phase of the feed has a series of its own")
+    @Test("every phase of the feed has its series")
     func phases() {
         let phases: [FeedStatus.Phase] = [
             .connecting, .waiting, .live, .late, .stale, .reconnecting(attempt: 1, retryAt: 0), .rateLimited(until: 0),
@@ -113,7 +113,7 @@ struct MetricTests {
 
 @Suite("The meter of the tape")
 struct TapeMeterTests {
-    /// A meter on a loop that stands still, and what it warned of.
+    /// A meter on a loop whose time stands still, and its warnings.
     private func meter(_ instruments: Instruments) -> (TapeMeter, Calls, LogLines) {
         let calls = Calls()
         let lines = LogLines()
@@ -174,13 +174,13 @@ struct TapeMeterTests {
         #expect(instruments.history.reconnects == [.pongTimeout: 1])
     }
 
-    @Test("a clock that is far off is warned of once, in the log and to whoever shows it")
+    @Test("a clock that is far off causes one warning, in the log and at the display")
     func warns() {
         let instruments = Instruments()
         let (meter, calls, lines) = self.meter(instruments)
         var feed = BatchSource()
         for _ in 0..<100 {
-            // The sample trades are of 2024.
+            // The sample trades are from 2024.
             meter.read(feed.batch([Frames.trade(Frames.btc, "1")], received: 1_723_161_255_342_000_000 - 9_000_000_000))
         }
         #expect(calls.all == ["this machine's clock seems to be 9.0 s behind the exchange's: check NTP"])
@@ -188,7 +188,7 @@ struct TapeMeterTests {
         #expect(instruments.latency.report.clockOffset == 9_000_000_000)
     }
 
-    @Test("the log says the same words as every other output, once, with the reason and since when")
+    @Test("the log has the words of all other outputs, once, with the reason and the beginning")
     func logs() {
         let (meter, _, lines) = self.meter(Instruments())
         let late = FeedStatus(
@@ -231,7 +231,7 @@ struct StateLogTests {
         FeedStatus(source: .live, phase: phase, since: 0, reason: reason)
     }
 
-    @Test("a hundred symbols do not take the feed's lines")
+    @Test("the lines of a hundred symbols do not displace the feed's")
     func symbols() {
         var log = self.log()
         for number in 0..<100 {
@@ -242,7 +242,7 @@ struct StateLogTests {
         #expect(self.lines.all.count < 50)
     }
 
-    @Test("that symbols trade is no line, and those that change alike within a second have one")
+    @Test("trading symbols get no line, and symbols with the same change within a second share one")
     func manySymbols() throws {
         var log = self.log()
         let second: Int64 = 1_000_000_000
@@ -268,14 +268,14 @@ struct StateLogTests {
         #expect(self.lines.all.count == 4 && self.lines.all[3].contains("state=live"))
     }
 
-    @Test("that a symbol is asked for is no line: the feed's state has said why")
+    @Test("a subscription of a symbol gets no line, since the feed's state explains it")
     func asked() {
         var log = self.log()
         log.symbolChanged(SymbolStatus(symbol: "S", state: .asked, since: 0), now: 1)
         #expect(self.lines.all.isEmpty)
     }
 
-    @Test("the state that lasts after a flapping is said as soon as there is room, and counts what was left out")
+    @Test("the last of many quick states is logged as soon as the limit allows, with the number of omitted lines")
     func lastState() throws {
         var log = self.log()
         for attempt in 1...30 {
@@ -294,7 +294,7 @@ struct StateLogTests {
         #expect(self.lines.all.count == before + 1)
     }
 
-    @Test("a state said at once leaves nothing for later")
+    @Test("a state that was logged at once is not logged again")
     func newer() {
         var log = self.log()
         for attempt in 1...30 {
@@ -305,7 +305,7 @@ struct StateLogTests {
         #expect(log.deadline == nil)
     }
 
-    @Test("a reason that is forgotten is no news, another one is")
+    @Test("a reason that disappears gets no line, a different one does")
     func reasons() {
         var log = self.log()
         for reason in ["the service says: a", nil, "the service says: a", "the service says: b"] {
@@ -314,7 +314,7 @@ struct StateLogTests {
         #expect(self.lines.all.map { $0.contains("says: b") } == [false, true])
     }
 
-    @Test("the end is always said", arguments: [FeedStatus.Phase.stopped, .keyRejected(retryAt: nil)])
+    @Test("the end is always logged", arguments: [FeedStatus.Phase.stopped, .keyRejected(retryAt: nil)])
     func end(phase: FeedStatus.Phase) {
         var log = self.log()
         for attempt in 1...30 {

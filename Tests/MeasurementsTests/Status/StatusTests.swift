@@ -2,7 +2,7 @@ import Market
 import Testing
 @testable import Measurements
 
-@Suite("What happened to the feed")
+@Suite("The history of the feed")
 struct StatusTests {
     private static let second: Int64 = 1_000_000_000
 
@@ -15,7 +15,7 @@ struct StatusTests {
         FeedStatus(source: source, phase: phase, since: 0, reason: reason, cause: cause)
     }
 
-    @Test("each attempt counts once, however often it is told of")
+    @Test("each attempt is counted once, however often it is reported")
     func reconnects() {
         var history = FeedHistory()
         for attempt in [1, 1, 2, 2, 3] {
@@ -30,7 +30,7 @@ struct StatusTests {
         #expect(history.reconnects == [.silent: 4, .rateLimited: 1, .keyInUse: 1, .other: 1])
     }
 
-    @Test("all gaps are summed up and the newest remembered, whatever their times say")
+    @Test("all gaps are added up and the newest is kept, whatever their times are")
     func gaps() {
         var history = FeedHistory()
         for number in 0..<50 {
@@ -43,7 +43,7 @@ struct StatusTests {
         #expect(history.gaps.count == FeedHistory.rememberedGaps && history.gaps.last?.reason == "backwards")
     }
 
-    @Test("a log that overflows says how much it left out")
+    @Test("a full log reports how many entries it has dropped")
     func allowance() {
         var allowance = LogAllowance(most: 2, interval: 60)
         #expect([1, 2, 3, 4, 60].map { allowance.wanted(now: $0) } == [0, 0, nil, nil, nil])
@@ -59,7 +59,7 @@ struct StatusTests {
             .keyRejected(retryAt: nil), .keyInUse(retryAt: 0), .noSuchSymbol, .notPermitted, .ended, .stopped,
         ]
         for phase in phases { #expect(!Readiness(self.status(phase), newestAge: 0).isReady) }
-        // What replays and the demo play is marked as such, and no fresher for that.
+        // Replays and the demo are marked as such, and the same limits of age apply to them.
         for source in [FeedStatus.Source.live, .demo, .replay(file: "x", speed: 1)] {
             #expect(Readiness(self.status(.live, source), newestAge: 4 * Self.second).isReady)
             #expect(!Readiness(self.status(.late, source), newestAge: 6 * Self.second).isReady)
@@ -69,7 +69,7 @@ struct StatusTests {
         #expect(Readiness(self.status(.late), newestAge: 65 * Self.second).reason == "no trade for 1m05s")
     }
 
-    @Test("a feed that hangs and goes on calling itself live is not believed beyond its own limits")
+    @Test("a feed that hangs and still reports itself live counts as stale after its own limits")
     func hangs() {
         var limits = FreshnessLimits()
         limits.lateAfter = 10 * Self.second
@@ -86,11 +86,11 @@ struct StatusTests {
             hung.phase == .stale && hung.since == 990 * Self.second
                 && hung.reason?.contains("it appears to hang") == true
         )
-        // What it says of itself is true at any age: a slow market is late and not stale.
+        // A reported state holds at any age: a slow market is late and not stale.
         for phase in [FeedStatus.Phase.late, .waiting, .reconnecting(attempt: 1, retryAt: 0)] {
             #expect(effective(phase, 500, limits).phase == phase)
         }
-        // Who sees some symbols only cannot know.
+        // A reader of only some symbols cannot detect it.
         var some = limits
         some.seesAllTrades = false
         #expect(effective(.live, 500, some).phase == .live)

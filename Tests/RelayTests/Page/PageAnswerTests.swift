@@ -34,7 +34,7 @@ struct PageAnswerTests {
 
     private static func text(of file: PageFile) -> String { String(decoding: file.bytes, as: UTF8.self) }
 
-    @Test("come out of the program as they are in its sources, all of them, each with its type and the policy")
+    @Test("are all served as they are in the sources, each with its type and the policy")
     func files() async throws {
         try await RelayFixture.run { fixture in
             var names = Set(try FileManager.default.contentsOfDirectory(atPath: Self.folder.path))
@@ -68,7 +68,7 @@ struct PageAnswerTests {
         }
     }
 
-    @Test("are sent only when they are not there already, and without a body to HEAD")
+    @Test("are sent only to a client without a current copy, and without a body to HEAD")
     func caches() async throws {
         try await RelayFixture.run { fixture in
             for path in ["/", "/page/main.js", "/page/style.css"] {
@@ -90,7 +90,7 @@ struct PageAnswerTests {
         }
     }
 
-    @Test("leave a WebSocket at / to Finnhub's protocol, and show the page to no foreign name or origin")
+    @Test("leave a WebSocket at / to Finnhub's protocol, and are refused to foreign names and origins")
     func socket() async throws {
         try await RelayFixture.run { fixture in
             let client = try await fixture.tradesClient(Frames.btc)
@@ -104,7 +104,7 @@ struct PageAnswerTests {
         }
     }
 
-    @Test("name no other host, make no HTML from texts, and compute no shown number in floating point")
+    @Test("name no other host, make no HTML from text, and compute no displayed number in floating point")
     func sources() throws {
         for file in PageFiles.all {
             let text = Self.text(of: file).replacing("http://www.w3.org/2000/svg", with: "")

@@ -38,7 +38,7 @@ struct PagePastTests {
 
         """
 
-    @Test("has a hole in front of the first trade only where one may be missing there, however quiet the symbol")
+    @Test("has a hole before the first trade only if a trade may be missing there, however quiet the symbol is")
     func seam() async throws {
         let lines = try await self.printed(
             """
@@ -139,7 +139,7 @@ struct PagePastTests {
         #expect(lines == ["1000 496"])
     }
 
-    @Test("takes only this run's trades into the chart and the tape, for an earlier run's have numbers of their own")
+    @Test("adds only this run's trades to the chart and the tape, since earlier runs number theirs separately")
     func earlierRun() async throws {
         let lines = try await self.printed(
             """
@@ -162,7 +162,7 @@ struct PagePastTests {
         #expect(lines == ["60000 61000", "2 1"])
     }
 
-    @Test("shows no lateness of a paused replay, and continues its silence when it is resumed")
+    @Test("shows no lateness during a pause of a replay, and counts the silence on when it is resumed")
     func paused() async throws {
         let lines = try await self.printed(
             """
@@ -187,7 +187,7 @@ struct PagePastTests {
             say(70_000);
             market.take({ type: "hello", epoch: 1, seq: 5, time: 0, status, replay: replay(true), symbols: [] }, 71_000);
             say(90_000);
-            // Late already when it was paused.
+            // It was late before the pause.
             for (const state of ["late", "stale"]) {
                 market.take({ type: "status", ...status, state }, 91_000);
                 say(92_000);
@@ -195,13 +195,13 @@ struct PagePastTests {
             market.take({ type: "status", ...status }, 93_000);
             market.take(replay(false), 100_000);
             say(101_000);
-            // Any number of pauses.
+            // Several pauses.
             for (let at = 110_000; at < 1_110_000; at += 10_000) {
                 market.take(replay(true), at);
                 market.take(replay(false), at + 10_000);
             }
             say(1_110_000);
-            // Paused for an hour when the page comes.
+            // The pause has lasted for an hour when the page is opened.
             const other = new Market();
             const symbols = [{ ...trade, age: 3_600_000 }];
             other.take({ type: "hello", epoch: 1, seq: 5, time: 0, status, replay: replay(true), symbols }, 0);
@@ -247,7 +247,7 @@ struct PagePastTests {
         #expect(lines == ["-120000 750 0", "-120000 250 0", "-120000 250 0", "250 250 0"])
     }
 
-    @Test("writes all prices of a symbol with the decimals of the longest, and takes no digit away")
+    @Test("writes all prices of a symbol with the decimals of the longest, and removes no digit")
     func decimals() async throws {
         let lines = try await self.printed(
             """
@@ -269,7 +269,7 @@ struct PagePastTests {
         )
     }
 
-    @Test("shows the price of a trade that is ahead, and takes no later one for late because of it")
+    @Test("shows the price of a trade with a future time, and does not take later trades for late")
     func ahead() async throws {
         let lines = try await self.printed(
             """
@@ -292,7 +292,7 @@ struct PagePastTests {
         #expect(lines == ["100 900", "105 900", "101 2900", "5 4000", "6 3990", "6 3990"])
     }
 
-    @Test("takes the pauses of a replay out of an age, however many, including those before the page")
+    @Test("subtracts all pauses of a replay from an age, including those before the page was opened")
     func pauses() async throws {
         let lines = try await self.printed(
             """

@@ -53,7 +53,7 @@ struct PageWordsTests {
         )
     }
 
-    @Test("show no volume if the relay has none, and begin none in the middle of a session")
+    @Test("show no volume without one from the relay, and start none in the middle of a session")
     func volume() async throws {
         let lines = try await PagePastTests().printed(
             Self.start + """
@@ -77,7 +77,7 @@ struct PageWordsTests {
         #expect(lines == ["5 2", "7 3", "null 4", "null 5", "2 1"])
     }
 
-    @Test("let no price of a replay that is paused or over be late or old, nor grow older at its end")
+    @Test("no price of a paused or ended replay is late or old, or ages after the end")
     func ages() async throws {
         let lines = try await PagePastTests().printed(
             Self.start + """
@@ -94,7 +94,7 @@ struct PageWordsTests {
         )
     }
 
-    @Test("know of no gap where a replay was moved, and draw no line there")
+    @Test("treat a moved replay as no gap, and draw no line there")
     func moves() async throws {
         let lines = try await PagePastTests().printed(
             Self.start + """

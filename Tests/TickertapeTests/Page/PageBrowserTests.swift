@@ -104,7 +104,7 @@ struct PageBrowserTests {
 
     private func isLive(_ seen: BrowserWatch.Seen) -> Bool { seen.level == "good" && seen.freshness == "fresh" }
 
-    @Test("shows moving prices, a silent feed as late within 5 s, and one that is cut as reconnecting")
+    @Test("shows moving prices, a silent feed as late within 5 s, and a disconnected one as reconnecting")
     func feed() async throws {
         let folder = try TemporaryFolder()
         defer { folder.remove() }
@@ -148,7 +148,7 @@ struct PageBrowserTests {
         try await market.stop()
     }
 
-    @Test("notices by itself that the relay hangs, and comes back by itself when the program is started again")
+    @Test("notices that the relay hangs, and reconnects when the program is started again")
     func restart() async throws {
         let folder = try TemporaryFolder()
         defer { folder.remove() }
@@ -208,7 +208,7 @@ struct PageBrowserTests {
 
     private struct Reached: Decodable { var reached: [String] }
 
-    @Test("fits a phone and a desk without scrolling sideways, in light and dark, with the keyboard and without eyes")
+    @Test("fits phones and desktops without horizontal scrolling, in both themes, for keyboards and screen readers")
     func layout() async throws {
         let program = try RunningProgram(
             RunningProgram.tickertape,
