@@ -7,6 +7,7 @@ final class CuttableLine: Sendable {
     private struct State {
         var isCut = false
         var channels: [any Channel] = []
+        var bytesBack = 0
     }
 
     let port: Int
@@ -25,7 +26,11 @@ final class CuttableLine: Sendable {
                 return ClientBootstrap(group: near.eventLoop)
                     .channelInitializer { far in
                         far.eventLoop.makeCompletedFuture {
-                            try far.pipeline.syncOperations.addHandler(Passing(to: near))
+                            try far.pipeline.syncOperations.addHandler(
+                                Passing(to: near) { count in
+                                    state.withLockedValue { $0.bytesBack += count }
+                                }
+                            )
                         }
                     }
                     .connect(host: "127.0.0.1", port: target)
@@ -55,6 +60,9 @@ final class CuttableLine: Sendable {
         for channel in channels { try? await channel.close().get() }
     }
 
+    /// The bytes that have come back from the port so far.
+    var bytesBack: Int { self.state.withLockedValue { $0.bytesBack } }
+
     func mend() { self.state.withLockedValue { $0.isCut = false } }
 
     func stop() async throws {
@@ -68,9 +76,11 @@ private final class Passing: ChannelInboundHandler {
     typealias InboundIn = ByteBuffer
 
     private let other: any Channel
+    private let passed: (Int) -> Void
 
-    init(to other: any Channel) {
+    init(to other: any Channel, passed: @escaping (Int) -> Void = { _ in }) {
         self.other = other
+        self.passed = passed
     }
 
     func handlerAdded(context: ChannelHandlerContext) {
@@ -78,7 +88,9 @@ private final class Passing: ChannelInboundHandler {
     }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
-        self.other.writeAndFlush(self.unwrapInboundIn(data), promise: nil)
+        let bytes = self.unwrapInboundIn(data)
+        self.passed(bytes.readableBytes)
+        self.other.writeAndFlush(bytes, promise: nil)
     }
 
     func channelInactive(context: ChannelHandlerContext) { self.other.close(promise: nil) }

@@ -287,6 +287,44 @@ struct ScreenProgramTests {
         #expect(await run.ending() == .exit(0), "\(run.output.suffix(4_000)) \(run.errors)")
     }
 
+    @Test("watch of 1,000 trades a second gets the newest prices only, and shows the relay's high, low and volume")
+    func watchesBurst() async throws {
+        let server = try await ScriptedFinnhub.start { _ in
+            .play([.send(Self.trade(900, at: Self.now)), .send(Self.trade(10, at: Self.now))])
+        }
+        let relay = try RunningProgram(
+            RunningProgram.tickertape,
+            ["--quiet", "--upstream", "ws://127.0.0.1:\(server.port)", "--relay", "127.0.0.1:0"],
+            environment: ["FINNHUB_TOKEN": "averysecretkey"]
+        )
+        let port = try #require(await relay.relayPort(), "\(relay.errors)")
+        let line = try await CuttableLine.start(to: port)
+        let steps = [
+            "size:120x40", "wait:volume 2\\b", "wait:volume 3.?002\\b", "wait:high 900 ", "wait:low 10 ",
+            "wait:trades 3.?002\\b", "key:q", "exit:0", "restored",
+        ]
+        let watch = try self.screen(steps, ["watch", "ws://127.0.0.1:\(line.port)"])
+        #expect(await watch.prints("ok wait:volume 2"), "\(watch.output) \(watch.errors)")
+        let (before, start) = (line.bytesBack, ContinuousClock.now)
+        for tick in 0..<300 {
+            let trades = (0..<10).map { place in
+                #"{"c":null,"p":\#(100 + (tick + place) % 50),"s":"BINANCE:BTCUSDT","t":\#(Self.now),"v":1}"#
+            }
+            server.send(#"{"data":[\#(trades.joined(separator: ","))],"type":"trade"}"#, on: 0)
+            try await Task.sleep(until: start + .milliseconds(10 * (tick + 1)))
+        }
+        #expect(await watch.ending() == .exit(0), "\(watch.output.suffix(8_000)) \(watch.errors)")
+        // Two prices a second (`pipeline.at-most`), one message about trades without a new price, and little else.
+        // Each trade alone would be 150 bytes, 450,000 in all.
+        let seconds = Int((ContinuousClock.now - start) / .seconds(1)) + 1
+        let bytes = line.bytesBack - before
+        #expect(bytes > 300 && bytes <= seconds * 5 * 400, "\(bytes) bytes in \(seconds) s")
+        relay.send(signal: SIGTERM)
+        #expect(await relay.ending(atMost: .seconds(10)) == .exit(0))
+        try await line.stop()
+        try await server.stop()
+    }
+
     @Test("watch shows every trade of a break in tape, chart and sums")
     func watching() async throws {
         let server = try await ScriptedFinnhub.start { _ in .play([.send(Self.trade(100, at: Self.now))]) }
