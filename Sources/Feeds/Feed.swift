@@ -1,6 +1,6 @@
-package import Ingest
 package import Market
 package import NIOCore
+package import Wire
 
 /// A source of trades: connects to a service and puts its trades on a tape, which several feeds may share.
 ///

@@ -1,8 +1,8 @@
-package import Ingest
+import Ingest
 import Market
 package import NIOCore
 import ServiceLifecycle
-import Wire
+package import Wire
 
 /// A feed as a service of the program. Its methods may be called on any thread, unless they say otherwise.
 package final class FeedService: Service, FlowControl {
@@ -25,15 +25,7 @@ package final class FeedService: Service, FlowControl {
         let feed = self.feed
         let loop = self.loop
         loop.execute { feed.value.start() }
-        try await withTaskCancellationHandler {
-            try await withGracefulShutdownHandler {
-                try await self.finished.get()
-            } onGracefulShutdown: {
-                self.stop()
-            }
-        } onCancel: {
-            self.stop()
-        }
+        try await self.wait(for: self.finished) { self.stop() }
     }
 
     /// Stops the feed. ``run()`` then returns within the time limit of the closing handshake.
@@ -64,5 +56,20 @@ package final class FeedService: Service, FlowControl {
 extension FeedService: SubscribingFeed {
     package func subscriptionsChanged(_ changes: [SubscriptionChange]) {
         self.feed.value.subscriptionsChanged(changes)
+    }
+}
+
+extension Service {
+    /// Waits for the end of this service, and stops it when the task is cancelled or shut down.
+    func wait(for end: EventLoopFuture<Void>, stop: @escaping @Sendable () -> Void) async throws {
+        try await withTaskCancellationHandler {
+            try await withGracefulShutdownHandler {
+                try await end.get()
+            } onGracefulShutdown: {
+                stop()
+            }
+        } onCancel: {
+            stop()
+        }
     }
 }

@@ -1,7 +1,8 @@
-package import Ingest
+import Ingest
 import Logging
 package import Market
 package import NIOCore
+package import Wire
 
 /// The feed for a key that other programs of this user may share. While this program holds the key's lock, it connects
 /// to the service itself (``FinnhubFeed``); otherwise it connects to the relay of the program that does

@@ -8,8 +8,8 @@ package enum ConnectionEvent: Sendable, Equatable {
 
     /// A WebSocket is open at an address, which contains no key.
     case connected(address: String)
-    /// A request was sent: its content and its text.
-    case requested(FinnhubRequest, text: ByteBuffer)
+    /// A request was sent: the change of the subscriptions, or `nil` if it changes none, and its text.
+    case requested(SubscriptionChange?, text: ByteBuffer)
     /// A WebSocket ping or pong, with its payload.
     case ping(Direction, payload: ByteBuffer = ByteBuffer())
     case pong(Direction, payload: ByteBuffer = ByteBuffer())

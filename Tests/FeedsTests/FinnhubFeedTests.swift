@@ -294,7 +294,7 @@ struct FinnhubFeedTests {
             settings.watch.coolDown = 10_000_000
         }
         #expect(await running.log.waits { $0.words.last == "stale" })
-        let subscriptions = Subscriptions(limit: 50, linger: .zero, loop: running.feed.loop)
+        let subscriptions = Subscriptions(Subscriptions.Settings(linger: .zero), loop: running.feed.loop)
         subscriptions.connect(running.feed)
         #expect(subscriptions.retain("LATER") == .accepted)
         var asked: [String] = []
@@ -366,7 +366,7 @@ struct FinnhubFeedTests {
         let server = try await ScriptedFinnhub.start { _ in .play([.send(Self.trade)]) }
         let running = try await self.start(server, authority: nil) { $0.symbols = ["A"] }
         #expect(await running.log.waits { $0.trades.count == 1 })
-        let subscriptions = Subscriptions(limit: 50, linger: .zero, loop: running.feed.loop)
+        let subscriptions = Subscriptions(Subscriptions.Settings(linger: .zero), loop: running.feed.loop)
         subscriptions.connect(running.feed)
         #expect(subscriptions.retain("LATE") == .accepted)
         var asked: [String] = []
@@ -401,7 +401,7 @@ struct FinnhubFeedTests {
     @Test("stops at once while it waits for the next attempt, and while an attempt hangs")
     func stopsWhileWaiting() async throws {
         let hanging = try await ScriptedFinnhub.start { _ in .hang }
-        let first = try await self.start(hanging, authority: nil) { $0.upgradeTimeout = .seconds(120) }
+        let first = try await self.start(hanging, authority: nil) { $0.dial.upgradeTimeout = .seconds(120) }
         #expect(await first.log.waits { $0.words == ["connecting"] })
         // The socket closes at once, not when the upgrade's limit has passed.
         let begin = ContinuousClock.now

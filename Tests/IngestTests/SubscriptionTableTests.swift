@@ -1,6 +1,7 @@
 import Ingest
 import NIOCore
 import Testing
+import Wire
 
 @Suite("The table of subscriptions")
 struct SubscriptionTableTests {

@@ -4,6 +4,7 @@ import NIOConcurrencyHelpers
 import NIOCore
 import NIOEmbedded
 import Testing
+import Wire
 
 @Suite("The subscriptions of a program")
 struct SubscriptionsTests {
@@ -27,7 +28,7 @@ struct SubscriptionsTests {
     private let feed = Feed()
 
     private func make(limit: Int = 50, retained: [String] = []) -> Subscriptions {
-        Subscriptions(limit: limit, retained: retained, linger: .seconds(10), loop: self.loop)
+        Subscriptions(Subscriptions.Settings(limit: limit, linger: .seconds(10)), retained: retained, loop: self.loop)
     }
 
     @Test("changes before there is a feed reach it as soon as it is connected, except those that were undone by then")

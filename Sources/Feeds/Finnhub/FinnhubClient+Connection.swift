@@ -8,26 +8,27 @@ extension FinnhubClient {
     private var isLive: Bool { self.condition == .live }
 
     /// Returns the requests that may be sent now.
-    func takeRequests(_ now: Moment) -> [FinnhubRequest] { self.watch.takeRequests(now) }
+    func takeRequests(_ now: Moment) -> [SubscriptionChange] { self.watch.takeRequests(now) }
 
     /// Takes an error message of the service: about a symbol, or about the feed.
     func errorArrived(_ text: String, on handler: FinnhubHandler, now: Moment) {
-        let isOfOurs = self.watch.errorArrived(text, now: now)
+        let refusal = SymbolRefusalText(text).map { SymbolRefusal($0.kind, symbol: $0.symbol, text: text) }
+        let isOfOurs = refusal.map { self.watch.refusalArrived($0, now: now) } ?? false
         // An error about a symbol says nothing about the feed, even if the symbol is no longer subscribed.
-        if isOfOurs || SymbolRefusalText.isOfSymbol(text) {
+        if isOfOurs || refusal?.symbol != nil {
             if !isOfOurs { self.logError(text, now: now) }
             self.publishChanges()
             return self.look(handler, now)
         }
         // A service that repeats an error a thousand times is reported once.
-        guard handler.session.errorArrived(text, isLive: self.isLive, now: now.monotonic) else { return }
+        guard handler.monitor.errorArrived(text, isLive: self.isLive, now: now.monotonic) else { return }
         self.logError(text, now: now)
         self.report(self.reported.phase, reason: "the service says: \(text)")
     }
 
     /// When ``deadlineReached(on:now:)`` is next due; monotonic ns.
     func deadline(of handler: FinnhubHandler, now: Int64) -> Int64? {
-        var deadlines = [handler.session.deadline(isLive: self.isLive)]
+        var deadlines = [handler.monitor.deadline(isLive: self.isLive)]
         if self.pausedSince == nil {
             deadlines.append(self.watch.deadline(now: now))
             deadlines.append(self.input.deadline(patience: self.settings.watch.freshness.lateAfter))
@@ -37,7 +38,7 @@ extension FinnhubClient {
 
     /// Takes the passing of time; returns why the connection has to be closed, if it has.
     func deadlineReached(on handler: FinnhubHandler, now: Moment) -> ConnectionEnding? {
-        switch handler.session.deadlineReached(now: now.monotonic, isLive: self.isLive) {
+        switch handler.monitor.deadlineReached(now: now.monotonic, isLive: self.isLive) {
         case .none: break
         case .forgetError: self.report(self.condition, lastError: nil)
         case .drop(let nanoseconds): return .silent(nanoseconds: nanoseconds)
@@ -82,7 +83,7 @@ extension FinnhubClient {
         self.watch.connectionEnded(now)
         self.publishChanges()
         self.handler = nil
-        self.link?.connectionEnded(failure, tradedFor: handler.session.tradedFor)
+        self.link?.connectionEnded(failure, tradedFor: handler.monitor.tradedFor)
     }
 }
 

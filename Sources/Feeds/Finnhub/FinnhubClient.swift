@@ -2,7 +2,7 @@ package import Ingest
 import Logging
 package import Market
 import NIOCore
-import Wire
+package import Wire
 
 /// A client of Finnhub's protocol across all its connections: its subscriptions, its trades and its status.
 ///
@@ -33,7 +33,12 @@ package final class FinnhubClient {
         self.settings = settings
         self.context = context
         let now = Moment(monotonic: Int64(context.loop.now.uptimeNanoseconds), wall: context.wallClock())
-        self.watch = SymbolMonitor(symbols: settings.symbols, settings: settings.watch, now: now)
+        self.watch = SymbolMonitor(
+            symbols: settings.symbols,
+            limit: settings.subscriptions.limit,
+            settings: settings.watch,
+            now: now
+        )
         self.watch.takesSteps = settings.takesSteps
         self.input = FeedInput(
             tape,
@@ -112,7 +117,7 @@ package final class FinnhubClient {
         if self.pausedSince != nil, condition == .late || condition == .stale { return }
         if self.condition != .live { self.lastSilent = now.wall }
         self.condition = condition
-        self.report(condition, lastError: handler.session.error(isLive: condition == .live, now: now.monotonic))
+        self.report(condition, lastError: handler.monitor.error(isLive: condition == .live, now: now.monotonic))
     }
 
     /// The service's last error may or may not be the reason of a silence, so both are shown.
@@ -173,7 +178,7 @@ package final class FinnhubClient {
     ) throws -> any KeptConnection {
         let now = self.now
         let handler = FinnhubHandler(
-            session: FinnhubSession(settings: self.settings.session, now: now.monotonic),
+            monitor: ConnectionMonitor(settings: self.settings.connection, now: now.monotonic),
             input: self.input,
             key: self.settings.key,
             wallClock: self.context.wallClock,

@@ -7,20 +7,16 @@ import TLS
 /// Finnhub's service as a feed: the connection of a ``FinnhubClient``, opened again after each end.
 ///
 /// Belongs to the tape's event loop.
-package final class FinnhubFeed: Feed {
-    private let client: FinnhubClient
-    let link: ReconnectingConnection
-
+package final class FinnhubFeed: FinnhubConnectionFeed {
     /// - Parameters:
     ///   - connector: the way to the service.
     ///   - takeover: the reason why this feed replaces another program's connection; `nil` if it does not.
     init(_ client: FinnhubClient, connector: any Connecting, takeover: String? = nil) {
-        self.client = client
         var keeping = ReconnectingConnection.Settings(connector: connector, backoff: client.settings.backoff)
         keeping.secret = client.settings.key
         keeping.holding = client.settings.holding
         keeping.takeover = takeover
-        self.link = ReconnectingConnection(keeping, client.context)
+        super.init(client, keeping, client.context)
         self.link.delegate = self
     }
 
@@ -34,25 +30,10 @@ package final class FinnhubFeed: Feed {
         self.init(FinnhubClient(settings, tape, context), connector: connector)
     }
 
-    package var status: FeedStatus { self.client.status }
-
-    package var finished: EventLoopFuture<Void> { self.link.finished.futureResult }
-
-    package func start() {
+    package override func start() {
         self.client.followMarks(until: self.finished)
-        self.client.publishChanges()
-        self.link.start()
+        super.start()
     }
-
-    package func stop() { self.link.stop() }
-
-    package func abandon() { self.link.abandon() }
-
-    package func setReading(_ isReading: Bool) { self.link.setReading(isReading) }
-
-    package func renew() -> ConnectionRenewal { self.link.renew() }
-
-    package func subscriptionsChanged(_ changes: [SubscriptionChange]) { self.client.subscriptionsChanged(changes) }
 }
 
 extension FinnhubFeed: ReconnectingConnectionDelegate {

@@ -8,12 +8,12 @@ import Wire
 /// The last handler of a Finnhub connection: passes frames to the tape and requests to the service, and owns the one
 /// timer.
 ///
-/// It follows the decisions of ``FinnhubSession`` and, through its owner, of ``SymbolMonitor``.
+/// It follows the decisions of ``ConnectionMonitor`` and, through its owner, of ``SymbolMonitor``.
 final class FinnhubHandler: ChannelInboundHandler, WebSocketReceiver, KeptConnection {
     typealias InboundIn = WebSocketMessage
     typealias OutboundOut = WebSocketOutput
 
-    var session: FinnhubSession
+    var monitor: ConnectionMonitor
     private let input: FeedInput
     @exclusivity(unchecked) private var reader: FinnhubFrameReader
     private let wallClock: @Sendable () -> Int64
@@ -27,13 +27,13 @@ final class FinnhubHandler: ChannelInboundHandler, WebSocketReceiver, KeptConnec
     private var hasEnded = false
 
     init(
-        session: FinnhubSession,
+        monitor: ConnectionMonitor,
         input: FeedInput,
         key: Secret?,
         wallClock: @escaping @Sendable () -> Int64,
         owner: FinnhubClient
     ) {
-        self.session = session
+        self.monitor = monitor
         self.input = input
         self.reader = FinnhubFrameReader(key: key)
         self.wallClock = wallClock
@@ -61,7 +61,7 @@ final class FinnhubHandler: ChannelInboundHandler, WebSocketReceiver, KeptConnec
         self.armTimer(context)
     }
 
-    var tradedFor: Int64 { self.session.tradedFor }
+    var tradedFor: Int64 { self.monitor.tradedFor }
 
     /// Starts the closing handshake.
     func close() {
@@ -97,7 +97,7 @@ final class FinnhubHandler: ChannelInboundHandler, WebSocketReceiver, KeptConnec
 
     /// Notes that a read with frames is on the tape.
     func readEnded(hasTrades: Bool, hasChanges: Bool, now: Moment) {
-        self.session.framesArrived(hasTrades: hasTrades, now: now.monotonic)
+        self.monitor.framesArrived(hasTrades: hasTrades, now: now.monotonic)
         if hasChanges { self.deadlineMoved() }
     }
 
@@ -110,7 +110,7 @@ final class FinnhubHandler: ChannelInboundHandler, WebSocketReceiver, KeptConnec
             case .closed(let closure):
                 self.ending = self.ending ?? .closed(closure)
             case .pingReceived, .pongReceived:
-                self.session.signOfLifeArrived(now: self.now(context))
+                self.monitor.signOfLifeArrived(now: self.now(context))
                 self.notify(of: event, at: self.input.readAt ?? self.now(context))
             case .pingSent: self.notify(of: event, at: self.now(context))
             }
@@ -156,7 +156,7 @@ final class FinnhubHandler: ChannelInboundHandler, WebSocketReceiver, KeptConnec
     private func sendRequests(_ now: Moment) {
         guard let context, let requests = self.owner?.takeRequests(now), !requests.isEmpty else { return }
         for request in requests {
-            let text = request.encoded()
+            let text = FinnhubRequest(request).encoded()
             self.input.connectionChanged(.requested(request, text: text), monotonic: now.monotonic)
             context.write(self.wrapOutboundOut(.text(text)), promise: nil)
         }

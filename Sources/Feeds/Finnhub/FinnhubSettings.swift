@@ -1,38 +1,18 @@
 package import Ingest
 package import Market
-package import NIOCore
+import NIOCore
 package import TLS
-package import WebSocket
+import WebSocket
 package import Wire
 
 /// The settings of ``FinnhubClient`` and of the feeds that use it.
 ///
-/// The members of ``Options`` are available as if they were properties of this type.
+/// The members of ``FeedSettings`` are available as if they were properties of this type.
 @dynamicMemberLookup
 package struct FinnhubSettings: Sendable {
-    /// The options that a person can choose.
-    package struct Options: Sendable, Equatable {
-        package var upstream: UpstreamAddress = .finnhub
-        /// The symbols of the settings, subscribed on every connection. Those beyond
-        /// ``SymbolMonitor/Settings/symbolLimit`` wait for a place.
-        package var symbols: [String] = ["BINANCE:BTCUSDT"]
-        /// The limit from the request to the end of the answer's header. A proxy has the same limit before that.
-        package var upgradeTimeout: TimeAmount = .seconds(10)
-        /// A paused replay answers no ping in time, so its settings must send none.
-        package var webSocket = WebSocketSettings(role: .client)
-        /// Whether likely repeats are left out of the tape: a frame that comes again byte for byte within two seconds
-        /// on one connection, and trades that likely came before an interruption. Nothing is left out in a replay,
-        /// or on a connection to another program's relay.
-        package var dropsRepeats = false
-        package var session = FinnhubSession.Settings()
-        package var watch = SymbolMonitor.Settings()
-        package var backoff = ReconnectBackoff.Settings()
-
-        package init() {}
-    }
-
     package var key: Secret
-    package var options: Options
+    /// What a person can choose.
+    package var options: FeedSettings
     package var dial: DialSettings
     /// The source of the trades, as every status names it.
     package var source: FeedStatus.Source = .live
@@ -47,16 +27,21 @@ package struct FinnhubSettings: Sendable {
     /// Called on the feed's loop at the end of every TLS handshake with the upstream.
     package var handshakeEnded: (@Sendable (UpstreamHandshake) -> Void)?
 
-    package init(key: Secret, options: Options = Options(), dial: DialSettings = DialSettings()) {
+    package init(key: Secret, options: FeedSettings = .finnhub, dial: DialSettings = DialSettings()) {
         self.key = key
         self.options = options
         self.dial = dial
     }
 
-    package subscript<Value>(dynamicMember path: WritableKeyPath<Options, Value>) -> Value {
+    package subscript<Value>(dynamicMember path: WritableKeyPath<FeedSettings, Value>) -> Value {
         get { self.options[keyPath: path] }
         set { self.options[keyPath: path] = newValue }
     }
+}
+
+extension FeedSettings {
+    /// The settings of Finnhub's service.
+    package static let finnhub = FeedSettings(upstream: .finnhub, symbols: ["BINANCE:BTCUSDT"])
 }
 
 extension FinnhubSettings {
@@ -86,7 +71,6 @@ extension FinnhubSettings {
             address: self.upstream,
             target: self.key.target(path: self.upstream.path),
             dial: self.dial,
-            upgradeTimeout: self.upgradeTimeout,
             webSocket: self.webSocket
         )
         settings.handshakeEnded = self.handshakeEnded

@@ -53,11 +53,12 @@ package final class ServiceClient: Sendable {
         self.settings = settings
         self.group = group
         self.wallClock = wallClock
+        var dial = settings.dial
+        dial.upgradeTimeout = settings.timeout
         let connectorSettings = ConnectorSettings(
             address: settings.address,
             target: settings.address.path,
-            dial: settings.dial,
-            upgradeTimeout: settings.timeout,
+            dial: dial,
             webSocket: WebSocketSettings(role: .client)
         )
         self.connector = try UpstreamConnector(connectorSettings, resolver: resolver, wallClock: wallClock)

@@ -1,4 +1,4 @@
-package import Ingest
+import Ingest
 import Logging
 package import Market
 package import NIOCore
@@ -8,7 +8,7 @@ package import NIOCore
 ///
 /// The relay passes on Finnhub's own frames, so a ``FinnhubClient`` reads them, and this program's tape numbers the
 /// trades. Belongs to the tape's event loop.
-package final class RelayFeed: Feed {
+package final class RelayFeed: FinnhubConnectionFeed {
     /// Makes the way to a path of another program's relay.
     package typealias Connector = (_ relay: UpstreamAddress, _ path: String) throws -> any Connecting
 
@@ -25,9 +25,7 @@ package final class RelayFeed: Feed {
 
     let owner: KeyOwner
     private let relay: UpstreamAddress
-    private let client: FinnhubClient
     private let connector: Connector
-    private let link: ReconnectingConnection
     private let connectionLost: (_ retry: @escaping () -> Void) -> Void
     private var ownerStatus: OwnerStatusReader?
 
@@ -43,7 +41,6 @@ package final class RelayFeed: Feed {
         connector: @escaping Connector,
         connectionLost: @escaping (_ retry: @escaping () -> Void) -> Void
     ) {
-        self.client = client
         self.owner = owner
         self.relay = relay
         self.connector = connector
@@ -64,34 +61,17 @@ package final class RelayFeed: Feed {
         var context = client.context
         // No other program reconnects at the same time, so waits need no jitter.
         context.chance = { 1 }
-        self.link = ReconnectingConnection(keeping, context)
+        super.init(client, keeping, context)
         self.link.delegate = self
     }
 
     /// Whether the relay is connected.
     var isConnected: Bool { self.link.connection != nil }
 
-    package var status: FeedStatus { self.client.status }
-
-    package var finished: EventLoopFuture<Void> { self.link.finished.futureResult }
-
-    package func start() {
-        self.client.publishChanges()
-        self.link.start()
-    }
-
-    package func stop() { self.link.stop() }
-
-    package func abandon() {
+    package override func abandon() {
         self.detach()
-        self.link.abandon()
+        super.abandon()
     }
-
-    package func setReading(_ isReading: Bool) { self.link.setReading(isReading) }
-
-    package func renew() -> ConnectionRenewal { self.link.renew() }
-
-    package func subscriptionsChanged(_ changes: [SubscriptionChange]) { self.client.subscriptionsChanged(changes) }
 
     /// Starts to follow the owner's status and gaps.
     private func attach() {

@@ -22,7 +22,6 @@ package final class StreamFeed: Service {
         package var dial = DialSettings()
         /// The token for the relay, if it requires one.
         package var token: Secret?
-        package var upgradeTimeout = FinnhubSettings.Options().upgradeTimeout
         package var backoff: ReconnectBackoff.Settings
 
         package init(relay: UpstreamAddress, symbols: [String]) {
@@ -106,7 +105,6 @@ package final class StreamFeed: Service {
                 address: settings.relay,
                 target: settings.relay.path == "/" ? "/v1/stream" : settings.relay.path,
                 dial: settings.dial,
-                upgradeTimeout: settings.upgradeTimeout,
                 webSocket: WebSocketSettings(role: .client)
             )
         connectorSettings.relayToken = settings.token
@@ -139,15 +137,7 @@ package final class StreamFeed: Service {
     package func run() async throws {
         let link = self.link
         self.loop.execute { link.value.connection.start() }
-        try await withTaskCancellationHandler {
-            try await withGracefulShutdownHandler {
-                try await self.finished.get()
-            } onGracefulShutdown: {
-                self.stop()
-            }
-        } onCancel: {
-            self.stop()
-        }
+        try await self.wait(for: self.finished) { self.stop() }
     }
 
     /// Subscribes to a further symbol, on this connection and on later ones. May be called on any thread.

@@ -8,6 +8,8 @@ package struct DialSettings: Sendable, Equatable {
     package var dnsTimeout: TimeAmount = .seconds(5)
     /// The limit for connecting by TCP, for all addresses together.
     package var tcpTimeout: TimeAmount = .seconds(5)
+    /// The limit from the request to the end of the answer's header. A proxy has the same limit before that.
+    package var upgradeTimeout: TimeAmount = .seconds(10)
     /// How the server's certificate is checked; used for encrypted addresses only.
     package var tls = TLSClientConfiguration()
     /// The proxy, if the connection is not direct; used for encrypted addresses only.

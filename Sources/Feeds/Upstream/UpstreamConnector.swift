@@ -18,8 +18,6 @@ package struct ConnectorSettings: Sendable {
     var dial: DialSettings
     /// Called on the loop at the end of every TLS handshake, successful or not.
     var handshakeEnded: (@Sendable (UpstreamHandshake) -> Void)?
-    /// The limit for the answer to the WebSocket request, and for a proxy's answer before it.
-    var upgradeTimeout: TimeAmount
     package var webSocket: WebSocketSettings
 }
 
@@ -168,7 +166,7 @@ final class UpstreamConnector: Sendable {
 
     private func openTunnel(_ channel: any Channel, route: Route) -> EventLoopFuture<Void> {
         guard let proxy = route.proxy else { return channel.eventLoop.makeSucceededVoidFuture() }
-        let limit = self.settings.upgradeTimeout
+        let limit = self.settings.dial.upgradeTimeout
         var request = TunnelRequest(host: route.address.host, port: route.address.port)
         request.credentials = proxy.credentials.map { ($0.user, $0.password) }
         request.timeout = limit
@@ -216,7 +214,7 @@ final class UpstreamConnector: Sendable {
             host: self.settings.address.authority,
             target: self.settings.target
         )
-        request.timeout = self.settings.upgradeTimeout
+        request.timeout = self.settings.dial.upgradeTimeout
         if let token = self.settings.relayToken { request.headers.append(token.bearer) }
         return request
     }
@@ -229,7 +227,7 @@ final class UpstreamConnector: Sendable {
         switch error {
         case let error as UpstreamFailure: return error
         case let error as WebSocketUpgradeError:
-            failure = UpstreamFailure(upgrade: error, within: self.settings.upgradeTimeout, now: self.wallClock())
+            failure = UpstreamFailure(upgrade: error, within: self.settings.dial.upgradeTimeout, now: self.wallClock())
         default: failure = UpstreamFailure(error)
         }
         return self.through(failure, route)

@@ -1,5 +1,6 @@
 import Market
 package import NIOCore
+package import Wire
 
 /// The symbols that a program wants from its feed: those of the settings and the screen, and those of the clients.
 ///

@@ -10,6 +10,19 @@ package import Wire
 /// created before the feed and its readers. It is the first reader of the tape, and learns there which symbols the
 /// upstream refuses.
 package final class Subscriptions: TapeReader {
+    package struct Settings: Sendable, Equatable {
+        /// The most symbols that one connection to the upstream subscribes to: those of all clients and of the program
+        /// together. A client may have as many.
+        package var limit: Int
+        /// How long a symbol stays subscribed upstream after its last client has unsubscribed; 0 unsubscribes at once.
+        package var linger: TimeAmount
+
+        package init(limit: Int = 50, linger: TimeAmount = .seconds(10)) {
+            self.limit = limit
+            self.linger = linger
+        }
+    }
+
     private struct State {
         var table: SubscriptionTable
         var feed: (any SubscribingFeed)?
@@ -34,15 +47,13 @@ package final class Subscriptions: TapeReader {
     private let state: NIOLockedValueBox<State>
 
     /// - Parameters:
-    ///   - limit: the most symbols that the upstream sends on one connection.
     ///   - retained: the symbols of the settings, to which the feed subscribes by itself.
-    ///   - linger: how long the subscription to a symbol without a subscriber continues; 0 ends it at once.
     ///   - loop: the feed's event loop.
-    package init(limit: Int, retained: [String] = [], linger: TimeAmount, loop: any EventLoop) {
-        self.limit = limit
+    package init(_ settings: Settings, retained: [String] = [], loop: any EventLoop) {
+        self.limit = settings.limit
         self.loop = loop
         self.state = NIOLockedValueBox(
-            State(table: SubscriptionTable(limit: limit, retained: retained, linger: linger))
+            State(table: SubscriptionTable(limit: settings.limit, retained: retained, linger: settings.linger))
         )
     }
 

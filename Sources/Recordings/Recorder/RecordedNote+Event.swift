@@ -14,7 +14,7 @@ extension RecordedNote {
             case .unsubscribe(let symbol):
                 self.init(.unsubscribe, direction: .outgoing)
                 self.symbol = symbol
-            case .other: self.init(.request, direction: .outgoing)
+            case nil: self.init(.request, direction: .outgoing)
             }
             self.frame = text
         case .ping(let direction, let payload):

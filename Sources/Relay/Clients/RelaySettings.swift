@@ -43,8 +43,6 @@ package struct RelaySettings: Sendable, Equatable {
     package var activityInterval: TimeAmount = .seconds(1)
     /// How long a client that is behind may take to catch up before it is closed.
     package var stallTimeout: TimeAmount = .seconds(10)
-    /// How long a symbol stays subscribed upstream after its last client has unsubscribed; 0 unsubscribes at once.
-    package var unsubscribeGrace: TimeAmount = .seconds(10)
     /// How the prices of `/v1/stream`, and those of a display of the same program, are debounced.
     package var pipeline = PricePipeline.Settings()
     /// The kernel's send buffer of a client (`SO_SNDBUF`; Linux doubles it), in bytes. By default Linux buffers 2.5 MB

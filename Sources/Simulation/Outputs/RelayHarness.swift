@@ -46,12 +46,7 @@ final class RelayHarness {
         self.loop = loop
         self.hub = RelayHub(
             settings: settings,
-            subscriptions: Subscriptions(
-                limit: SymbolMonitor.Settings().symbolLimit,
-                retained: symbols,
-                linger: settings.unsubscribeGrace,
-                loop: loop
-            ),
+            subscriptions: Subscriptions(Subscriptions.Settings(), retained: symbols, loop: loop),
             loop: loop,
             logger: Logger(label: "relay", factory: { _ in SwiftLogNoOpLogHandler() }),
             gauges: RelayGauges(),

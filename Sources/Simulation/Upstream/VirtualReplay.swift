@@ -92,7 +92,7 @@ package final class VirtualReplay {
         settings.source = order.source
         settings.marks = self.mockServer.marks
         settings.webSocket.pingInterval = nil
-        settings.session.silentAfter = nil
+        settings.connection.silentAfter = nil
         settings.watch.subscribeInterval = 0
         let logger = Logger(label: "replay", factory: { _ in SwiftLogNoOpLogHandler() })
         let upstream = VirtualUpstream(

@@ -89,7 +89,6 @@ struct WatchCommand: SettingsCommand {
         feedSettings.takesEveryTrade = service.isScreen
         feedSettings.dial = try settings.dial(to: url)
         feedSettings.token = settings.relayToken
-        feedSettings.upgradeTimeout = settings.finnhub.upgradeTimeout
         let past = service.isScreen ? try StreamPast(feedSettings, on: loop, wallClock: WallClock.now) : nil
         let charts = EarlierCharts(past, display: display, loop: loop)
         let feed = try await StreamFeed.make(

@@ -69,7 +69,7 @@ struct ReplayProgram {
         feed.marks = marks
         // A paused replay answers no ping in time, and may stay silent without limit.
         feed.webSocket.pingInterval = nil
-        feed.session.silentAfter = nil
+        feed.connection.silentAfter = nil
         // The replay starts after all subscriptions. The mock server has no limit on their rate.
         feed.watch.subscribeInterval = 0
         return feed
@@ -87,7 +87,7 @@ extension Settings {
             symbols = file.symbols
         case .market(let run): symbols = run.market.symbols.map(\.name)
         }
-        let limit = self.finnhub.watch.symbolLimit
+        let limit = self.finnhub.subscriptions.limit
         if symbols.count > limit {
             Console.complain(
                 "warning: only \(limit) of \(symbols.count) symbols are played, for upstream.max-symbols is \(limit)"

@@ -71,12 +71,7 @@ struct TickerBase {
             instruments: self.instruments,
             logger: self.logger
         )
-        self.subscriptions = Subscriptions(
-            limit: settings.finnhub.watch.symbolLimit,
-            retained: program.feed.symbols,
-            linger: settings.relay.unsubscribeGrace,
-            loop: loop
-        )
+        self.subscriptions = Subscriptions(program.feed.subscriptions, retained: program.feed.symbols, loop: loop)
     }
 
     /// Makes the feed. Only this function names the services that trades come from.

@@ -15,7 +15,7 @@ package struct Settings: Sendable, Equatable {
     /// The file that holds the key.
     package var tokenFile: String?
     /// The market feed, with the followed symbols in display order.
-    package var finnhub = FinnhubSettings.Options()
+    package var finnhub = FeedSettings.finnhub
     /// The reaction to a key that the service rejects.
     package var rejectedKey = RejectedKey.auto
     /// Finnhub's REST service: symbols by name, and headlines.

@@ -96,7 +96,7 @@ extension Settings {
             ("feed.retry-max", "feed.retry-over-limit", watch.retryOverLimit <= watch.retryLimit),
             (
                 "upstream.silent-after", "upstream.ping-interval",
-                ping.nanoseconds <= self.finnhub.session.silentAfter ?? .max
+                ping.nanoseconds <= self.finnhub.connection.silentAfter ?? .max
             ),
         ]
         for pair in pairs where !pair.isInOrder {

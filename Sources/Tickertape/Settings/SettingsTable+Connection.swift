@@ -61,7 +61,7 @@ extension Setting {
     )
     static let upgradeTimeout = Setting(
         "handshake.upgrade-timeout",
-        \.finnhub.upgradeTimeout,
+        \.dial.upgradeTimeout,
         Syntax.duration.within(patience),
         help: "How long the answer to the WebSocket request may take."
     )

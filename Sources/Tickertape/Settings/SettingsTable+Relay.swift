@@ -108,7 +108,7 @@ extension Setting {
     )
     static let relayUnsubscribeGrace = Setting(
         "relay.unsubscribe-grace",
-        \.relay.unsubscribeGrace,
+        \.finnhub.subscriptions.linger,
         Syntax.duration.within(.zero ... .hours(1)),
         help:
             "How long a symbol stays subscribed to upstream after its last client has unsubscribed; 0 ends it at once."

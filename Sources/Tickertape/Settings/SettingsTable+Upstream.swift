@@ -61,13 +61,13 @@ extension Setting {
     )
     static let upstreamSilentAfter = Setting(
         "upstream.silent-after",
-        \.finnhub.session.silentAfter,
+        \.finnhub.connection.silentAfter,
         Syntax.duration.within(patience).nanoseconds.present,
         help: "How long the service may send nothing at all before reconnecting."
     )
     static let upstreamMaxSymbols = Setting(
         "upstream.max-symbols",
-        \.finnhub.watch.symbolLimit,
+        \.finnhub.subscriptions.limit,
         Syntax.count.within(1...1_000),
         help: "The most symbols at a time, those of the relay's clients among them; Finnhub's free plan has 50."
     )

@@ -8,6 +8,14 @@ package enum FinnhubRequest: Sendable, Equatable {
     /// A request of another type, such as `subscribe-news`.
     case other(String)
 
+    /// The request for a change of the subscriptions.
+    package init(_ change: SubscriptionChange) {
+        switch change {
+        case .subscribe(let symbol): self = .subscribe(symbol)
+        case .unsubscribe(let symbol): self = .unsubscribe(symbol)
+        }
+    }
+
     /// Reads a request; `nil` if the text is not a JSON object or has no type.
     package static func parse(_ text: ByteBuffer) -> FinnhubRequest? {
         text.withUnsafeReadableBytes { bytes in

@@ -6,9 +6,6 @@ package struct SymbolRefusalText: Equatable {
     /// The symbol, where the words name it. Older ones do not, and those about too many symbols never did.
     package var symbol: String?
 
-    /// Whether the text refuses a symbol that it names, and so says nothing about the feed.
-    package static func isOfSymbol(_ text: String) -> Bool { Self(text)?.symbol != nil }
-
     /// Reads an error's text; `nil` when it is about something else.
     package init?(_ text: String) {
         let words = text.lowercased()

@@ -65,7 +65,11 @@ struct RefusedSymbolsTests {
         let service = Self.play(server, places: 3)
         let log = TapeLog()
         let feed = try await Self.feed(server, log) { $0.symbols = ["A", "B"] }
-        let subscriptions = Subscriptions(limit: 50, retained: ["A", "B"], linger: .zero, loop: feed.loop)
+        let subscriptions = Subscriptions(
+            Subscriptions.Settings(limit: 50, linger: .zero),
+            retained: ["A", "B"],
+            loop: feed.loop
+        )
         subscriptions.connect(feed)
         for symbol in ["C", "D", "E"] { #expect(subscriptions.retain(symbol) == .accepted) }
         let outcome = Task { try await feed.run() }

@@ -85,7 +85,7 @@ struct SymbolRefusalTests {
     func overLimit() {
         let symbols = (1...55).map { "S\($0)" }
         // The plan gives 51 places, though the limit is 55.
-        var bench = WatchBench(symbols) { $0.symbolLimit = 55 }
+        var bench = WatchBench(symbols, limit: 55)
         bench.pass(to: 2)
         for _ in 52...55 { bench.error(tooMany) }
         let refused = bench.watch.states.filter { $0.word == "over-limit" }.map(\.symbol)
@@ -108,7 +108,7 @@ struct SymbolRefusalTests {
 
     @Test("errors that come while requests are queued refuse as many symbols as there are errors")
     func pacedOverLimit() {
-        var bench = WatchBench((1...60).map { "S\($0)" }) { $0.symbolLimit = 60 }
+        var bench = WatchBench((1...60).map { "S\($0)" }, limit: 60)
         // Each request after the 51st is answered 100 ms later.
         var answered = 51
         while bench.now < 4 {
@@ -125,7 +125,7 @@ struct SymbolRefusalTests {
 
     @Test("the place of an unknown symbol goes to one that waits, and is not given twice")
     func placeOfRefused() {
-        var bench = WatchBench(["A", "B", "C"]) { $0.symbolLimit = 2 }
+        var bench = WatchBench(["A", "B", "C"], limit: 2)
         #expect(bench.word("C") == "over-limit")
         bench.error("Invalid symbol B")
         #expect(bench.word("C") == "asked")
@@ -140,7 +140,7 @@ struct SymbolRefusalTests {
 
     @Test("a symbol beyond the limit is not requested, is named, and gets the first free place")
     func localLimit() {
-        var bench = WatchBench(["A", "B", "C"]) { $0.symbolLimit = 2 }
+        var bench = WatchBench(["A", "B", "C"], limit: 2)
         #expect(bench.takeSent() == ["+A", "+B"])
         #expect(bench.word("C") == "over-limit")
         #expect(bench.status("C")?.reason == "C is one more than the 2 symbols of upstream.max-symbols")

@@ -1,4 +1,5 @@
 import Feeds
+import Ingest
 import Market
 import Wire
 
@@ -15,11 +16,21 @@ struct WatchBench {
     var silences: [SymbolSilence] = []
     var table = SymbolTable()
 
-    init(_ symbols: [String], opened: Bool = true, change: (inout SymbolMonitor.Settings) -> Void = { _ in }) {
+    init(
+        _ symbols: [String],
+        limit: Int = Subscriptions.Settings().limit,
+        opened: Bool = true,
+        change: (inout SymbolMonitor.Settings) -> Void = { _ in }
+    ) {
         var settings = SymbolMonitor.Settings()
         change(&settings)
         self.now = 0
-        self.watch = SymbolMonitor(symbols: symbols, settings: settings, now: Moment(monotonic: 0, wall: 0))
+        self.watch = SymbolMonitor(
+            symbols: symbols,
+            limit: limit,
+            settings: settings,
+            now: Moment(monotonic: 0, wall: 0)
+        )
         for symbol in symbols { _ = self.table.intern(symbol) }
         self.take()
         if opened { self.open() }
@@ -50,7 +61,10 @@ struct WatchBench {
     }
 
     mutating func error(_ text: String) {
-        self.watch.errorArrived(text, now: self.moment)
+        if let words = SymbolRefusalText(text) {
+            let refusal = SymbolRefusal(words.kind, symbol: words.symbol, text: text)
+            self.watch.refusalArrived(refusal, now: self.moment)
+        }
         self.take()
     }
 
@@ -90,7 +104,6 @@ struct WatchBench {
             switch request {
             case .subscribe(let symbol): self.sent.append("+\(symbol)")
             case .unsubscribe(let symbol): self.sent.append("-\(symbol)")
-            case .other: break
             }
         }
         for change in self.watch.takeChanges() {

@@ -24,12 +24,12 @@ struct Attempt {
         var dial = DialSettings()
         dial.dnsTimeout = .seconds(30)
         dial.tcpTimeout = .seconds(30)
+        dial.upgradeTimeout = .seconds(30)
         dial.tls = Certificates.client()
         var settings = ConnectorSettings(
             address: UpstreamAddress(isEncrypted: false, host: host, port: port),
             target: Secret(Self.key).target(path: "/"),
             dial: dial,
-            upgradeTimeout: .seconds(30),
             webSocket: WebSocketSettings(role: .client)
         )
         change(&settings)

@@ -142,14 +142,14 @@ struct ProxyConnectTests {
     func hostile() async throws {
         let target = "did not connect to ws.finnhub.io port 443 within"
         #expect(
-            try await self.refusal(.silence) { $0.upgradeTimeout = .milliseconds(300) }.description
+            try await self.refusal(.silence) { $0.dial.upgradeTimeout = .milliseconds(300) }.description
                 == "the proxy PROXY \(target) 300 ms: no answer came"
         )
         #expect(
             try await self.refusal(
                 // Long enough for a first byte on a busy machine, but far too short for the last one.
                 .drip("HTTP/1.1 200 Connection established\r\n\r\n", every: .milliseconds(200)),
-                change: { $0.upgradeTimeout = .milliseconds(2_500) }
+                change: { $0.dial.upgradeTimeout = .milliseconds(2_500) }
             )
             .description == "the proxy PROXY \(target) 2500 ms: its answer began and did not end"
         )

@@ -26,7 +26,7 @@ struct UpgradeAnswerTests {
         _ answer: @escaping @Sendable (String) -> RawServer.Answer
     ) async throws -> UpstreamFailure? {
         let server = try await RawServer.start(answer: answer)
-        let failure = try await Attempt.run(port: server.port) { $0.upgradeTimeout = limit }
+        let failure = try await Attempt.run(port: server.port) { $0.dial.upgradeTimeout = limit }
         #expect(server.heads.first?.hasPrefix("GET /?token=\(Attempt.key) HTTP/1.1\r\n") == true)
         try await server.stop()
         return failure

@@ -132,7 +132,7 @@ struct FinnhubFaultTests {
             let running = try await self.run(["hang=\(stage)@1"], isEncrypted: isEncrypted) { _ in
                 [.send(Self.trade(1))]
             } change: { settings in
-                settings.upgradeTimeout = .milliseconds(300)
+                settings.dial.upgradeTimeout = .milliseconds(300)
                 settings.dial.tls.handshakeTimeout = .milliseconds(300)
             }
             #expect(await running.log.waits { $0.trades.count >= 1 })

@@ -31,7 +31,7 @@ final class HubBench {
         settings.pipeline = PricePipeline.Settings(quiet: 0, atMost: nil)
         settings.requestBurst = 1_000_000
         change(&settings)
-        self.subscriptions = Subscriptions(limit: symbolLimit, linger: settings.unsubscribeGrace, loop: self.loop)
+        self.subscriptions = Subscriptions(Subscriptions.Settings(limit: symbolLimit), loop: self.loop)
         self.subscriptions.connect(self.upstream)
         self.hub = RelayHub(
             settings: settings,

@@ -51,7 +51,6 @@ final class RelayFixture: Sendable {
         var settings = RelaySettings(listen: Endpoint(host: "127.0.0.1", port: 0))
         settings.pipeline = PricePipeline.Settings(quiet: 0, atMost: nil)
         settings.activityInterval = .hours(1)
-        settings.unsubscribeGrace = .zero
         settings.requestBurst = 1_000_000
         // Longer times, so that a slow machine is not taken for a hanging client. Quick tests never see the pings.
         settings.handshakeTimeout = settings.handshakeTimeout * Patience.factor
@@ -63,9 +62,8 @@ final class RelayFixture: Sendable {
         let upstream = AskedUpstream()
         let loop = MultiThreadedEventLoopGroup.singleton.next()
         let subscriptions = Subscriptions(
-            limit: symbolLimit,
+            Subscriptions.Settings(limit: symbolLimit, linger: .zero),
             retained: ownSymbols,
-            linger: settings.unsubscribeGrace,
             loop: loop
         )
         subscriptions.connect(upstream)

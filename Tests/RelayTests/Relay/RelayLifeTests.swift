@@ -269,7 +269,7 @@ struct RelayLifeTests {
         let loop = MultiThreadedEventLoopGroup.singleton.next()
         return RelayServer(
             settings: settings,
-            subscriptions: Subscriptions(limit: 50, linger: .zero, loop: loop),
+            subscriptions: Subscriptions(Subscriptions.Settings(linger: .zero), loop: loop),
             eventLoop: loop,
             logger: Logger(label: "relay", factory: { _ in SwiftLogNoOpLogHandler() }),
             status: FeedStatus(source: .demo, phase: .connecting, since: 0)

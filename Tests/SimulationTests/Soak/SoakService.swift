@@ -74,13 +74,13 @@ final class SoakService: Connecting, @unchecked Sendable {
         let bound = NIOLoopBound(connected, eventLoop: loop)
         let connector = self.settings.connector
         var request = WebSocketClientRequest(host: connector.address.authority, target: connector.target)
-        request.timeout = connector.upgradeTimeout
+        request.timeout = connector.dial.upgradeTimeout
         return channel.upgradeToWebSocket(request, settings: connector.webSocket) { channel, _ in
             self.attemptStore.attemptOpened()
             try bound.value(channel, false)
         }.flatMapErrorThrowing { error in
             guard let error = error as? WebSocketUpgradeError else { throw error }
-            throw UpstreamFailure(upgrade: error, within: connector.upgradeTimeout, now: self.clock.wall)
+            throw UpstreamFailure(upgrade: error, within: connector.dial.upgradeTimeout, now: self.clock.wall)
         }
     }
 

@@ -114,7 +114,7 @@ struct HangingDiskTests {
         let loop = MultiThreadedEventLoopGroup.singleton.next()
         let relay = RelayServer(
             settings: RelaySettings(listen: Endpoint(host: "127.0.0.1", port: 0)),
-            subscriptions: Subscriptions(limit: 50, retained: ["A"], linger: .zero, loop: loop),
+            subscriptions: Subscriptions(Subscriptions.Settings(linger: .zero), retained: ["A"], loop: loop),
             eventLoop: loop,
             logger: Self.silent,
             status: FeedStatus(source: .live, phase: .connecting, since: 0)
@@ -188,7 +188,7 @@ struct HangingDiskTests {
         settings.upstream = UpstreamAddress(isEncrypted: false, host: "127.0.0.1", port: port)
         settings.symbols = ["A"]
         settings.webSocket.pingInterval = nil
-        settings.session.silentAfter = nil
+        settings.connection.silentAfter = nil
         settings.source = .replay(file: path, speed: 1)
         let program = TickerProgram(
             settings: Settings(),
@@ -199,7 +199,11 @@ struct HangingDiskTests {
         let feedLoop = groups[1].next()
         let relay = RelayServer(
             settings: RelaySettings(listen: Endpoint(host: "127.0.0.1", port: 0)),
-            subscriptions: Subscriptions(limit: 50, retained: ["A"], linger: .zero, loop: feedLoop),
+            subscriptions: Subscriptions(
+                Subscriptions.Settings(limit: 50, linger: .zero),
+                retained: ["A"],
+                loop: feedLoop
+            ),
             eventLoop: groups[2].next(),
             logger: Self.silent,
             status: FeedStatus(source: settings.source, phase: .connecting, since: 0),

@@ -7,7 +7,7 @@ struct RequestPacer: Sendable {
     private let burst: Int
     /// The time between two requests, ns; 0 sends all at once.
     private let interval: Int64
-    private var waiting: [FinnhubRequest] = []
+    private var waiting: [SubscriptionChange] = []
     /// When the requests so far would have been sent at the regular rate, without a burst; monotonic ns.
     private var paid: Int64 = .min
 
@@ -22,16 +22,16 @@ struct RequestPacer: Sendable {
         self.paid = .min
     }
 
-    mutating func append(_ request: FinnhubRequest) { self.waiting.append(request) }
+    mutating func append(_ request: SubscriptionChange) { self.waiting.append(request) }
 
     /// Removes a request that has not been sent; returns whether there was one.
-    mutating func remove(_ request: FinnhubRequest) -> Bool {
+    mutating func remove(_ request: SubscriptionChange) -> Bool {
         guard let index = self.waiting.firstIndex(of: request) else { return false }
         self.waiting.remove(at: index)
         return true
     }
 
-    func holds(_ request: FinnhubRequest) -> Bool { self.waiting.contains(request) }
+    func holds(_ request: SubscriptionChange) -> Bool { self.waiting.contains(request) }
 
     /// When the next waiting request may be sent; monotonic ns.
     var deadline: Int64? {
@@ -40,7 +40,7 @@ struct RequestPacer: Sendable {
     }
 
     /// Removes and returns the next request, if it may be sent now.
-    mutating func take(now: Int64) -> FinnhubRequest? {
+    mutating func take(now: Int64) -> SubscriptionChange? {
         guard let deadline, now >= deadline else { return nil }
         self.paid = max(self.paid, now) + self.interval
         return self.waiting.removeFirst()

@@ -1,8 +1,4 @@
-/// One change of a feed's subscriptions.
-package enum SubscriptionChange: Sendable, Equatable {
-    case subscribe(String)
-    case unsubscribe(String)
-}
+package import Wire
 
 /// A feed that takes changes of its subscriptions.
 package protocol SubscribingFeed: AnyObject, Sendable {

@@ -5,7 +5,7 @@ package import Wire
 ///
 /// The service acknowledges nothing, so only a trade proves that a symbol comes (`live`). A symbol is `quiet` when it
 /// has not traded for longer than its threshold, whatever pings, pongs and other symbols do. It is `refused` when the
-/// service says so. This is the second of the feed's two clocks; the first, ``FinnhubSession``, shows whether the
+/// service says so. This is the second of the feed's two clocks; the first, ``ConnectionMonitor``, shows whether the
 /// socket is alive at all.
 ///
 /// Its owner passes in the time, sends ``takeRequests(now:)``, publishes ``takeChanges()``, and ends the connection
@@ -67,6 +67,8 @@ package struct SymbolMonitor: Sendable {
     }
 
     package let settings: Settings
+    /// The most symbols to which one connection subscribes.
+    let limit: Int
     /// Whether steps are taken for quiet symbols. A feed attached to another program's relay turns
     /// ``Settings/takesSteps`` off meanwhile.
     package var takesSteps: Bool
@@ -93,8 +95,10 @@ package struct SymbolMonitor: Sendable {
     /// The most symbols that are held, requested or not.
     static let maximumEntries = SymbolTable.capacity
 
-    package init(symbols: [String], settings: Settings, now: Moment) {
+    /// - Parameter limit: the most symbols to which one connection subscribes.
+    package init(symbols: [String], limit: Int, settings: Settings, now: Moment) {
         self.settings = settings
+        self.limit = limit
         self.takesSteps = settings.takesSteps
         self.pacer = RequestPacer(burst: settings.subscribeBurst, interval: settings.subscribeInterval)
         for symbol in symbols { self.subscribed(for: symbol, now: now) }
@@ -112,7 +116,7 @@ package struct SymbolMonitor: Sendable {
     package mutating func subscribed(for symbol: String, now: Moment) {
         guard self.place(of: symbol) == nil else { return }
         guard self.entries.count < Self.maximumEntries else { return }
-        let isHeld = self.acceptedCount >= self.settings.symbolLimit
+        let isHeld = self.acceptedCount >= self.limit
         self.entries.append(Entry(status: SymbolStatus(symbol: symbol, state: .asked, since: now.wall)))
         self.clocks.append(SymbolClock())
         self.forgetPlaces()
@@ -197,9 +201,9 @@ package struct SymbolMonitor: Sendable {
     // MARK: Requests and changes
 
     /// Removes and returns the requests that may be sent now.
-    package mutating func takeRequests(_ now: Moment) -> [FinnhubRequest] {
+    package mutating func takeRequests(_ now: Moment) -> [SubscriptionChange] {
         guard self.opened != nil else { return [] }
-        var requests: [FinnhubRequest] = []
+        var requests: [SubscriptionChange] = []
         while let request = self.pacer.take(now: now.monotonic) {
             requests.append(request)
             guard case .subscribe(let symbol) = request, let place = self.place(of: symbol) else { continue }
@@ -250,10 +254,11 @@ extension SymbolMonitor {
         self.entries[place].isConfirmed = true
         self.entries[place].episode = nil
         let refusal = self.entries[place].refusal
+        let text = self.entries[place].status.reason
         self.entries[place].refusal = nil
         self.change(place, to: .live, reason: nil, now: now)
         // The suspicion was wrong: the service meant another symbol.
-        if let refusal, refusal.isGuess, !refusal.isRetried { self.suspect(refusal.kind, text: nil, now: now) }
+        if let refusal, refusal.isGuess, !refusal.isRetried { self.suspect(refusal.kind, text: text ?? "", now: now) }
     }
 
     private mutating func forgetPlaces() { self.places = [] }

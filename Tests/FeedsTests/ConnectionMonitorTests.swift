@@ -2,11 +2,11 @@ import Feeds
 import Testing
 
 @Suite("A Finnhub session")
-struct FinnhubSessionTests {
+struct ConnectionMonitorTests {
     private let second: Int64 = 1_000_000_000
 
-    private func session() -> FinnhubSession {
-        FinnhubSession(settings: FinnhubSession.Settings(), now: 0)
+    private func session() -> ConnectionMonitor {
+        ConnectionMonitor(settings: ConnectionMonitor.Settings(), now: 0)
     }
 
     @Test("is dropped after ninety seconds without any frame, and a ping or pong of the peer counts as one")
@@ -23,9 +23,9 @@ struct FinnhubSessionTests {
 
     @Test("of a replay is never dropped")
     func replay() {
-        var settings = FinnhubSession.Settings()
+        var settings = ConnectionMonitor.Settings()
         settings.silentAfter = nil
-        var session = FinnhubSession(settings: settings, now: 0)
+        var session = ConnectionMonitor(settings: settings, now: 0)
         #expect(session.deadline(isLive: false) == nil)
         #expect(session.deadlineReached(now: 1_000_000 * second, isLive: false) == .none)
     }

@@ -1,10 +1,10 @@
-/// The state machine of one Finnhub connection, from the open WebSocket to its end.
+/// The state machine of one connection to a service, from the open WebSocket to its end.
 ///
-/// It is the first of the feed's two clocks: is the socket alive? Any frame of the peer counts, a pong or Finnhub's
+/// It is the first of the feed's two clocks: is the socket alive? Any frame of the peer counts, a pong or a
 /// text ping as well, so a service that answers without sending trades is alive for this clock. The second clock,
 /// ``SymbolMonitor``, counts only trades and notices it. The keepalive of the WebSocket below notices sooner if a peer
 /// does not even answer our pings. Time is monotonic nanoseconds.
-package struct FinnhubSession: Sendable {
+package struct ConnectionMonitor: Sendable {
     package struct Settings: Sendable, Equatable {
         /// The connection is given up after this time without any frame; nanoseconds. Finnhub pings about every 60 s,
         /// and 45 s gave false alarms (reference, section 2). `nil` for a replay, which may be silent for any time.

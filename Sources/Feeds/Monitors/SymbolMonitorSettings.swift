@@ -16,8 +16,6 @@ extension SymbolMonitor {
         /// The number of requests that are sent at once, and the time between later ones.
         package var subscribeBurst = 10
         package var subscribeInterval: Int64 = 30_000_000
-        /// The most symbols that one connection subscribes to.
-        package var symbolLimit = 50
         /// When to subscribe again to a symbol that is unknown or not permitted; it doubles. (Valid ones were refused
         /// for 45 minutes: reference, section 1.5.)
         package var retryRefused: Int64 = 300_000_000_000

@@ -1,35 +1,35 @@
 package import Market
-import Wire
 
 // The symbols that the service does not send.
 extension SymbolMonitor {
-    /// Takes an error message of the service; returns whether it concerns a subscribed symbol.
+    /// Takes a refusal of the service; returns whether it concerns a subscribed symbol.
     ///
-    /// An error without a name is assigned by the order of the subscriptions. The service gives its places to the first
+    /// A refusal without a name is assigned by the order of the subscriptions. The service gives its places to the first
     /// ones, so if there are too many it refuses the newest that has not traded yet, and a number of errors refuses the
     /// same number of symbols. Any other refusal answers the oldest request that may still be answered. Both are
     /// suspicions. The first trade of the symbol disproves one; then another symbol is suspected.
     @discardableResult
-    package mutating func errorArrived(_ text: String, now: Moment) -> Bool {
-        guard self.opened != nil, let refusal = SymbolRefusalText(text) else { return false }
-        if let named = self.named(in: text, refusal) {
-            self.refuse(named, refusal.kind, text: text, isGuess: false, now: now)
+    package mutating func refusalArrived(_ refusal: SymbolRefusal, now: Moment) -> Bool {
+        guard self.opened != nil else { return false }
+        if let named = self.named(in: refusal) {
+            self.refuse(named, refusal.kind, text: refusal.text, isGuess: false, now: now)
             return true
         }
         // The error names a symbol that is no longer wanted, or that another program subscribed to.
         if refusal.symbol != nil { return false }
-        return self.suspect(refusal.kind, text: text, now: now)
+        return self.suspect(refusal.kind, text: refusal.text, now: now)
     }
 
-    private func named(in text: String, _ refusal: SymbolRefusalText) -> Int? {
+    private func named(in refusal: SymbolRefusal) -> Int? {
         if let symbol = refusal.symbol { return self.place(of: symbol) }
-        return self.entries.indices.filter { text.contains(self.entries[$0].symbol) && self.entries[$0].order > 0 }
+        return self.entries.indices
+            .filter { refusal.text.contains(self.entries[$0].symbol) && self.entries[$0].order > 0 }
             .max { self.entries[$0].symbol.utf8.count < self.entries[$1].symbol.utf8.count }
     }
 
     /// Refuses the symbol that an error without a name most likely means.
     @discardableResult
-    mutating func suspect(_ kind: SymbolStatus.Refusal, text: String?, now: Moment) -> Bool {
+    mutating func suspect(_ kind: SymbolStatus.Refusal, text: String, now: Moment) -> Bool {
         let open = self.entries.indices.filter { place in
             let entry = self.entries[place]
             return entry.order > 0 && !entry.isConfirmed && (entry.refusal == nil || entry.refusal?.isRetried == true)
@@ -44,16 +44,8 @@ extension SymbolMonitor {
                 .min { self.entries[$0].order < self.entries[$1].order }
         }
         guard let place else { return false }
-        self.refuse(place, kind, text: text ?? Self.words(kind), isGuess: true, now: now)
+        self.refuse(place, kind, text: text, isGuess: true, now: now)
         return true
-    }
-
-    private static func words(_ kind: SymbolStatus.Refusal) -> String {
-        switch kind {
-        case .noSuchSymbol: "Invalid symbol"
-        case .notPermitted: "You don't have access to this resource."
-        case .overLimit: "Subscribing to too many symbols"
-        }
     }
 
     private mutating func refuse(
@@ -89,7 +81,7 @@ extension SymbolMonitor {
         self.change(
             place,
             to: .refused(.overLimit, retryAt: now.wall(at: retryAt)),
-            reason: "\(self.entries[place].symbol) is one more than the \(self.settings.symbolLimit) symbols of "
+            reason: "\(self.entries[place].symbol) is one more than the \(self.limit) symbols of "
                 + "upstream.max-symbols",
             now: now
         )
@@ -97,7 +89,7 @@ extension SymbolMonitor {
 
     /// Subscribes to the first symbol without a place, after another one was unsubscribed or refused.
     mutating func placeBecameFree(now: Moment) {
-        guard self.acceptedCount < self.settings.symbolLimit else { return }
+        guard self.acceptedCount < self.limit else { return }
         let place = self.entries.firstIndex { entry in
             entry.refusal?.kind == .overLimit && entry.refusal?.isRetried == false
         }
@@ -105,7 +97,7 @@ extension SymbolMonitor {
     }
 
     private mutating func retry(_ place: Int, now: Moment) {
-        guard self.acceptedCount < self.settings.symbolLimit else { return self.hold(place, now: now) }
+        guard self.acceptedCount < self.limit else { return self.hold(place, now: now) }
         if self.entries[place].refusal?.isHeld == true {
             self.entries[place].refusal = nil
             self.change(place, to: .asked, reason: nil, now: now)
