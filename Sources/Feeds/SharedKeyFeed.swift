@@ -202,8 +202,7 @@ package final class SharedKeyFeed: Feed {
         if case .waiting(words) = self.state { return }
         self.state = .waiting(words)
         if owner?.relay == .off {
-            let until = self.client.context.wallClock() + Self.patrolInterval.nanoseconds
-            self.client.connectionReported(.keyInUse(retryAt: until), reason: words, cause: .keyInUse)
+            self.client.connectionReported(.keyInUse(retryAt: nil), reason: words, cause: .keyInUse)
         } else {
             self.client.connectionReported(.connecting, reason: words, cause: nil)
         }

@@ -145,7 +145,8 @@ import Wire
         let phases: [FeedStatus.Phase] = [
             .connecting, .waiting, .live, .late, .reconnecting(attempt: 3, retryAt: 7_000_000),
             .rateLimited(until: 8_000_000), .keyRejected(retryAt: nil),
-            .keyRejected(retryAt: 9_000_000), .keyInUse(retryAt: 9_000_000), .stale, .noSuchSymbol, .notPermitted,
+            .keyRejected(retryAt: 9_000_000), .keyInUse(retryAt: 9_000_000), .keyInUse(retryAt: nil), .stale,
+            .noSuchSymbol, .notPermitted,
             .ended,
             .stopped,
         ]

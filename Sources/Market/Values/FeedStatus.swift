@@ -30,8 +30,9 @@ package struct FeedStatus: Sendable, Equatable {
         /// again at `retryAt` (wall clock, ns since 1970); without `retryAt` the program ends.
         case keyRejected(retryAt: Int64?)
         /// Connections end within seconds of a successful start, as they do when another program uses the key. The next
-        /// attempt starts at `retryAt` (wall clock, ns since 1970).
-        case keyInUse(retryAt: Int64)
+        /// attempt starts at `retryAt` (wall clock, ns since 1970). Without `retryAt` another program is known to hold
+        /// the key, and the attempt starts as soon as that program has ended.
+        case keyInUse(retryAt: Int64?)
         /// Connected; the service knows none of the symbols.
         case noSuchSymbol
         /// Connected; the key's plan covers none of the symbols.
@@ -171,9 +172,9 @@ extension FeedStatus.Phase {
     /// The start of the next attempt, wall clock, ns since 1970; `nil` if none is planned.
     package var retryAt: Int64? {
         switch self {
-        case .reconnecting(_, let retryAt), .keyInUse(let retryAt): retryAt
+        case .reconnecting(_, let retryAt): retryAt
         case .rateLimited(let until): until
-        case .keyRejected(let retryAt): retryAt
+        case .keyRejected(let retryAt), .keyInUse(let retryAt): retryAt
         case .connecting, .waiting, .live, .late, .stale, .noSuchSymbol, .notPermitted, .ended, .stopped: nil
         }
     }

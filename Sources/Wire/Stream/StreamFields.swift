@@ -261,7 +261,7 @@ struct StreamFields {
             return .reconnecting(attempt: self.integer("attempt").flatMap { Int(exactly: $0) } ?? 0, retryAt: retryAt)
         case "rate-limited": return .rateLimited(until: retryAt)
         case "key-rejected": return .keyRejected(retryAt: self.moment("retryAt", unit: 1_000_000))
-        case "key-in-use": return .keyInUse(retryAt: retryAt)
+        case "key-in-use": return .keyInUse(retryAt: self.moment("retryAt", unit: 1_000_000))
         case "no-such-symbol": return .noSuchSymbol
         case "not-permitted": return .notPermitted
         case "ended": return .ended
