@@ -170,7 +170,7 @@ struct AlertWebhookTests {
             $0.waiting = 1_000_000
         }
         webhook.notify(sampleAlert())
-        async let stop: Void = webhook.stop(atMost: .seconds(60) * Patience.factor)
+        let stop = Task { await webhook.stop(atMost: .seconds(60) * Patience.factor) }
         let end = ContinuousClock.now + .seconds(30) * Patience.factor
         while log.count("dropped") == 0, ContinuousClock.now < end {
             webhook.notify(sampleAlert())
@@ -179,8 +179,9 @@ struct AlertWebhookTests {
         #expect(log.count("dropped") > 0)
         // The alert under way was not cut.
         #expect(log.count("failed") == 0)
+        stop.cancel()
+        await stop.value
         try await server.stop()
-        await stop
     }
 
     @Test("a URL is parsed, and an invalid one is refused")
