@@ -53,7 +53,6 @@ final class LineSource {
         self.start = self.header.start
         self.begin = self.start == nil ? nil : wall
         self.newestWall = self.start ?? 0
-        self.stream.damageFound = { [weak self] _, damage in self?.losses.lostPart(isTail: damage.isTail) }
         guard !self.isGuessed, let begin, let passed = try self.stream.begin(wall: begin) else { return }
         self.first = self.stream.segment
         self.header = self.stream.segments[self.first].header
@@ -90,7 +89,7 @@ final class LineSource {
             case .damaged:
                 self.damagedLines += 1
                 continue
-            case .torn: continue
+            case .torn, .unreadable: continue
             case .header(let header):
                 self.take(header)
                 continue
@@ -184,7 +183,7 @@ extension RecordedLine {
             gap.nextSequence = 0
             gap.epoch = 0
             line.content = .gap(gap, dropped: dropped)
-        case .header, .note, .unknown, .damaged, .torn: break
+        case .header, .note, .unknown, .damaged, .torn, .unreadable: break
         }
         return line
     }

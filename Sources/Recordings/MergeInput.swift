@@ -149,7 +149,7 @@ extension RecordedLine {
         switch self.content {
         case .frame: self.sequences.map { Rank(number: $0.lowerBound, isFrame: true) }
         case .gap(let gap, _): gap.nextSequence > 0 ? Rank(number: gap.nextSequence, isFrame: false) : nil
-        case .header, .note, .unknown, .damaged, .torn: nil
+        case .header, .note, .unknown, .damaged, .torn, .unreadable: nil
         }
     }
 

@@ -10,7 +10,7 @@ package struct PackedSegment {
     /// The text in a frame, bytes; more only where one line is longer.
     static let blockBytes = 1 << 20
     /// The most text that a frame may claim: a block, and the longest line.
-    static let largestBlock = blockBytes + 2 * RecordingReader.maximumLineBytes
+    static let largestBlock = blockBytes + 2 * RecordingParser.maximumLineBytes
     private static let tableFooterBytes = 9
     /// The least average size of a frame, in bytes. A table with more frames than that allows is not a recording's, and
     /// would take more memory than the file is large.
@@ -259,11 +259,15 @@ package struct PackedSegment {
     private static func checksum(of path: String, _ isCancelled: () -> Bool) throws(RecordingFailure) -> UInt64 {
         let bytes = try RecordingBytes(path: path)
         var checksum: UInt64 = 0
-        while let text = try bytes.next() {
+        var isWhole = true
+        while isWhole, let part = try bytes.next() {
             guard !isCancelled() else { throw RecordingFailure("stopped") }
-            checksum = Self.checksum(text, after: checksum)
+            switch part {
+            case .text(let text): checksum = Self.checksum(text, after: checksum)
+            case .unreadable: isWhole = false
+            }
         }
-        guard bytes.damagedParts == 0, PackedSegment(try DiskFile(reading: path))?.index != nil else {
+        guard isWhole, PackedSegment(try DiskFile(reading: path))?.index != nil else {
             throw RecordingFailure("\(path) is not what was written to it")
         }
         return checksum

@@ -1,16 +1,15 @@
 package import NIOCore
+package import Wire
 
 /// A recording's text from a file that may be compressed, in chunks: the input of a ``RecordingReader``.
 ///
 /// Memory is bounded by the chunk and the decompressor's window, whatever the file's size. A damaged frame of a
-/// compressed file is left out, with everything up to the next frame, and recorded in ``damage``.
+/// compressed file is left out, with everything up to the next frame, and returned as such a part.
 package final class RecordingBytes {
-    /// A part of a compressed file that could not be read.
-    package struct Damage: Sendable, Equatable {
-        /// The range in the file, before decompression.
-        package var bytes: Range<Int64>
-        /// Whether it is the file's end, as in a truncated copy.
-        package var isTail: Bool
+    /// A part of the file, in order.
+    package enum Part: Sendable, Equatable {
+        case text(ByteBuffer)
+        case unreadable(RecordedLine.UnreadablePart)
     }
 
     private static let chunkBytes = 256 << 10
@@ -35,6 +34,8 @@ package final class RecordingBytes {
     /// How many bytes of text are left out before the first that is returned.
     private var skip: Int64 = 0
     private var lastByte = UInt8(ascii: "\n")
+    /// Whether a newline must end an incomplete line, so that it is not joined with the text behind the damage.
+    private var mustEndLine = false
     private var isAtEnd = false
     /// Whether little will be read, so that small reads are cheaper.
     var readsLittle = false {
@@ -45,9 +46,6 @@ package final class RecordingBytes {
     private var chunk = RecordingBytes.chunkBytes
     /// Whether the decompressor may hold more text without further input.
     private var mayHoldMore = false
-    package private(set) var damage: [Damage] = []
-    /// The number of damaged parts; ``damage`` holds the first thousand.
-    package private(set) var damagedParts = 0
     /// The thread that decompresses, if one runs, and whether it has delivered its last part.
     private var ahead: TextAhead?
     private var isAheadAtEnd = false
@@ -85,55 +83,44 @@ package final class RecordingBytes {
         self.ahead = try? TextAhead(bytes)
     }
 
-    /// Returns the next bytes of text; `nil` at the end.
-    package func next() throws(RecordingFailure) -> ByteBuffer? {
+    /// Returns the next part; `nil` at the end.
+    package func next() throws(RecordingFailure) -> Part? {
         guard let ahead else { return try self.nextHere() }
         guard !self.isAheadAtEnd else { return nil }
         let part = ahead.next()
-        self.isAheadAtEnd = part.isLast
-        self.damage += part.damage
-        self.damagedParts = part.damagedParts
-        return try part.text.get()
+        self.isAheadAtEnd = TextAhead.isLast(part)
+        return try part.get()
     }
 
-    /// Describes the fault in a compressed file's index; `nil` where it has none.
-    func indexFault() -> String? {
-        guard self.isPacked else { return nil }
-        do throws(RecordingFailure) {
-            return try PackedSegment.fault(of: self.file)
-        } catch {
-            return error.description
-        }
-    }
-
-    private func nextHere() throws(RecordingFailure) -> ByteBuffer? {
-        while let chunk = try self.nextUnskipped() {
-            var chunk = chunk
+    private func nextHere() throws(RecordingFailure) -> Part? {
+        while let part = try self.nextUnskipped() {
+            guard case .text(var chunk) = part else { return part }
             let skipped = Int(min(self.skip, Int64(chunk.readableBytes)))
             chunk.moveReaderIndex(forwardBy: skipped)
             self.skip -= Int64(skipped)
-            if chunk.readableBytes > 0 { return chunk }
+            if chunk.readableBytes > 0 { return .text(chunk) }
         }
         return nil
     }
 
-    private func nextUnskipped() throws(RecordingFailure) -> ByteBuffer? {
+    private func nextUnskipped() throws(RecordingFailure) -> Part? {
         guard let unpacker else {
             let chunk = try self.readChunk()
-            return chunk.readableBytes > 0 ? chunk : nil
+            return chunk.readableBytes > 0 ? .text(chunk) : nil
         }
-        while !self.isAtEnd {
+        while true {
+            if let newline = self.endLine() { return .text(newline) }
+            guard !self.isAtEnd else { return nil }
             if self.input.readableBytes == 0, !self.mayHoldMore {
                 self.input = try self.readChunk()
                 if self.input.readableBytes == 0 {
                     self.isAtEnd = true
-                    if self.isInFrame { self.notify(Damage(bytes: self.frameStart..<self.position, isTail: true)) }
-                    break
+                    guard self.isInFrame else { return nil }
+                    return .unreadable(.init(bytes: self.frameStart..<self.position, isTail: true))
                 }
             }
-            if let text = try self.unpack(unpacker) { return text }
+            if let part = try self.unpack(unpacker) { return part }
         }
-        return nil
     }
 
     private func readChunk() throws(RecordingFailure) -> ByteBuffer {
@@ -144,7 +131,7 @@ package final class RecordingBytes {
     }
 
     /// Takes one step; `nil` where it produced no text.
-    private func unpack(_ unpacker: FrameUnpacker) throws(RecordingFailure) -> ByteBuffer? {
+    private func unpack(_ unpacker: FrameUnpacker) throws(RecordingFailure) -> Part? {
         if !self.isInFrame {
             self.isInFrame = true
             self.frameStart = self.position - Int64(self.input.readableBytes)
@@ -167,15 +154,16 @@ package final class RecordingBytes {
         }
         guard text.readableBytes > 0 else { return nil }
         self.lastByte = text.getInteger(at: text.writerIndex - 1) ?? self.lastByte
-        return text
+        return .text(text)
     }
 
-    /// Continues at the next offset where a frame may begin.
-    private func findNextFrame(_ unpacker: FrameUnpacker) throws(RecordingFailure) -> ByteBuffer? {
+    /// Continues at the next offset where a frame may begin; returns the damaged part before it.
+    private func findNextFrame(_ unpacker: FrameUnpacker) throws(RecordingFailure) -> Part {
         unpacker.reset()
         let broken = self.frameStart
         var place = broken + 1
         self.isInFrame = false
+        self.mustEndLine = true
         self.mayHoldMore = false
         self.input = ByteBuffer()
         self.chunk = Self.minimumBytes
@@ -193,28 +181,21 @@ package final class RecordingBytes {
             }
             if let found {
                 self.position = place + Int64(found)
-                self.notify(Damage(bytes: broken..<self.position, isTail: false))
-                return self.endLine()
+                return .unreadable(.init(bytes: broken..<self.position, isTail: false))
             }
             place += Int64(window.readableBytes - 3)
         }
         self.position = self.size
         self.isAtEnd = true
-        self.notify(Damage(bytes: broken..<max(broken, self.size), isTail: false))
-        return self.endLine()
+        return .unreadable(.init(bytes: broken..<max(broken, self.size), isTail: false))
     }
 
-    /// Ends an incomplete line, so that it is not joined with the text that follows the damage.
+    /// Returns the newline that ends an incomplete line before damage, once.
     private func endLine() -> ByteBuffer? {
+        guard self.mustEndLine else { return nil }
+        self.mustEndLine = false
         guard self.lastByte != UInt8(ascii: "\n") else { return nil }
         self.lastByte = UInt8(ascii: "\n")
         return ByteBuffer(bytes: [UInt8(ascii: "\n")])
-    }
-
-    private func notify(_ damage: Damage) {
-        self.damagedParts += 1
-        // Memory stays bounded even in a file that is all damage.
-        guard self.damage.count < 1_000 else { return }
-        self.damage.append(damage)
     }
 }

@@ -67,8 +67,8 @@ package struct RecordingFindings: Sendable, Equatable {
     package var damage: [Damage] = []
     package var damagedLines = 0
     package var damagedBytes: Int64 = 0
-    /// Parts of a compressed file that are left out.
-    package var packedDamage: [RecordingBytes.Damage] = []
+    /// The parts of a compressed file that are left out, up to ``namedLimit``.
+    package var packedDamage: [RecordedLine.UnreadablePart] = []
     /// The fault in a compressed file's index. Without the index, places are searched from the file's start.
     package var indexFault: String?
     /// The offset of the torn line at the end, in bytes of the text.
@@ -112,43 +112,27 @@ package struct RecordingCheck {
         _ path: String,
         visit: ((RecordedLine) -> Void)? = nil
     ) throws(RecordingFailure) -> RecordingFindings {
-        let bytes = try RecordingMap(path: path).bytes()
-        try bytes.readAhead()
+        let map = try RecordingMap(path: path)
+        let reader = try map.reader(leavesTextOut: visit == nil)
+        try reader.readAhead()
         var check = RecordingCheck()
-        var reader = RecordingReader()
-        reader.leavesTextOut = visit == nil
-        var isAtEnd = false
-        while true {
-            while let line = reader.nextLine() {
-                visit?(line)
-                check.take(line)
-            }
-            if isAtEnd { break }
-            if let text = try bytes.next() {
-                check.findings.bytes += Int64(text.readableBytes)
-                reader.feed(text)
-            } else {
-                reader.finish()
-                isAtEnd = true
-            }
+        while let line = try reader.next() {
+            visit?(line)
+            check.take(line)
         }
-        check.finish(bytes)
-        return check.findings
-    }
-
-    /// Completes the findings at the file's end.
-    private mutating func finish(_ bytes: RecordingBytes) {
-        self.findings.packedDamage = bytes.damage
+        check.findings.bytes = reader.bytesRead
         // A cut-off tail is reported as damage already.
-        if bytes.damage.last?.isTail == true {
-            self.findings.tornAt = nil
+        if check.findings.packedDamage.last?.isTail == true {
+            check.findings.tornAt = nil
         } else {
-            self.findings.indexFault = bytes.indexFault()
+            check.findings.indexFault = map.indexFault()
         }
+        return check.findings
     }
 
     /// Takes the next line.
     package mutating func take(_ line: RecordedLine) {
+        let wasEnded = self.findings.isEnded
         self.findings.isEnded = false
         switch line.content {
         case .damaged(let reason):
@@ -193,6 +177,12 @@ package struct RecordingCheck {
         case .unknown:
             self.findings.lines += 1
             self.findings.unknownLines += 1
+        case .unreadable(let part):
+            self.findings.isEnded = wasEnded
+            if self.findings.packedDamage.count < RecordingFindings.namedLimit {
+                self.findings.packedDamage.append(part)
+            }
+            return
         }
         self.isAfterDamage = false
         self.order(line)

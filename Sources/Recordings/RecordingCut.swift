@@ -210,7 +210,7 @@ private struct CutLines {
         if let to = self.cut.to, kept.wall >= to { return self.takeBehind(kept) }
         self.tradesBehind = nil
         switch kept.line.content {
-        case .damaged, .torn, .header: return nil
+        case .damaged, .torn, .unreadable, .header: return nil
         case .frame(let bytes, _, let dialect):
             guard self.cut.dialect ?? dialect == dialect else {
                 self.otherDialects.insert(dialect)
@@ -234,7 +234,7 @@ private struct CutLines {
             // trades.
             guard self.cut.touches(from: gap.from, to: max(gap.from, gap.to)) else { return nil }
             return self.inside(kept, kept.wall)
-        case .damaged, .torn, .header, .note, .unknown: return nil
+        case .damaged, .torn, .unreadable, .header, .note, .unknown: return nil
         }
     }
 }

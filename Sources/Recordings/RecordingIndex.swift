@@ -59,11 +59,11 @@ package struct RecordingIndexer {
     /// - Parameter header: the file's header, found in this block or an earlier one.
     package mutating func add(_ text: ByteBuffer, offset: Int64, header: inout RecordingHeader?) {
         var block = RecordingIndex.Block(offset: offset, length: text.readableBytes)
-        var reader = header.map { RecordingReader(header: $0, offset: offset) } ?? RecordingReader()
-        reader.feed(text)
-        reader.finish()
+        var parser = header.map { RecordingParser(header: $0, offset: offset) } ?? RecordingParser()
+        parser.feed(text)
+        parser.finish()
         self.seen.removeAll(keepingCapacity: true)
-        while let line = reader.nextLine() {
+        while let line = parser.nextLine() {
             block.lines += 1
             if block.number == nil { block.number = line.number }
             if let at = line.at { block.at = min(block.at?.lowerBound ?? at, at)...max(block.at?.upperBound ?? at, at) }
@@ -80,7 +80,7 @@ package struct RecordingIndexer {
             case .gap(let gap, _):
                 block.gaps += 1
                 if gap.symbol == nil { block.breaks += 1 }
-            case .note, .unknown, .damaged, .torn: break
+            case .note, .unknown, .damaged, .torn, .unreadable: break
             }
         }
         block.symbols = self.seen.sorted()

@@ -67,17 +67,15 @@ package struct RecordingLosses: Sendable {
         self.epoch = header.epoch
     }
 
-    /// Records that a part of the compressed file is left out here.
-    package mutating func lostPart(isTail: Bool) {
-        self.damagedParts += 1
-        self.isCutOff = isTail
-    }
-
     /// Takes the next line; returns the loss before it.
     package mutating func take(_ line: RecordedLine) -> RecordingLoss? {
         switch line.content {
         case .damaged:
             self.damagedLines += 1
+            return nil
+        case .unreadable(let part):
+            self.damagedParts += 1
+            self.isCutOff = part.isTail
             return nil
         case .torn: return nil
         case .header(let header):

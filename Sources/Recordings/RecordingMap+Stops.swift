@@ -12,23 +12,26 @@ struct SearchedRange: Equatable {
 /// The stretches of a file without a stop, known without reading them.
 extension RecordingMap {
     /// Whether the file records where trades are missing or late: in its index, or in marks among its lines.
-    func knowsStops() throws(RecordingFailure) -> Bool {
+    private func knowsStops() throws(RecordingFailure) -> Bool {
         guard self.index == nil else { return true }
         // A compressed file without an index allows no binary search.
         guard self.length != nil, !self.isPacked else { return false }
+        if let knownStops { return knownStops }
         var hasMarks = false
         try self.scan(from: 0, to: 2 * Self.markWindow, isLineStart: true) { line in
             hasMarks = line.mark?.stops != nil
             return !hasMarks
         }
+        self.knownStops = hasMarks
         return hasMarks
     }
 
     /// Passes over stretches without a stop, from a time on (ns since the file's start).
     ///
     /// - Parameter lastTrade: the time of the newest message with trades before that.
-    /// - Returns: the same time, where nothing is known or a stop may be near.
-    func clear(from at: Int64, lastTrade: Int64?) throws(RecordingFailure) -> SearchedRange {
+    /// - Returns: the same time, where a stop may be near; `nil` where the file does not record its stops.
+    func clear(from at: Int64, lastTrade: Int64?) throws(RecordingFailure) -> SearchedRange? {
+        guard try self.knowsStops() else { return nil }
         if let index { return Self.clear(index, from: at, lastTrade: lastTrade) }
         let here = SearchedRange(at: at, lastTrade: lastTrade)
         guard let place = try self.place(at: at) else { return SearchedRange(lastTrade: lastTrade) }
@@ -91,56 +94,5 @@ extension RecordingMap {
             return true
         }
         return last
-    }
-}
-
-/// The search for a recording's next stop, over all of its files.
-package final class StopSearch {
-    private let segments: [RecordingStream.Segment]
-    private var place = 0
-    private var map: RecordingMap?
-    private var knows = false
-    /// The bytes read from the disk.
-    package private(set) var bytesRead: Int64 = 0
-
-    package init(_ segments: [RecordingStream.Segment]) { self.segments = segments }
-
-    /// Passes over stretches without a stop, from a time on (ns since the recording's start).
-    ///
-    /// - Parameter lastTrade: the time of the newest message with trades before that.
-    /// - Returns: where to read on, and the time of the newest message with trades before that; `nil` where no stop
-    ///   follows. The same time, where the file records no stops or one may be near.
-    package func clear(
-        from at: Int64,
-        lastTrade: Int64?
-    ) throws(RecordingFailure) -> (at: Int64, lastTrade: Int64?)? {
-        var at = at
-        var last = lastTrade
-        for place in (self.segments.lastIndex { $0.shift <= at } ?? 0)..<self.segments.count {
-            let shift = self.segments[place].shift
-            at = max(at, shift)
-            guard let map = try self.open(place) else { return (at, last) }
-            let before = map.bytesRead
-            defer { self.bytesRead += map.bytesRead - before }
-            let way = try map.clear(
-                from: at.subtractingCapped(shift),
-                lastTrade: last.map { $0.subtractingCapped(shift) }
-            )
-            last = way.lastTrade.map { $0.addingCapped(shift) }
-            if let found = way.at { return (max(at, found.addingCapped(shift)), last) }
-        }
-        return nil
-    }
-
-    /// Opens the map of a file; `nil` where the file does not record its stops.
-    private func open(_ place: Int) throws(RecordingFailure) -> RecordingMap? {
-        if self.map == nil || place != self.place {
-            let map = try RecordingMap(path: SegmentNames.present(self.segments[place].path))
-            self.map = map
-            self.place = place
-            self.knows = try map.knowsStops()
-            self.bytesRead += map.bytesRead
-        }
-        return self.knows ? self.map : nil
     }
 }

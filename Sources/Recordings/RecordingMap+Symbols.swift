@@ -84,7 +84,7 @@ private struct SymbolSearch {
             self.trades.removeAll(keepingCapacity: true)
         case .note(let note):
             if note.kind == .subscribe, let symbol = note.symbol { _ = self.table.intern(symbol) }
-        case .gap, .header, .unknown, .damaged, .torn: break
+        case .gap, .header, .unknown, .damaged, .torn, .unreadable: break
         }
         return true
     }

@@ -1,5 +1,5 @@
 import Glibc
-package import NIOCore
+import NIOCore
 package import Wire
 
 /// A place in a recording's file: the beginning of a line.
@@ -25,6 +25,8 @@ package final class RecordingMap {
     /// The stretch in which a line is searched, and the size of a read, bytes.
     private static let windowBytes = 64 << 10
     private static let chunkBytes = 32 << 10
+    /// How much of a file's end is searched for a line, bytes.
+    private static let searchedEnd = 16 << 20
 
     private let file: DiskFile
     let isPacked: Bool
@@ -41,6 +43,8 @@ package final class RecordingMap {
         self.isPacked
         ? self.packed.map { $0.frames.last.map { $0.textOffset + Int64($0.textLength) } ?? 0 } : self.file.size
 
+    /// Whether the file records its stops, once that is known.
+    var knownStops: Bool?
     /// The bytes read from the disk so far.
     package var bytesRead: Int64 { self.file.bytesRead }
 
@@ -58,13 +62,10 @@ package final class RecordingMap {
     /// Reads the header in the first line of a file; `nil` where that line is no header.
     private static func header(of bytes: RecordingBytes) throws(RecordingFailure) -> RecordingHeader? {
         bytes.readsLittle = true
-        var lines = RecordingReader()
-        var count = 0
-        while count < RecordingReader.maximumLineBytes, let text = try bytes.next() {
-            count += text.readableBytes
-            lines.feed(text)
-            guard let line = lines.nextLine() else { continue }
-            if let version = lines.refusedVersion { throw .version(version, of: bytes.path) }
+        let reader = RecordingReader(bytes, atMost: Int64(RecordingParser.maximumLineBytes))
+        while let line = try reader.next() {
+            if let version = reader.refusedVersion { throw .version(version, of: bytes.path) }
+            if case .unreadable = line.content { continue }
             guard case .header(let header) = line.content else { return nil }
             return header
         }
@@ -86,22 +87,16 @@ package final class RecordingMap {
     }
 
     /// Returns the last line that has a time and satisfies `isWanted`; `nil` where the end of the file has none.
-    /// Searches at least the last 4 MiB.
+    /// Searches at most the last 16 MiB.
     package func last(
         where isWanted: (RecordedLine) -> Bool = { _ in true }
     ) throws(RecordingFailure) -> RecordedLine? {
         guard let length else { return nil }
-        var window = Int64(Self.windowBytes)
-        while true {
-            let from = max(0, length - window)
-            var last: RecordedLine?
-            try self.scan(from: from, isLineStart: from == 0) { line in
-                if line.at != nil, isWanted(line) { last = line }
-                return true
-            }
-            if last != nil || from == 0 || window > 2 * Int64(RecordingReader.maximumLineBytes) { return last }
-            window *= 4
+        let reader = BackwardReader(self, before: length, atMost: Self.searchedEnd, block: Self.windowBytes)
+        while let line = try reader.next() {
+            if line.at != nil, isWanted(line) { return line }
         }
+        return nil
     }
 
     /// Returns the first gap behind a time (ns since the file's start); `nil` where no gap follows.
@@ -126,15 +121,31 @@ package final class RecordingMap {
         return found
     }
 
-    /// Returns the text from its start.
-    package func bytes() throws(RecordingFailure) -> RecordingBytes { try self.bytes(from: 0) }
+    // MARK: Reading
 
-    /// Returns the text from a place on.
-    package func bytes(from place: RecordingPlace) throws(RecordingFailure) -> RecordingBytes {
-        try self.bytes(from: place.offset)
+    /// Returns a reader of all lines, in order.
+    ///
+    /// - Parameter leavesTextOut: whether frames come without their text, which is faster.
+    package func reader(leavesTextOut: Bool = false) throws(RecordingFailure) -> RecordingReader {
+        var parser = RecordingParser()
+        parser.leavesTextOut = leavesTextOut
+        return RecordingReader(try self.bytes(from: 0), parser)
     }
 
-    private func bytes(from offset: Int64) throws(RecordingFailure) -> RecordingBytes {
+    /// Returns a reader of the lines from a place on, whose times count from the recording's start.
+    ///
+    /// - Parameter shift: how much later than the recording the file began, ns.
+    func reader(
+        from offset: Int64,
+        header: RecordingHeader,
+        shift: Int64
+    ) throws(RecordingFailure) -> RecordingReader {
+        let parser = RecordingParser(header: header, offset: offset, shift: shift)
+        return RecordingReader(try self.bytes(from: offset), parser)
+    }
+
+    /// Returns the text from an offset on, in order.
+    package func bytes(from offset: Int64) throws(RecordingFailure) -> RecordingBytes {
         guard self.isPacked else { return try RecordingBytes(file: self.file, at: offset, skip: 0) }
         guard let frame = self.packed?.frames.last(where: { $0.textOffset <= offset }) else {
             return try RecordingBytes(file: self.file, at: 0, skip: offset)
@@ -142,36 +153,52 @@ package final class RecordingMap {
         return try RecordingBytes(file: self.file, at: frame.offset, skip: offset - frame.textOffset)
     }
 
-    /// Returns the text before an offset: at most `limit` bytes of an uncompressed file; the frame with the byte before
-    /// `end`, in whole, of a compressed one. `nil` at the start, and where it cannot be read.
-    package func text(before end: Int64, atMost limit: Int) -> ByteBuffer? {
+    /// Returns at most `limit` bytes of the text before an offset; `nil` at the start, and where it cannot be read.
+    func text(before end: Int64, atMost limit: Int) throws(RecordingFailure) -> ByteBuffer? {
         guard end > 0 else { return nil }
-        guard self.isPacked else {
+        guard let packed else {
             let count = Int(min(end, Int64(limit)))
-            let text = try? self.file.read(at: end - Int64(count), count: count)
-            return text?.readableBytes == count ? text : nil
+            let text = try self.file.read(at: end - Int64(count), count: count)
+            return text.readableBytes == count ? text : nil
         }
-        guard let packed, let place = packed.frames.lastIndex(where: { $0.textOffset < end }) else { return nil }
-        return try? packed.text(of: place)
+        let frame = packed.frame(with: end - 1)
+        guard packed.frames.indices.contains(frame), let text = try self.text(of: frame, packed) else { return nil }
+        let behind = Int(end - packed.frames[frame].textOffset)
+        let count = min(limit, behind)
+        return text.getSlice(at: text.readerIndex + behind - count, length: count)
     }
 
     /// Returns the next chunk of the text at an offset; `nil` at the end. Blank lines replace an unreadable part of a
     /// compressed file, so that every byte keeps its offset.
-    private func text(at place: Int64) throws(RecordingFailure) -> ByteBuffer? {
+    func text(at place: Int64) throws(RecordingFailure) -> ByteBuffer? {
         guard let packed else {
             let text = try self.file.read(at: place, count: Self.chunkBytes)
             return text.readableBytes > 0 ? text : nil
         }
         let frame = packed.frame(with: place)
         guard packed.frames.indices.contains(frame) else { return nil }
-        if self.newest?.place != frame {
-            let text = try packed.text(of: frame) ?? PackedSegment.blank(packed.frames[frame].textLength)
-            self.newest = (frame, text)
-        }
-        guard let (_, text) = self.newest else { return nil }
+        let text = try self.text(of: frame, packed) ?? PackedSegment.blank(packed.frames[frame].textLength)
         let begin = Int(place - packed.frames[frame].textOffset)
         guard begin < text.readableBytes else { return nil }
         return text.getSlice(at: text.readerIndex + begin, length: text.readableBytes - begin)
+    }
+
+    /// Returns the text of a frame; `nil` where it is damaged.
+    private func text(of frame: Int, _ packed: PackedSegment) throws(RecordingFailure) -> ByteBuffer? {
+        if let newest, newest.place == frame { return newest.text }
+        guard let text = try packed.text(of: frame) else { return nil }
+        self.newest = (frame, text)
+        return text
+    }
+
+    /// Describes the fault in a compressed file's index; `nil` where it has none.
+    func indexFault() -> String? {
+        guard self.isPacked else { return nil }
+        do throws(RecordingFailure) {
+            return try PackedSegment.fault(of: self.file)
+        } catch {
+            return error.description
+        }
     }
 
     // MARK: Searching
@@ -232,44 +259,13 @@ package final class RecordingMap {
         leavesTextOut: Bool = false,
         _ body: (RecordedLine) -> Bool
     ) throws(RecordingFailure) {
-        // One byte earlier, so that a line that begins exactly there is not missed.
-        let begin = isLineStart ? from : from - 1
-        // Without a table, a compressed file can only be read from its start.
-        let stream = self.length == nil ? try self.bytes(from: begin) : nil
-        var read = begin
-        func next() throws(RecordingFailure) -> ByteBuffer? {
-            let text = if let stream { try stream.next() } else { try self.text(at: read) }
-            read += Int64(text?.readableBytes ?? 0)
-            return text
-        }
-        var offset = begin
-        var head: ByteBuffer?
-        if !isLineStart {
-            while let text = try next() {
-                if let newline = text.readableBytesView.firstIndex(of: UInt8(ascii: "\n")) {
-                    let skipped = newline + 1 - text.readerIndex
-                    offset += Int64(skipped)
-                    head = text.getSlice(at: newline + 1, length: text.readableBytes - skipped)
-                    break
-                }
-                offset += Int64(text.readableBytes)
-                if offset >= end { return }
-            }
-            guard head != nil else { return }
-        }
-        var reader = RecordingReader(header: self.header ?? .plain, offset: offset)
-        reader.leavesTextOut = leavesTextOut
-        if let head { reader.feed(head) }
-        while true {
-            while let line = reader.nextLine() {
-                guard line.offset < end, body(line) else { return }
-            }
-            guard let text = try next() else { break }
-            reader.feed(text)
-        }
-        reader.finish()
-        while let line = reader.nextLine() {
-            guard line.offset < end, body(line) else { return }
-        }
+        let reader = try RecordingReader(
+            self,
+            from: from,
+            to: end,
+            isLineStart: isLineStart,
+            leavesTextOut: leavesTextOut
+        )
+        while let line = try reader.next() { guard body(line) else { return } }
     }
 }

@@ -84,7 +84,9 @@ package struct RecordingOutputFile: ~Copyable {
             guard note.kind != .end, note.kind != .mark else { return }
             self.mark(wall: wall)
             self.numbered.note(note, wall: wall, at: at, into: &self.buffer)
-        case (.gap, .plain), (.note, .plain), (.header, _), (.unknown, _), (.damaged, _), (.torn, _): return
+        case (.gap, .plain), (.note, .plain), (.header, _), (.unknown, _), (.damaged, _), (.torn, _),
+            (.unreadable, _):
+            return
         }
         if case .frame = line.content { self.frames += 1 }
         self.lastAt = at

@@ -22,22 +22,17 @@ package final class RecordingStream {
     private var place = 0
     /// The map of the file at `place`.
     private var map: RecordingMap
-    private var bytes: RecordingBytes
-    private var reader = RecordingReader()
+    /// The reader of that file's lines.
+    private var reader: RecordingReader
     private var isAtEnd = false
     private var readsAhead = false
-    /// The bytes of text that were read.
-    package private(set) var bytesRead: Int64 = 0
-    /// The bytes read of files that are closed again, and the number of damaged parts in them.
-    private var closed = (bytes: Int64(0), damagedParts: 0)
-    private var reportedParts = 0
-    /// Is called for each part of a compressed file that cannot be read, with the file's index in `segments`.
-    package var damageFound: (_ segment: Int, _ damage: RecordingBytes.Damage) -> Void = { _, _ in }
+    /// The bytes read with other readers, and those of text among them.
+    private var closed = (bytes: Int64(0), text: Int64(0))
 
+    /// The bytes of text that were read.
+    package var bytesRead: Int64 { self.closed.text + self.reader.bytesRead }
     /// The bytes read from the disk, including those read for searching.
     package var diskBytesRead: Int64 { self.closed.bytes + self.map.bytesRead }
-    /// The number of parts of compressed files that could not be read.
-    package var damagedParts: Int { self.closed.damagedParts + self.bytes.damagedParts }
     /// The index of the file in which the last line stands.
     package var segment: Int { self.place }
 
@@ -66,7 +61,7 @@ package final class RecordingStream {
         self.segments = segments
         self.unreadable = unreadable
         self.map = map
-        self.bytes = try map.bytes()
+        self.reader = try map.reader()
     }
 
     /// Finds the files that follow. Returns how many bytes were read for that, and why the search ended, where that is
@@ -115,33 +110,15 @@ package final class RecordingStream {
 
     /// Returns the next line; `nil` at the end.
     package func next() throws(RecordingFailure) -> RecordedLine? {
-        while true {
-            if let line = self.reader.nextLine() { return line }
-            if self.isAtEnd { return nil }
-            let text = try self.bytes.next()
-            self.reportDamage()
-            if let text {
-                self.bytesRead += Int64(text.readableBytes)
-                self.reader.feed(text)
-            } else {
-                try self.goOn()
+        while !self.isAtEnd {
+            if let line = try self.reader.next() { return line }
+            guard self.place + 1 < self.segments.count else {
+                self.isAtEnd = true
+                break
             }
+            try self.go(toFile: self.place + 1)
         }
-    }
-
-    private func reportDamage() {
-        guard self.bytes.damagedParts > self.reportedParts else { return }
-        for damage in self.bytes.damage.dropFirst(self.reportedParts) { self.damageFound(self.place, damage) }
-        self.reportedParts = self.bytes.damagedParts
-    }
-
-    private func goOn() throws(RecordingFailure) {
-        guard self.place + 1 < self.segments.count else {
-            self.isAtEnd = true
-            self.reader.finish()
-            return
-        }
-        try self.go(toFile: self.place + 1)
+        return nil
     }
 
     /// Makes the map that of this file.
@@ -168,18 +145,18 @@ package final class RecordingStream {
         return try body(map)
     }
 
-    private func take(_ bytes: RecordingBytes) throws(RecordingFailure) {
-        self.closed.damagedParts += self.bytes.damagedParts
-        if self.readsAhead { try bytes.readAhead() }
-        self.bytes = bytes
-        self.reportedParts = 0
+    private func take(_ reader: RecordingReader) throws(RecordingFailure) {
+        self.closed.text += self.reader.bytesRead
+        if self.readsAhead { try reader.readAhead() }
+        self.reader = reader
+        self.isAtEnd = false
     }
 
     /// Starts a thread that decompresses from here on, a little ahead of the reader. Meant for reading a whole
     /// recording.
     package func readAhead() throws(RecordingFailure) {
         self.readsAhead = true
-        try self.bytes.readAhead()
+        try self.reader.readAhead()
     }
 
     /// Goes to the first line whose time is not before `at`, ns since the recording's start; to the end where every
@@ -194,8 +171,6 @@ package final class RecordingStream {
             place += 1
         }
         self.isAtEnd = true
-        self.reader = RecordingReader()
-        self.reader.finish()
     }
 
     /// Goes to a place before which every line is earlier than a wall clock (ns since 1970), however often the clock
@@ -220,8 +195,6 @@ package final class RecordingStream {
             return passed
         }
         self.isAtEnd = true
-        self.reader = RecordingReader()
-        self.reader.finish()
         return passed
     }
 
@@ -243,12 +216,7 @@ package final class RecordingStream {
     }
 
     /// Goes to the start of the open file.
-    private func beginFile() throws(RecordingFailure) {
-        try self.take(try self.map.bytes())
-        let segment = self.segments[self.place]
-        // A torn line at the end of the previous file does not belong to this one.
-        self.reader = RecordingReader(header: segment.header, offset: 0, shift: segment.shift)
-    }
+    private func beginFile() throws(RecordingFailure) { try self.go(to: RecordingPlace(offset: 0, at: nil)) }
 
     /// Goes to the first gap behind a time, ns since the recording's start; returns the gap's time, or `nil` and stays
     /// where it is.
@@ -266,12 +234,35 @@ package final class RecordingStream {
         return nil
     }
 
+    /// Passes over stretches without a stop (``GapMarkers``), from a time on (ns since the recording's start), without a
+    /// change of the place.
+    ///
+    /// - Parameter lastTrade: the time of the newest message with trades before that.
+    /// - Returns: where to read on, and the time of the newest message with trades before that; `nil` where no stop
+    ///   follows. The same time, where the file records no stops or one may be near.
+    package func clear(
+        from at: Int64,
+        lastTrade: Int64?
+    ) throws(RecordingFailure) -> (at: Int64, lastTrade: Int64?)? {
+        var at = at
+        var last = lastTrade
+        for place in (self.segments.lastIndex { $0.shift <= at } ?? 0)..<self.segments.count {
+            let shift = self.segments[place].shift
+            at = max(at, shift)
+            let way = try self.look(into: place) { map throws(RecordingFailure) in
+                try map.clear(from: at.subtractingCapped(shift), lastTrade: last.map { $0.subtractingCapped(shift) })
+            }
+            guard let way else { return (at, last) }
+            last = way.lastTrade.map { $0.addingCapped(shift) }
+            if let found = way.at { return (max(at, found.addingCapped(shift)), last) }
+        }
+        return nil
+    }
+
     /// Goes to a place in the open file.
     private func go(to found: RecordingPlace) throws(RecordingFailure) {
         let segment = self.segments[self.place]
-        self.isAtEnd = false
-        try self.take(try self.map.bytes(from: found))
-        self.reader = RecordingReader(header: segment.header, offset: found.offset, shift: segment.shift)
+        try self.take(try self.map.reader(from: found.offset, header: segment.header, shift: segment.shift))
     }
 
     /// Returns the time of the last line that satisfies `isWanted`, ns since the recording's start. Searches the ends

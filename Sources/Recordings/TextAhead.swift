@@ -4,29 +4,18 @@ import Platform
 
 /// A recording's text, decompressed by a thread a little ahead of its reader.
 ///
-/// Returns the same text in the same order, with the same damage and errors as without the thread. Holds at most
-/// ``depth`` chunks, about 2 MiB.
+/// Returns the same parts and errors in the same order as without the thread. Holds at most ``depth`` of them, about
+/// 2 MiB.
 ///
 /// Unchecked, because the compiler does not know that only the thread uses ``bytes``.
 final class TextAhead: @unchecked Sendable {
-    /// One chunk or the end, and the damage found before it.
-    struct Part {
-        var text: Result<ByteBuffer?, RecordingFailure>
-        var damage: [RecordingBytes.Damage]
-        var damagedParts: Int
-
-        var isLast: Bool {
-            guard case .success(.some) = self.text else { return true }
-            return false
-        }
-    }
+    /// One part, the end or an error.
+    typealias Part = Result<RecordingBytes.Part?, RecordingFailure>
 
     private struct State {
         var parts: [Part] = []
         /// Whether reading has ended: with the last part, or because the reader is gone.
         var isOver = false
-        /// How many entries of the damage are in the parts so far.
-        var reported = 0
     }
 
     private static let depth = 8
@@ -50,24 +39,24 @@ final class TextAhead: @unchecked Sendable {
 
     /// Reads one part; runs on the thread.
     private func fill() {
-        guard let reported = self.state.withLockedValue({ $0.isOver ? nil : $0.reported }) else { return }
-        let text: Result<ByteBuffer?, RecordingFailure>
+        guard !self.state.withLockedValue({ $0.isOver }) else { return }
+        let part: Part
         do throws(RecordingFailure) {
-            text = .success(try self.bytes.next())
+            part = .success(try self.bytes.next())
         } catch {
-            text = .failure(error)
+            part = .failure(error)
         }
-        let part = Part(
-            text: text,
-            damage: Array(self.bytes.damage.dropFirst(reported)),
-            damagedParts: self.bytes.damagedParts
-        )
         self.state.withLockedValue { state in
             state.parts.append(part)
-            state.reported += part.damage.count
-            if part.isLast { state.isOver = true }
+            if Self.isLast(part) { state.isOver = true }
         }
         self.filled.ring()
+    }
+
+    /// Whether no part follows.
+    static func isLast(_ part: Part) -> Bool {
+        guard case .success(.some) = part else { return true }
+        return false
     }
 
     /// Waits for the next part. Must not be called after the last.

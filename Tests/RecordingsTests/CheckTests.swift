@@ -75,7 +75,7 @@ struct CheckTests {
             let place = Int(chance.next() % UInt64(bytes.count - 1))
             bytes[place] ^= 1 << UInt8(chance.next() % 8)
             var check = RecordingCheck()
-            var reader = RecordingReader()
+            var reader = RecordingParser()
             reader.leavesTextOut = true
             reader.feed(ByteBuffer(bytes: bytes))
             reader.finish()

@@ -41,7 +41,7 @@ struct CutRangeTests {
         order.symbols = [symbol]
         var export = RecordingExport(order)
         let stream = try RecordingStream(path: path, followsSegments: false)
-        while let line = try stream.next() { if let event = line.event { export.take(event) } }
+        while let line = try stream.next() { export.take(line) }
         export.finish()
         return try String(buffer: export.takeText()).split(separator: "\n").dropFirst().map { row in
             let start = try #require(

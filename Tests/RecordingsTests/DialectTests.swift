@@ -151,10 +151,10 @@ struct DialectTests {
         Self.append(.finnhub, "A", 3, to: &writer)
         writer.close(wall: 9_000_000, monotonic: 9_000_000)
         #expect(writer.frames == 2 && writer.failed == 1)
-        var reader = RecordingReader()
+        var reader = RecordingParser()
         reader.feed(ByteBuffer(bytes: disk.content("/none/a.jsonl")))
         var dropped: [UInt64] = []
-        while let event = reader.next() {
+        while let event = reader.nextEvent() {
             if case .gap(let gap) = event { dropped.append(gap.dropped ?? 0) }
         }
         #expect(dropped == [1])

@@ -65,7 +65,7 @@ struct EditLossTests {
                 guard let wall = line.wall, wall >= (start + 9_000_000_000) / 1_000 else { return false }
                 switch line.content {
                 case .frame, .gap: return true
-                case .header, .note, .unknown, .damaged, .torn: return false
+                case .header, .note, .unknown, .damaged, .torn, .unreadable: return false
                 }
             }
             #expect(result.duplicates == shared.count && (overlap > 0) == (shared.count > 100), "\(result)")
@@ -272,10 +272,10 @@ struct EditLossTests {
         var order = RecordingExport.Order(format: .csv, bars: .second)
         order.symbols = ["A"]
         var export = RecordingExport(order)
-        var reader = RecordingReader()
+        var reader = RecordingParser()
         reader.feed(ByteBuffer(string: try folder.read("m")))
         reader.finish()
-        while let event = reader.next() { export.take(event) }
+        while let line = reader.nextLine() { export.take(line) }
         export.finish()
         let bars = String(buffer: export.takeText()).split(separator: "\n").dropFirst()
         func bar(_ second: Int64) -> Substring? {

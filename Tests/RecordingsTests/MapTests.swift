@@ -17,7 +17,7 @@ struct MapTests {
     }
 
     private func lines(_ text: ByteBuffer) -> [RecordedLine] {
-        var reader = RecordingReader()
+        var reader = RecordingParser()
         reader.feed(text)
         reader.finish()
         var lines: [RecordedLine] = []
@@ -67,11 +67,11 @@ struct MapTests {
                 let end = try map.end(before: wall)
                 #expect(!lines.contains { $0.offset >= end && ($0.wall ?? .max) <= wall })
                 // The text read from there begins with that line.
-                var reader = RecordingReader(header: MarketText.header(), offset: place.offset)
-                let bytes = try map.bytes(from: place)
+                var reader = RecordingParser(header: MarketText.header(), offset: place.offset)
+                let bytes = try map.bytes(from: place.offset)
                 var line: RecordedLine?
                 // A chunk may end inside the line.
-                while line == nil, let chunk = try bytes.next() {
+                while line == nil, case .text(let chunk)? = try bytes.next() {
                     reader.feed(chunk)
                     line = reader.nextLine()
                 }

@@ -3,13 +3,14 @@ import NIOCore
 import Recordings
 import Testing
 import TickertapeTesting
+import Wire
 
 @Suite("Decompressing ahead of the reader", .serialized)
 struct ReadAheadTests {
     private struct Read: Equatable {
         var text = ByteBuffer()
-        var damage: [RecordingBytes.Damage] = []
-        /// The length of the text when each damage was reported, and the final error.
+        var damage: [RecordedLine.UnreadablePart] = []
+        /// The length of the text before each damage, and the final error.
         var places: [Int] = []
         var failure: String?
     }
@@ -19,15 +20,18 @@ struct ReadAheadTests {
         if ahead { try bytes.readAhead() }
         var read = Read()
         do {
-            while let chunk = try bytes.next() {
-                while read.places.count < bytes.damagedParts { read.places.append(read.text.readableBytes) }
-                read.text.writeImmutableBuffer(chunk)
+            while let part = try bytes.next() {
+                switch part {
+                case .text(let chunk): read.text.writeImmutableBuffer(chunk)
+                case .unreadable(let part):
+                    read.damage.append(part)
+                    read.places.append(read.text.readableBytes)
+                }
             }
             #expect(try bytes.next() == nil)
         } catch {
             read.failure = "\(error)"
         }
-        read.damage = bytes.damage
         return read
     }
 
@@ -76,7 +80,7 @@ struct ReadAheadTests {
             let bytes = try RecordingBytes(path: path)
             if ahead { try bytes.readAhead() }
             return #expect(throws: RecordingFailure.self) {
-                while let text = try bytes.next() { #expect(text.readableBytes > 0) }
+                while let part = try bytes.next() { if case .text(let text) = part { #expect(text.readableBytes > 0) } }
             }
         }
         #expect(failures[0]?.description == failures[1]?.description)

@@ -17,7 +17,7 @@ struct StopIndexTests {
         try PackedSegment.pack(path, to: path + ".zst")
         let index = try #require(try RecordingMap(path: path + ".zst").index)
         #expect(index.blocks.count > 2)
-        var reader = RecordingReader()
+        var reader = RecordingParser()
         reader.feed(text)
         reader.finish()
         let lines = Array(sequence(state: reader) { $0.nextLine() })
@@ -44,7 +44,7 @@ struct StopIndexTests {
         #expect(map.index == nil && map.length == nil)
         let gap = try #require(try map.gap(after: 0)?.at)
         #expect(try RecordingMap(path: path).gap(after: 0)?.at == gap)
-        let search = StopSearch(try RecordingStream(path: target).segments)
+        let search = try RecordingStream(path: target)
         let way = try search.clear(from: gap, lastTrade: gap)
         #expect(way?.at == gap && way?.lastTrade == gap)
         let found = try RecordingCheck.check(target)
@@ -120,7 +120,7 @@ struct StopIndexTests {
         lines.remove(at: 3)
         let less = try folder.write(lines.joined(separator: "\n") + "\n", to: "c.jsonl")
         for (path, isTrusted) in [(whole, true), (less, false)] {
-            let search = StopSearch(try RecordingStream(path: path).segments)
+            let search = try RecordingStream(path: path)
             let way = try #require(try search.clear(from: 1_000_000_000, lastTrade: 1_000_000_000))
             #expect((way.at > 10_000_000_000) == isTrusted && (way.at == 1_000_000_000) == !isTrusted)
         }

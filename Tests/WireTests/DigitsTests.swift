@@ -1,6 +1,7 @@
 import Market
 import NIOCore
 import Testing
+import TickertapeTesting
 import Wire
 
 #if canImport(Glibc)
@@ -22,7 +23,7 @@ import Musl
     func unchanged() throws {
         let file = try #require(fopen(self.path, "rb"))
         defer { fclose(file) }
-        var reader = RecordingReader()
+        var reader = RecordingParser()
         var parser = FinnhubParser()
         var symbols = SymbolTable()
         var trades: [Trade] = []
@@ -34,7 +35,7 @@ import Musl
             let count = fread(&chunk, 1, chunk.count, file)
             isAtEnd = count == 0
             if isAtEnd { reader.finish() } else { reader.feed(ByteBuffer(bytes: chunk[..<count])) }
-            while let event = reader.next() {
+            while let event = reader.nextEvent() {
                 guard case .frame(let recorded) = event else {
                     guard case .header = event else {
                         Issue.record("\(event)")

@@ -103,7 +103,7 @@ struct EscapesTests {
                 return line + Array(",\"crc\":\"\(zeros)\(digits)\"}".utf8)
             }
             let read = lines.map { line in
-                var reader = RecordingReader(header: RecordingHeader(), offset: 0)
+                var reader = RecordingParser(header: RecordingHeader(), offset: 0)
                 reader.feed(ByteBuffer(bytes: line))
                 reader.finish()
                 return reader.nextLine()?.content

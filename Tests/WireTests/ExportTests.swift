@@ -38,10 +38,10 @@ struct ExportTests {
         var export = RecordingExport(order)
         for file in files {
             export.beginFile()
-            var reader = RecordingReader()
+            var reader = RecordingParser()
             reader.feed(file)
             reader.finish()
-            while let event = reader.next() { export.take(event) }
+            while let line = reader.nextLine() { export.take(line) }
         }
         export.finish()
         let text = String(buffer: export.takeText())

@@ -102,7 +102,7 @@ import Wire
     private static let lineCount = 16
 
     private func lines(_ pieces: [ArraySlice<UInt8>]) -> [RecordedLine] {
-        var reader = RecordingReader()
+        var reader = RecordingParser()
         var lines: [RecordedLine] = []
         for piece in pieces {
             reader.feed(ByteBuffer(bytes: piece))
@@ -224,7 +224,7 @@ import Wire
                 let lines = self.lines([bytes[...]])
                 let good = lines.filter {
                     switch $0.content {
-                    case .damaged, .torn: false
+                    case .damaged, .torn, .unreadable: false
                     case .header, .frame, .gap, .note, .unknown: true
                     }
                 }
@@ -265,7 +265,7 @@ import Wire
     func inside() throws {
         let whole = self.lines([self.bytes[...]])
         for line in whole.dropFirst() {
-            var reader = RecordingReader(header: Self.header, offset: line.offset)
+            var reader = RecordingParser(header: Self.header, offset: line.offset)
             reader.feed(ByteBuffer(bytes: self.bytes[Int(line.offset)...]))
             reader.finish()
             let next = reader.nextLine()

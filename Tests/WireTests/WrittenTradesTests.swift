@@ -69,10 +69,10 @@ struct WrittenTradesTests {
         var export = RecordingExport(order)
         for file in files {
             export.beginFile()
-            var reader = RecordingReader()
+            var reader = RecordingParser()
             reader.feed(file)
             reader.finish()
-            while let event = reader.next() { export.take(event) }
+            while let line = reader.nextLine() { export.take(line) }
         }
         export.finish()
         return (Set(String(buffer: export.takeText()).split(separator: "\n")), export.report)

@@ -5,13 +5,11 @@ import Wire
 /// Runs every measurement on one recording, and prints a line for each.
 func measure(_ file: [UInt8], path: String) {
     // Each frame has its buffer, as a socket would deliver it.
-    var reader = RecordingReader()
+    var reader = RecordingParser()
     reader.feed(file.withUnsafeBytes { ByteBuffer(bytes: $0) })
     reader.finish()
     var frames: [ByteBuffer] = []
-    while let event = reader.next() {
-        if case .frame(let recorded) = event { frames.append(ByteBuffer(bytes: recorded.frame.readableBytesView)) }
-    }
+    while let recorded = reader.nextFrame() { frames.append(ByteBuffer(bytes: recorded.frame.readableBytesView)) }
 
     var symbols = SymbolTable()
     var trades: [Trade] = []
@@ -64,13 +62,12 @@ func measure(_ file: [UInt8], path: String) {
     print(conflation.line("conflator"))
 
     let recording = Measurement.take(passes: 9) {
-        var reader = RecordingReader()
+        var reader = RecordingParser()
         var tape = Tape(epoch: 1)
         file.withUnsafeBytes { bytes in
             var rest = bytes[...]
             while true {
-                while let event = reader.next() {
-                    guard case .frame(let recorded) = event else { continue }
+                while let recorded = reader.nextFrame() {
                     trades.removeAll(keepingCapacity: true)
                     _ = parser.parse(recorded.frame, symbols: &symbols, into: &trades)
                     _ = tape.append(count: trades.count)

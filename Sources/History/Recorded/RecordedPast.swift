@@ -158,7 +158,7 @@ package struct RecordedPast {
         var (reader, symbols) = (self.reader, self.symbols)
         let isLineStart = span.lowerBound == 0
         try? file.scan(from: span.lowerBound, to: span.upperBound, isLineStart: isLineStart) { line in
-            guard case .frame(let frame) = line.event else { return true }
+            guard let frame = line.frame else { return true }
             let received = file.arrival(of: line)
             if let from = self.query.from, received < from { return true }
             if let to = self.query.to, received >= to { return false }

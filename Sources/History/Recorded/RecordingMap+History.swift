@@ -20,7 +20,7 @@ extension RecordingMap {
     /// - Parameter path: the name in the index, which is that of the file before compression.
     func entry(path: String) -> HistoryBatch.Segment {
         var first: RecordedLine?
-        try? self.scan(from: 0, to: 2 * Int64(RecordingReader.maximumLineBytes), isLineStart: true) { line in
+        try? self.scan(from: 0, to: 2 * Int64(RecordingParser.maximumLineBytes), isLineStart: true) { line in
             first = line.sequences == nil ? nil : line
             return first == nil
         }

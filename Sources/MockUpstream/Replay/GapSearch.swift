@@ -14,14 +14,11 @@ final class GapSearch {
 
     let file: RecordingFile
     let answer: (Result<ReplayPosition, ReplayRefusal>) -> Void
-    private var cursor: ReplayCursor
-    /// The bytes read by earlier cursors.
-    private var bytesBefore = 0
+    private let cursor: ReplayCursor
     private var finder = TradeFinder()
     private var lastTrade: Int64?
     private let end: Int64
     private var hasGap = false
-    private let stops: StopSearch
     /// The time that the search has reached, ns since the recording's start.
     private var at: Int64
 
@@ -33,8 +30,7 @@ final class GapSearch {
         answer: @escaping (Result<ReplayPosition, ReplayRefusal>) -> Void
     ) throws(RecordingFailure) {
         self.file = recording
-        self.cursor = try ReplayCursor(recording, at: place)
-        self.stops = StopSearch(recording.segments)
+        self.cursor = try recording.makeReader(at: place)
         self.at = place.time
         // After a step back, the newest trade played may be later than this place.
         self.lastTrade = lastTrade.flatMap { $0 <= place.time ? $0 : nil }
@@ -42,14 +38,14 @@ final class GapSearch {
         self.answer = answer
     }
 
-    /// The bytes read so far.
-    var bytesRead: Int { self.bytesBefore + self.cursor.bytesRead + Int(self.stops.bytesRead) }
+    /// The bytes read from the disk so far.
+    var bytesRead: Int { self.cursor.bytesRead }
 
     /// Reads the next part. In a recording with an index of its gap markers, the parts without one are skipped.
     func step() throws(RecordingFailure) -> Outcome {
         guard try self.passOver() else { return .none }
-        let before = self.cursor.bytesRead
-        while let item = try self.cursor.next() {
+        let before = self.cursor.textBytesRead
+        while let item = try self.cursor.nextItem() {
             switch item {
             case .gap(let gap):
                 if gap.gap.symbol == nil { self.hasGap = true }
@@ -63,7 +59,7 @@ final class GapSearch {
                     self.lastTrade = frame.at
                 }
             }
-            if self.cursor.bytesRead - before >= Self.bytesPerStep { return .more }
+            if self.cursor.textBytesRead - before >= Self.bytesPerStep { return .more }
         }
         return .none
     }
@@ -71,12 +67,11 @@ final class GapSearch {
     /// Moves the cursor to where the next gap or silence may be; returns whether there may be one.
     private func passOver() throws(RecordingFailure) -> Bool {
         guard !self.hasGap else { return true }
-        guard let way = try self.stops.clear(from: self.at, lastTrade: self.lastTrade) else { return false }
+        guard let way = try self.cursor.clear(from: self.at, lastTrade: self.lastTrade) else { return false }
         guard way.at > self.at else { return true }
         self.at = way.at
         self.lastTrade = way.lastTrade
-        self.bytesBefore += self.cursor.bytesRead
-        self.cursor = try ReplayCursor(self.file, at: self.at)
+        try self.cursor.seek(to: self.at)
         return true
     }
 }

@@ -1,61 +1,93 @@
-import Market
-import Recordings
-import Wire
+package import Recordings
+package import Wire
 
-/// A reader that reports its place, so that the place can be found again.
-struct ReplayCursor {
+/// The reader of what a mock server plays: a recording or a simulated market, item by item.
+///
+/// It reports its place, so that the place can be found again. Reading blocks while the disk works; the loop that uses
+/// it has nothing else to do.
+package final class ReplayCursor {
     /// The place of a frame, given by its time and the number of frames before it with the same time.
-    struct Place: Sendable, Equatable {
-        var time: Int64
-        var ties = 0
+    package struct Place: Sendable, Equatable {
+        package var time: Int64
+        package var ties = 0
+
+        package init(time: Int64, ties: Int = 0) {
+            self.time = time
+            self.ties = ties
+        }
+    }
+
+    /// One item, in order.
+    package enum Item {
+        case frame(RecordedFrame)
+        /// Trades may be missing between the frames before and after it.
+        case gap(RecordedGap)
+        /// A control frame of the connection.
+        case signal(RecordedSignal)
+        /// The service closed the connection.
+        case closing(RecordedClosing)
+        /// A connection was opened; ns since the recording's start.
+        case connected(at: Int64)
     }
 
     private enum Source {
-        case file(RecordingFile.Reader)
+        case recording(RecordingStream, RecordingDamage)
         case market(SimulatedRun)
     }
 
     private var source: Source
-    /// The place of the frame that ``next()`` returned last.
+    private let beforeRead: (@Sendable () -> Void)?
+    /// The time before which items are skipped, after a seek.
+    private var earliest: Int64?
+    /// The place of the frame that was returned last.
     private(set) var place = Place(time: .min)
+    /// The first header of a recording.
+    package private(set) var header: RecordingHeader?
 
-    /// Reads a recording from its start, or from the first frame at or after a time.
-    init(_ recording: RecordingFile, at time: Int64?) throws(RecordingFailure) {
-        let reader = try recording.makeReader()
-        if let time { try reader.seek(to: time) }
-        self.source = .file(reader)
+    /// Reads a recording from its start.
+    ///
+    /// - Parameter beforeRead: called before each read.
+    init(_ stream: RecordingStream, damage: RecordingDamage, beforeRead: (@Sendable () -> Void)? = nil) {
+        self.source = .recording(stream, damage)
+        self.beforeRead = beforeRead
     }
 
     /// Reads a simulated market from its start.
-    init(_ market: SimulatedRun) { self.source = .market(market) }
-
-    /// Reads a recording from a frame on.
-    init(_ recording: RecordingFile, at place: Place) throws(RecordingFailure) {
-        try self.init(recording, at: place.time)
-        var left = place.ties
-        while left > 0, let item = try self.next() {
-            if case .frame = item { left -= 1 }
-        }
+    init(_ market: SimulatedRun) {
+        self.source = .market(market)
+        self.beforeRead = nil
     }
 
-    /// The place after the frame that ``next()`` returned last.
+    /// The place after the frame that was returned last.
     var following: Place {
         self.place.time == .min ? self.place : Place(time: self.place.time, ties: self.place.ties + 1)
     }
 
-    /// The bytes of the file's text read so far.
-    var bytesRead: Int {
+    private var stream: RecordingStream? {
         switch self.source {
-        case .file(let reader): reader.textBytesRead
-        case .market: 0
+        case .recording(let stream, _): stream
+        case .market: nil
         }
     }
 
-    mutating func next() throws(RecordingFailure) -> RecordingFile.Item? {
-        let item: RecordingFile.Item?
+    /// The bytes read from the disk.
+    package var bytesRead: Int { Int(self.stream?.diskBytesRead ?? 0) }
+    /// The bytes of the text, which is read line by line.
+    package var textBytesRead: Int { Int(self.stream?.bytesRead ?? 0) }
+
+    /// Returns the next frame, or `nil` at the end.
+    package func next() throws(RecordingFailure) -> RecordedFrame? {
+        while let item = try self.nextItem() {
+            if case .frame(let frame) = item { return frame }
+        }
+        return nil
+    }
+
+    /// Returns the next item, or `nil` at the end.
+    package func nextItem() throws(RecordingFailure) -> Item? {
+        let item: Item?
         switch self.source {
-        case .file(let reader):
-            item = try reader.nextItem()
+        case .recording(let stream, let damage): item = try self.nextItem(of: stream, damage)
         case .market(var market):
             item = market.next()
             self.source = .market(market)
@@ -66,57 +98,70 @@ struct ReplayCursor {
         }
         return item
     }
-}
 
-/// The search for the place that a user means by a time.
-enum ReplaySearch {
-    /// Returns the newest message with trades at or before a time, which holds the prices of that time; without one,
-    /// the recording's first message.
-    static func landing(
-        _ recording: RecordingFile,
-        at time: Int64,
-        in bounds: ClosedRange<Int64>
-    ) throws(RecordingFailure) -> ReplayCursor.Place {
-        let end = ReplayCursor.Place(time: time, ties: .max)
-        return try Self.before(end, messages: 1, recording, in: bounds).last
-            ?? ReplayCursor.Place(time: bounds.lowerBound)
-    }
-
-    /// Returns the message with trades that precedes a place by a number of messages.
-    static func back(
-        _ recording: RecordingFile,
-        messages: Int,
-        from place: ReplayCursor.Place,
-        in bounds: ClosedRange<Int64>
-    ) throws(RecordingFailure) -> ReplayCursor.Place {
-        try Self.before(place, messages: messages + 1, recording, in: bounds).first
-            ?? ReplayCursor.Place(time: bounds.lowerBound)
-    }
-
-    /// Returns the last messages with trades before a place, as many as there are up to a number.
-    private static func before(
-        _ end: ReplayCursor.Place,
-        messages: Int,
-        _ recording: RecordingFile,
-        in bounds: ClosedRange<Int64>
-    ) throws(RecordingFailure) -> [ReplayCursor.Place] {
-        // The window grows backwards until it holds enough messages.
-        var window: Int64 = 1_000_000_000
-        while true {
-            let from = max(end.time.subtractingCapped(window), bounds.lowerBound)
-            var found: [ReplayCursor.Place] = []
-            var cursor = try ReplayCursor(recording, at: from)
-            var parser = TradeFinder()
-            while let item = try cursor.next() {
-                guard case .frame(let frame) = item else { continue }
-                if (cursor.place.time, cursor.place.ties) >= (end.time, end.ties) { break }
-                if parser.hasTrades(frame) { found.append(cursor.place) }
-                // At most twice as many as needed are kept.
-                if found.count >= 2 * messages { found.removeFirst(messages) }
+    private func nextItem(of stream: RecordingStream, _ damage: RecordingDamage) throws(RecordingFailure) -> Item? {
+        self.beforeRead?()
+        while let line = try stream.next() {
+            if let earliest, let at = line.at, at < earliest { continue }
+            let segment = stream.segment
+            let at = line.at ?? 0
+            switch line.content {
+            case .frame:
+                guard let frame = line.frame else { continue }
+                guard frame.dialect == .finnhub else {
+                    throw RecordingFile.foreign(stream.segments[segment].path, in: stream.segments)
+                }
+                self.earliest = nil
+                return .frame(frame)
+            case .gap(let gap, let dropped):
+                return .gap(RecordedGap(line: line.line, at: at, gap: gap, dropped: dropped, wall: line.wall))
+            case .header(let header): self.header = self.header ?? header
+            case .note(let note):
+                if let signal = RecordedSignal(note, at: at) { return .signal(signal) }
+                if let closing = RecordedClosing(note, at: at, wall: line.wall) { return .closing(closing) }
+                if note.kind == .connect { return .connected(at: at) }
+            case .damaged(let reason):
+                damage.found(line: line.offset, reason: reason, in: segment, path: stream.segments[segment].path)
+            case .unreadable(let part):
+                let path = stream.segments[segment].path
+                damage.found(part: part.bytes, isTail: part.isTail, in: segment, path: path)
+            case .unknown, .torn: break
             }
-            if found.count >= messages { return Array(found.suffix(messages)) }
-            if from == bounds.lowerBound { return found }
-            window = window.multipliedReportingOverflow(by: 8).overflow ? .max : window * 8
         }
+        return nil
+    }
+
+    // MARK: Places in a recording
+
+    /// Seeks the first frame at or after a time. ``nextItem()`` then returns it, or an item before it that is not
+    /// earlier than the time.
+    ///
+    /// A compressed file is searched by its index, another one by bisection, so little of it is read.
+    package func seek(to time: Int64) throws(RecordingFailure) {
+        try self.stream?.seek(at: time)
+        self.earliest = time
+        self.place = Place(time: .min)
+    }
+
+    /// Seeks a frame; ``nextItem()`` then returns it, or an item before it.
+    func seek(to place: Place) throws(RecordingFailure) {
+        try self.seek(to: place.time)
+        var left = place.ties
+        while left > 0, try self.next() != nil { left -= 1 }
+    }
+
+    /// Passes over stretches without a stop, from a time on, without a change of the place
+    /// (``RecordingStream/clear(from:lastTrade:)``).
+    func clear(
+        from at: Int64,
+        lastTrade: Int64?
+    ) throws(RecordingFailure) -> (at: Int64, lastTrade: Int64?)? {
+        guard let stream else { return (at, lastTrade) }
+        return try stream.clear(from: at, lastTrade: lastTrade)
+    }
+
+    /// Returns the time of the last frame, as far as the files' ends show it.
+    func lastFrame() throws(RecordingFailure) -> Int64? {
+        try self.stream?.last { if case .frame = $0.content { true } else { false } }
     }
 }

@@ -45,8 +45,11 @@ package enum ReplayMaterial: Sendable {
     /// Returns a cursor at the start, or in a recording at the first frame at or after a time.
     func cursor(at time: Int64?) throws(RecordingFailure) -> ReplayCursor {
         switch self {
-        case .recording(let file): try ReplayCursor(file, at: time)
-        case .market(let run): ReplayCursor(SimulatedRun(run))
+        case .recording(let file):
+            let cursor = try file.makeReader()
+            if let time { try cursor.seek(to: time) }
+            return cursor
+        case .market(let run): return ReplayCursor(SimulatedRun(run))
         }
     }
 

@@ -56,7 +56,7 @@ extension ReplayPlayer {
         pauses: Bool = false,
         from: Int64
     ) throws(RecordingFailure) {
-        self.reading.land(try ReplayCursor(file, at: place))
+        self.reading.land(try file.makeReader(at: place))
         self.isBroken = false
         if let time {
             self.machine.jumped(to: time, pauses: pauses, now: self.now)

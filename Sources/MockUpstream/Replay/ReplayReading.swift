@@ -86,7 +86,7 @@ struct ReplayReading {
     /// Returns the next item; `nil` at the end.
     mutating func peek() throws(RecordingFailure) -> Next? {
         if let next = self.upcoming.first { return next }
-        while let item = try self.cursor.next() {
+        while let item = try self.cursor.nextItem() {
             if let at = Self.time(of: item), at > self.bounds.upperBound { break }
             self.take(item)
             if let next = self.upcoming.first { return next }
@@ -99,7 +99,7 @@ struct ReplayReading {
     mutating func take() { self.upcoming.removeFirst() }
 
     /// Returns the time of an item; `nil` for a gap, which is recorded after the time it covers.
-    private static func time(of item: RecordingFile.Item) -> Int64? {
+    private static func time(of item: ReplayCursor.Item) -> Int64? {
         switch item {
         case .frame(let frame): frame.at
         case .signal(let signal): signal.at
@@ -109,7 +109,7 @@ struct ReplayReading {
         }
     }
 
-    private mutating func take(_ item: RecordingFile.Item) {
+    private mutating func take(_ item: ReplayCursor.Item) {
         switch item {
         case .frame(let frame):
             self.isLanding = false

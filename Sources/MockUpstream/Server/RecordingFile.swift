@@ -42,7 +42,7 @@ package struct RecordingFile: Sendable {
         if let foreign = stream.segments.first(where: { $0.header.version >= RecordingHeader.dialectVersion }) {
             throw Self.foreign(foreign.path, in: stream.segments)
         }
-        let reader = Reader(stream, damage: self.damage)
+        let reader = ReplayCursor(stream, damage: self.damage)
         var frameReader = FrameReader()
         var table = SymbolTable()
         var trades: [Trade] = []
@@ -117,7 +117,14 @@ package struct RecordingFile: Sendable {
     }
 
     /// Makes a reader at the start of the recording.
-    package func makeReader() throws(RecordingFailure) -> Reader {
-        Reader(try RecordingStream(self.segments), damage: self.damage, beforeRead: self.beforeRead)
+    package func makeReader() throws(RecordingFailure) -> ReplayCursor {
+        ReplayCursor(try RecordingStream(self.segments), damage: self.damage, beforeRead: self.beforeRead)
+    }
+
+    /// Makes a reader at a frame.
+    func makeReader(at place: ReplayCursor.Place) throws(RecordingFailure) -> ReplayCursor {
+        let reader = try self.makeReader()
+        try reader.seek(to: place)
+        return reader
     }
 }

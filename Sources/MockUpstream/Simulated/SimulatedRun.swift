@@ -21,7 +21,7 @@ package struct SimulatedRun: Sendable {
     private var market: SimulatedMarket
     private var chance: SeededGenerator
     private var gap: ClosedRange<Int64>?
-    private var waiting: [RecordingFile.Item] = []
+    private var waiting: [ReplayCursor.Item] = []
     private var line = 0
 
     package init(_ settings: Settings) {
@@ -38,7 +38,7 @@ package struct SimulatedRun: Sendable {
     package static func start(of settings: Settings) -> Int64 { settings.market.start * 1_000_000 }
 
     /// Returns the next item, or `nil` at the end.
-    package mutating func next() -> RecordingFile.Item? {
+    package mutating func next() -> ReplayCursor.Item? {
         while self.waiting.isEmpty {
             let frame = self.market.nextFrame()
             if let length = self.settings.length, frame.at >= length { return nil }

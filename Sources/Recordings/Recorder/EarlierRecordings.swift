@@ -24,9 +24,6 @@ package struct EarlierRecordings {
         package init() {}
     }
 
-    /// The size of a read from an uncompressed file, bytes.
-    private static let blockBytes = 1 << 20
-
     private let folder: String
     private let limits: Limits
     private let deadline: Int64
@@ -103,16 +100,12 @@ package struct EarlierRecordings {
     private func tail(of path: String, limit: Int, now: Int64, bytes: inout Int) -> RecordedTrades? {
         // Without a table, a compressed file cannot be read backwards.
         guard let file = try? RecordingMap(path: path), !file.isBeingWritten, let header = file.header,
-            header.source == "live", var end = file.length
+            header.source == "live", let end = file.length
         else { return nil }
         var tail = RecordedTail(header: header, limit: limit, notBefore: now - self.limits.age)
-        while !tail.isComplete, bytes > 0, Self.monotonic < self.deadline,
-            let text = file.text(before: end, atMost: min(bytes, Self.blockBytes))
-        {
-            bytes -= text.readableBytes
-            end -= Int64(text.readableBytes)
-            tail.take(text, isFirst: end == 0)
-        }
+        let reader = BackwardReader(file, before: end, atMost: bytes)
+        while !tail.isComplete, Self.monotonic < self.deadline, let line = try? reader.next() { tail.take(line) }
+        bytes -= reader.bytesRead
         return tail.found()
     }
 }

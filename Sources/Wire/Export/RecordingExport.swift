@@ -3,7 +3,7 @@ package import NIOCore
 
 /// The conversion of recordings into rows of trades or of bars of one width, line by line and in bounded memory.
 ///
-/// A state machine: it takes the events that a reader finds in one file after the other, and produces text.
+/// A state machine: it takes the lines of one file after the other, and produces text.
 package struct RecordingExport: Sendable {
     package struct Order: Sendable, Equatable {
         package var format: ExportFormat
@@ -108,8 +108,8 @@ package struct RecordingExport: Sendable {
         self.next = [:]
     }
 
-    package mutating func take(_ event: RecordingEvent) {
-        switch event {
+    package mutating func take(_ line: RecordedLine) {
+        switch line.content {
         case .header(var header):
             // Where files were joined, times count from the start of the first.
             if let first = self.header {
@@ -119,18 +119,18 @@ package struct RecordingExport: Sendable {
                 self.newestGaps.leaveOut(from: start)
             }
             self.header = header
-        case .frame(let frame): self.take(frame)
-        case .gap(let gap):
+        case .frame: if let frame = line.frame { self.take(frame) }
+        case .gap(let gap, _):
             self.report.gaps += 1
-            self.gapFound(from: gap.gap.from, to: gap.gap.to, symbol: gap.gap.symbol)
+            self.gapFound(from: gap.from, to: gap.to, symbol: gap.symbol)
         case .damaged:
             self.report.damaged += 1
             self.interrupted()
-        case .torn: break
+        case .note, .unknown, .torn, .unreadable: break
         }
     }
 
-    /// Notes that lines are missing before the next event.
+    /// Notes that lines are missing before the next line.
     ///
     /// - Parameters:
     ///   - lines: the number of lines; `nil` if unknown.

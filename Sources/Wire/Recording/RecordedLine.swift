@@ -38,7 +38,7 @@ package struct RecordedNote: Sendable, Equatable {
     }
 }
 
-/// One line of a recording, of any kind, as ``RecordingReader/nextLine()`` returns it.
+/// One line of a recording, of any kind, as ``RecordingParser/nextLine()`` returns it.
 package struct RecordedLine: Sendable, Equatable {
     package enum Content: Sendable, Equatable {
         case header(RecordingHeader)
@@ -52,6 +52,21 @@ package struct RecordedLine: Sendable, Equatable {
         case damaged(reason: String)
         /// A line cut off by the file's end.
         case torn
+        /// A part of a compressed file is left out here. It stands for any number of lines.
+        case unreadable(UnreadablePart)
+    }
+
+    /// A part of a compressed file that cannot be decompressed.
+    package struct UnreadablePart: Sendable, Equatable {
+        /// The range in the file, before decompression.
+        package var bytes: Range<Int64>
+        /// Whether it is the file's end, as in a truncated copy.
+        package var isTail: Bool
+
+        package init(bytes: Range<Int64>, isTail: Bool) {
+            self.bytes = bytes
+            self.isTail = isTail
+        }
     }
 
     /// Its position in the file, from 1.
@@ -92,21 +107,13 @@ package struct RecordedLine: Sendable, Equatable {
 }
 
 extension RecordedLine {
-    /// The event for a reader of frames and gaps; `nil` for lines of other kinds.
-    package var event: RecordingEvent? {
-        switch self.content {
-        case .frame(let bytes, let numbers, let dialect):
-            var frame = RecordedFrame(line: self.line, at: self.at ?? 0, frame: bytes, numbers: numbers)
-            frame.dialect = dialect
-            frame.wall = self.wall
-            frame.number = self.number
-            return .frame(frame)
-        case .gap(let gap, let dropped):
-            return .gap(RecordedGap(line: self.line, at: self.at ?? 0, gap: gap, dropped: dropped, wall: self.wall))
-        case .header(let header): return .header(header)
-        case .note, .unknown: return nil
-        case .damaged(let reason): return .damaged(line: self.line, reason: reason)
-        case .torn: return .torn(line: self.line, offset: self.offset)
-        }
+    /// The frame in this line; `nil` for lines of other kinds.
+    package var frame: RecordedFrame? {
+        guard case .frame(let bytes, let numbers, let dialect) = self.content else { return nil }
+        var frame = RecordedFrame(line: self.line, at: self.at ?? 0, frame: bytes, numbers: numbers)
+        frame.dialect = dialect
+        frame.wall = self.wall
+        frame.number = self.number
+        return frame
     }
 }

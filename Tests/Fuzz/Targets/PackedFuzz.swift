@@ -98,9 +98,10 @@ enum PackedFuzz {
     private static func read(_ path: String, size: Int) throws(RecordingFailure) -> Int {
         let bytes = try RecordingBytes(path: path)
         var produced = 0
-        var reader = RecordingReader()
+        var reader = RecordingParser()
         var frames = 0
-        while let text = try bytes.next() {
+        while let part = try bytes.next() {
+            guard case .text(let text) = part else { continue }
             produced += text.readableBytes
             // The tolerance exceeds the largest growth in one step.
             precondition(produced <= (size + 512) * 4_096 + (1 << 20), "\(produced) bytes of \(size)")

@@ -62,33 +62,25 @@ enum RecordingFuzz {
         try FuzzFinding.require(whole == cut, "whole it is \(whole), in pieces \(cut)")
         try Self.checkLines(input)
         var line = 0
-        for event in whole {
-            switch event {
-            case .header: break
-            case .frame(let frame):
-                try FuzzFinding.require(frame.line > line && frame.at >= 0, "line \(frame.line) behind \(line)")
-                line = frame.line
+        for found in whole {
+            try FuzzFinding.require(found.line > line, "line \(found.line) behind \(line)")
+            line = found.line
+            if let frame = found.frame {
+                try FuzzFinding.require(frame.at >= 0, "a frame at \(frame.at)")
                 try Self.again(frame)
-            case .gap(let gap):
-                try FuzzFinding.require(gap.line > line, "line \(gap.line) behind \(line)")
-                line = gap.line
-            case .damaged(let number, _):
-                try FuzzFinding.require(number > line, "line \(number) behind \(line)")
-                line = number
-            case .torn(let number, let offset):
-                try FuzzFinding.require(number > line && offset >= 0 && offset < input.count, "torn at \(offset)")
-                line = number
+            }
+            if case .torn = found.content {
+                let offset = found.offset
+                try FuzzFinding.require(offset >= 0 && offset < input.count, "torn at \(offset)")
             }
         }
-        return whole.contains {
-            if case .frame = $0 { true } else { false }
-        }
+        return whole.contains { $0.frame != nil }
     }
 
     /// Every line that was read is at its reported position and has a valid checksum, and it is unchanged after writing
     /// and reading.
     private static func checkLines(_ input: [UInt8]) throws(FuzzFinding) {
-        var reader = RecordingReader(maximumLineBytes: Self.lineLimit)
+        var reader = RecordingParser(maximumLineBytes: Self.lineLimit)
         reader.feed(ByteBuffer(bytes: input))
         reader.finish()
         var check = RecordingCheck()
@@ -107,9 +99,9 @@ enum RecordingFuzz {
             case .gap(let gap, let dropped):
                 RecordingSyntax.gap(gap, dropped: dropped, stamp, into: &again)
             case .note(let note): RecordingSyntax.note(note, stamp, into: &again)
-            case .header, .unknown, .damaged, .torn: continue
+            case .header, .unknown, .damaged, .torn, .unreadable: continue
             }
-            var second = RecordingReader()
+            var second = RecordingParser()
             second.feed(again)
             second.finish()
             let found = second.nextLine()
@@ -117,29 +109,29 @@ enum RecordingFuzz {
         }
     }
 
-    private static func read(_ pieces: [[UInt8]]) -> [RecordingEvent] {
-        var reader = RecordingReader(maximumLineBytes: Self.lineLimit)
-        var events: [RecordingEvent] = []
+    private static func read(_ pieces: [[UInt8]]) -> [RecordedLine] {
+        var reader = RecordingParser(maximumLineBytes: Self.lineLimit)
+        var lines: [RecordedLine] = []
         for piece in pieces {
             reader.feed(ByteBuffer(bytes: piece))
-            while let event = reader.next() { events.append(event) }
+            while let line = reader.nextLine() { lines.append(line) }
         }
         reader.finish()
-        while let event = reader.next() { events.append(event) }
-        return events
+        while let line = reader.nextLine() { lines.append(line) }
+        return lines
     }
 
     /// Writes a frame and reads it again; it must be unchanged.
     private static func again(_ frame: RecordedFrame) throws(FuzzFinding) {
-        var line = ByteBuffer()
-        RecordingSyntax.plainFrame(frame.frame, at: frame.at, into: &line)
-        var reader = RecordingReader()
-        reader.feed(line)
+        var text = ByteBuffer()
+        RecordingSyntax.plainFrame(frame.frame, at: frame.at, into: &text)
+        var reader = RecordingParser()
+        reader.feed(text)
         reader.finish()
-        let event = reader.next()
+        let line = reader.nextLine()
         try FuzzFinding.require(
-            event == .frame(RecordedFrame(line: 1, at: frame.at, frame: frame.frame)),
-            "written again it is \(String(describing: event))"
+            line?.frame == RecordedFrame(line: 1, at: frame.at, frame: frame.frame),
+            "written again it is \(String(describing: line))"
         )
     }
 }

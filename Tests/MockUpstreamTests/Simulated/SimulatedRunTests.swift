@@ -3,6 +3,7 @@ import Market
 import MockUpstream
 import NIOCore
 import Testing
+import TickertapeTesting
 import Wire
 
 @Suite("A simulated market as it is played")
@@ -101,12 +102,12 @@ struct SimulatedRunTests {
         }
         let bytes = write()
         #expect(bytes == write())
-        var reader = RecordingReader()
+        var reader = RecordingParser()
         reader.feed(bytes)
         reader.finish()
         var frames = 0
         var gaps = 0
-        while let event = reader.next() {
+        while let event = reader.nextEvent() {
             switch event {
             case .header(let header): #expect(header.source == "simulated" && header.symbols.count == 2)
             case .frame: frames += 1

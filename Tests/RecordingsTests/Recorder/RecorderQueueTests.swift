@@ -137,7 +137,7 @@ struct RecorderQueueTests {
         let report = await recorder.finish()
         #expect(report.frames == 51 && report.dropped == 20 && report.isWhole)
         try await self.wait { complaints.withLockedValue { $0 } >= 1 }
-        var reader = RecordingReader()
+        var reader = RecordingParser()
         var check = RecordingCheck()
         reader.feed(ByteBuffer(bytes: disk.content("a.jsonl")))
         reader.finish()

@@ -45,11 +45,11 @@ struct RecorderTests {
     }
 
     private func events(of text: String) -> [RecordingEvent] {
-        var reader = RecordingReader()
+        var reader = RecordingParser()
         reader.feed(ByteBuffer(string: text))
         reader.finish()
         var events: [RecordingEvent] = []
-        while let event = reader.next() { events.append(event) }
+        while let event = reader.nextEvent() { events.append(event) }
         return events
     }
 
@@ -122,7 +122,7 @@ struct RecorderTests {
         ]
         for event in events { recorder.connectionChanged(event, monotonic: 2_000) }
         _ = await recorder.finish()
-        var reader = RecordingReader()
+        var reader = RecordingParser()
         reader.feed(ByteBuffer(string: try folder.read("a.jsonl")))
         var notes: [RecordedNote] = []
         while let line = reader.nextLine() { if case .note(let note) = line.content { notes.append(note) } }

@@ -69,7 +69,7 @@ struct RecordingFaultTests {
     }
 
     private func check(_ bytes: [UInt8]) -> RecordingFindings {
-        var reader = RecordingReader()
+        var reader = RecordingParser()
         var check = RecordingCheck()
         reader.feed(ByteBuffer(bytes: bytes))
         reader.finish()
@@ -295,7 +295,7 @@ struct RecordingFaultTests {
         writer.sync(now: 1_530 * Self.millisecond)
         writer.sync(now: 2_030 * Self.millisecond)
         var note: RecordedNote?
-        var reader = RecordingReader()
+        var reader = RecordingParser()
         reader.feed(ByteBuffer(bytes: disk.survivors()["a.jsonl"] ?? []))
         reader.finish()
         while let line = reader.nextLine() {

@@ -112,7 +112,7 @@ struct StopMarkTests {
         #expect(writer.failed > 50 && writer.segments >= 3)
         var marks = 0
         for segment in 1...writer.segments {
-            var reader = RecordingReader()
+            var reader = RecordingParser()
             var check = RecordingCheck()
             reader.feed(ByteBuffer(bytes: disk.content(SegmentNames(first: "a.jsonl").name(segment))))
             reader.finish()

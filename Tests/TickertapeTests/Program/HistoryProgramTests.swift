@@ -20,13 +20,13 @@ struct HistoryProgramTests {
 
     /// Returns all trades of the bundled recording, read by the simplest means.
     private static func trades() throws -> (trades: [Trade], symbols: SymbolTable) {
-        var reader = RecordingReader()
+        var reader = RecordingParser()
         reader.feed(ByteBuffer(string: try TemporaryFolder.text(of: Self.demo)))
         reader.finish()
         var parser = FinnhubParser()
         var symbols = SymbolTable()
         var trades: [Trade] = []
-        while let event = reader.next() {
+        while let event = reader.nextEvent() {
             guard case .frame(let frame) = event else { continue }
             _ = parser.parse(frame.frame, symbols: &symbols, into: &trades)
         }

@@ -13,11 +13,11 @@ struct ProgramTests {
 
     /// Returns the trade frames of a recording as text.
     static func tradeFrames(of text: String) -> [String] {
-        var reader = RecordingReader()
+        var reader = RecordingParser()
         reader.feed(ByteBuffer(string: text))
         reader.finish()
         var frames: [String] = []
-        while let event = reader.next() {
+        while let event = reader.nextEvent() {
             guard case .frame(let frame) = event else { continue }
             let text = String(buffer: frame.frame)
             if text.hasSuffix(#""type":"trade"}"#) { frames.append(text) }
@@ -286,11 +286,11 @@ struct ProgramTests {
         let lines = shell.errors.split(separator: "\n")
         let warning = try #require(lines.last { $0.contains("frames are missing there") }, "\(shell.errors)")
         #expect(RunningProgram.number(in: String(warning), behind: "warning: ").map { $0 > 0 } == true)
-        var reader = RecordingReader()
+        var reader = RecordingParser()
         reader.feed(ByteBuffer(string: try folder.read("new.jsonl")))
         reader.finish()
         var frames = 0
-        while let event = reader.next() {
+        while let event = reader.nextEvent() {
             switch event {
             case .frame: frames += 1
             case .header, .gap: break
@@ -323,12 +323,12 @@ struct ProgramTests {
         shell.send(signal: SIGTERM)
         #expect(await shell.ending() == .exit(0))
         let recorded = try #require(RunningProgram.number(in: shell.errors, behind: "recorded "))
-        var reader = RecordingReader()
+        var reader = RecordingParser()
         reader.feed(ByteBuffer(string: try folder.read("new.jsonl")))
         reader.finish()
         var frames = 0
         var gaps: [(after: Int, gap: Gap)] = []
-        while let event = reader.next() {
+        while let event = reader.nextEvent() {
             switch event {
             case .frame: frames += 1
             case .gap(let recorded): gaps.append((frames, recorded.gap))

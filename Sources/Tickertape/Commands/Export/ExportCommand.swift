@@ -89,9 +89,9 @@ struct ExportCommand: AsyncParsableCommand {
             if !source.followers.isEmpty {
                 Console.complain(SystemErrorText.continuation(of: file, in: source.followers))
             }
-            while let (event, loss) = try source.next() {
+            while let (line, loss) = try source.next() {
                 if let loss { export.lost(lines: loss.lines, from: loss.from, to: loss.to) }
-                export.take(event)
+                export.take(line)
                 // A closed pipe ends the export, as it ends any filter.
                 if export.waitingBytes >= ExportOutput.chunkBytes, try !output.write(export.takeText()) { return }
             }

@@ -20,15 +20,15 @@ final class ExportSource {
         } catch {
             throw OperatorError(error)
         }
-        self.stream.damageFound = { [weak self] _, damage in self?.losses.lostPart(isTail: damage.isTail) }
     }
 
-    var damagedParts: Int { self.stream.damagedParts }
+    /// The number of parts of compressed files that could not be read.
+    private(set) var damagedParts = 0
     /// The number of lines that were reported as missing and came later.
     var returnedLines: UInt64 { self.losses.returned }
 
-    /// Returns the next event, and what is missing before it.
-    func next() throws(OperatorError) -> (event: RecordingEvent, loss: RecordingLoss?)? {
+    /// Returns the next line of a kind that an export takes, and what is missing before it.
+    func next() throws(OperatorError) -> (line: RecordedLine, loss: RecordingLoss?)? {
         do throws(RecordingFailure) {
             var missing: RecordingLoss?
             while let line = try self.stream.next() {
@@ -38,9 +38,15 @@ final class ExportSource {
                     missing = missing?.joined(loss) ?? loss
                 }
                 self.wall = line.wall ?? self.wall
-                guard let event = line.event else { continue }
-                if case .frame = event { self.hasFrames = true }
-                return (event, missing)
+                switch line.content {
+                case .note, .unknown: continue
+                case .unreadable:
+                    self.damagedParts += 1
+                    continue
+                case .frame: self.hasFrames = true
+                case .header, .gap, .damaged, .torn: break
+                }
+                return (line, missing)
             }
             return nil
         } catch {

@@ -1,5 +1,6 @@
 import Market
 import NIOCore
+import Recordings
 import Testing
 import TickertapeTesting
 import Wire
@@ -39,16 +40,24 @@ struct RecordedTailTests {
         limit: Int = 1_000,
         notBefore: Int64 = 0,
         epoch: UInt64? = 7
-    ) -> RecordedTrades? {
+    ) throws -> RecordedTrades? {
+        let folder = try TemporaryFolder()
+        defer { folder.remove() }
+        let map = try RecordingMap(path: try folder.write(text, to: "a.jsonl"))
+        return try self.tail(map, block: block, limit: limit, notBefore: notBefore, epoch: epoch)
+    }
+
+    private func tail(
+        _ map: RecordingMap,
+        block: Int = .max,
+        limit: Int = 1_000,
+        notBefore: Int64 = 0,
+        epoch: UInt64? = 7
+    ) throws -> RecordedTrades? {
         let header = RecordingHeader(start: Self.start, epoch: epoch)
         var tail = RecordedTail(header: header, limit: limit, notBefore: notBefore)
-        let bytes = Array(text.utf8)
-        var end = bytes.count
-        while end > 0, !tail.isComplete {
-            let begin = max(0, end - min(block, end))
-            tail.take(ByteBuffer(bytes: bytes[begin..<end]), isFirst: begin == 0)
-            end = begin
-        }
+        let reader = BackwardReader(map, before: try #require(map.length), block: block)
+        while !tail.isComplete, let line = try reader.next() { tail.take(line) }
         return tail.found()
     }
 
@@ -65,20 +74,23 @@ struct RecordedTailTests {
     @Test("are found with their numbers and arrivals, in blocks of any size")
     func blocks() throws {
         let text = Self.recording(5...24)
-        for block in 1...text.utf8.count { try self.check(self.tail(text, block: block), 5...24) }
-        #expect(self.tail(text)?.received.last == Self.start + 6 * Self.second)
+        let folder = try TemporaryFolder()
+        defer { folder.remove() }
+        let map = try RecordingMap(path: try folder.write(text, to: "a.jsonl"))
+        for block in 1...text.utf8.count { try self.check(try self.tail(map, block: block), 5...24) }
+        #expect(try self.tail(text)?.received.last == Self.start + 6 * Self.second)
     }
 
     @Test("are no more than are wanted, and no older")
     func limits() throws {
         let text = Self.recording(1...300)
         for block in [100, 1_000, .max] {
-            try self.check(self.tail(text, block: block, limit: 10), 291...300)
+            try self.check(try self.tail(text, block: block, limit: 10), 291...300)
             let cut = Self.start + 90 * Self.second
-            try self.check(self.tail(text, block: block, notBefore: cut), 271...300)
+            try self.check(try self.tail(text, block: block, notBefore: cut), 271...300)
         }
-        #expect(self.tail(text, notBefore: .max) == nil)
-        #expect(self.tail(text, limit: 0) == nil)
+        #expect(try self.tail(text, notBefore: .max) == nil)
+        #expect(try self.tail(text, limit: 0) == nil)
     }
 
     @Test("end on the way back where numbers are missing, or a line that cannot be read may have had some")
@@ -91,7 +103,7 @@ struct RecordedTailTests {
         ] {
             lines[9] = damage
             let text = lines.joined(separator: "\n") + "\n"
-            for block in [50, 700, .max] { try self.check(self.tail(text, block: block), 16...30) }
+            for block in [50, 700, .max] { try self.check(try self.tail(text, block: block), 16...30) }
         }
     }
 
@@ -101,7 +113,7 @@ struct RecordedTailTests {
         let last = Self.recording(7...9).split(separator: "\n")[1]
         for length in 1..<last.utf8.count {
             let text = whole + last.prefix(length)
-            for block in [64, .max] { try self.check(self.tail(text, block: block), 1...6) }
+            for block in [64, .max] { try self.check(try self.tail(text, block: block), 1...6) }
         }
     }
 
@@ -113,19 +125,19 @@ struct RecordedTailTests {
             at: 0,
             numbers: RecordedNumbers(first: 1, count: 2, leftOut: [0, 2])
         )
-        try self.check(self.tail(String(buffer: recording.bytes)), 1...2)
+        try self.check(try self.tail(String(buffer: recording.bytes)), 1...2)
     }
 
     @Test("are none where the recording has no numbers")
-    func plain() {
+    func plain() throws {
         let text = #"{"at":1,"frame":"{\"type\":\"ping\"}"}"# + "\n"
-        #expect(self.tail(text) == nil)
-        #expect(self.tail("") == nil)
-        #expect(self.tail(Self.recording(1...9, epoch: nil), epoch: nil) == nil)
+        #expect(try self.tail(text) == nil)
+        #expect(try self.tail("") == nil)
+        #expect(try self.tail(Self.recording(1...9, epoch: nil), epoch: nil) == nil)
     }
 
     @Test("numbers that cannot be are none")
-    func hostile() {
+    func hostile() throws {
         let frame = #""frame":"{\"type\":\"ping\"}""#
         for numbers in [
             #""seq":18446744073709551615,"trades":1"#, #""seq":9223372036854775807,"trades":1"#,
@@ -133,19 +145,19 @@ struct RecordedTailTests {
             #""trades":1"#,
         ] {
             let text = "{\"at\":1,\(numbers),\(frame)}\n"
-            var reader = RecordingReader()
+            var reader = RecordingParser()
             reader.feed(ByteBuffer(string: text))
             reader.finish()
-            guard case .frame(let read)? = reader.next() else {
+            guard case .frame(let read)? = reader.nextEvent() else {
                 Issue.record("\(numbers)")
                 continue
             }
             #expect(read.numbers == nil)
         }
         for places in ["[1,1]", "[2,1]", "[-1]", "[1.5]", "[1"] {
-            var reader = RecordingReader()
+            var reader = RecordingParser()
             reader.feed(ByteBuffer(string: "{\"at\":1,\"seq\":1,\"trades\":1,\"leftOut\":\(places),\(frame)}\n"))
-            guard case .damaged? = reader.next() else {
+            guard case .damaged? = reader.nextEvent() else {
                 Issue.record("\(places)")
                 continue
             }
@@ -154,6 +166,6 @@ struct RecordedTailTests {
         var recording = RecordingBuffer(RecordingHeader(start: Self.start, epoch: 7))
         let tooMany = RecordedNumbers(first: 1, count: 0, leftOut: [7])
         recording.frame(ByteBuffer(string: Self.frame([1])), at: 1, numbers: tooMany)
-        #expect(self.tail(String(buffer: recording.bytes)) == nil)
+        #expect(try self.tail(String(buffer: recording.bytes)) == nil)
     }
 }

@@ -2,23 +2,19 @@ import Glibc
 import Market
 public import NIOCore
 
-/// The reader of a recording, in chunks of any size, and of its plain form, JSON Lines of
+/// The parser of a recording's text, in chunks of any size, and of its plain form, JSON Lines of
 /// `{"at":<ns>,"frame":"<text>"}`.
 ///
-/// Feed it bytes, take events until `next()` returns `nil`, and call ``finish()`` at the file's end. Keys may come in
-/// any order, and unknown ones are ignored. Lines that are neither frames nor gaps are left out by ``next()``, which
-/// counts them in ``ignoredLines``, and returned by ``nextLine()``. A line beyond the length limit is damage, and is
-/// skipped without being held in memory. A wrong checksum and a header of another version of the format are damage,
+/// Feed it bytes, take lines until ``nextLine()`` returns `nil`, and call ``finish()`` at the file's end. Keys may come
+/// in any order, and unknown ones are ignored. A line beyond the length limit is damage, and is skipped without being
+/// held in memory. A wrong checksum and a header of another version of the format are damage,
 /// too.
 ///
 /// Several files of one recording may be fed one after the other. A header in the middle shifts the times of the lines
 /// after it, so that all times count from the first file's start.
-public struct RecordingReader: Sendable {
+public struct RecordingParser: Sendable {
     /// The longest line, in bytes: twice the longest message that the feed accepts, which leaves room for its escapes.
     public static let maximumLineBytes = 2 << 20
-
-    /// Lines that ``next()`` has left out.
-    public private(set) var ignoredLines = 0
 
     private let lineLimit: Int
     private var pending = ByteBuffer()
@@ -48,7 +44,7 @@ public struct RecordingReader: Sendable {
         self.offset = 0
     }
 
-    /// Creates a reader that begins inside a file, at the start of a line.
+    /// Creates a parser that begins inside a file, at the start of a line.
     ///
     /// - Parameters:
     ///   - header: the file's header; ``RecordingHeader/plain`` for the plain form.
@@ -70,6 +66,12 @@ public struct RecordingReader: Sendable {
         self.origin = origin
     }
 
+    /// Sets the offset of the first bytes, before they are added.
+    package mutating func start(at offset: Int64) {
+        precondition(self.pending.readableBytes == 0, "a parser that has begun")
+        self.offset = offset
+    }
+
     /// Adds the next bytes of the file.
     public mutating func feed(_ bytes: ByteBuffer) {
         precondition(!self.isFinished, "bytes after the end of a recording")
@@ -80,16 +82,21 @@ public struct RecordingReader: Sendable {
     /// Marks the end of the file.
     public mutating func finish() { self.isFinished = true }
 
-    /// Returns the next event; `nil` when it needs more bytes, and at the end after ``finish()``.
-    public mutating func next() -> RecordingEvent? {
+    /// Returns the next frame, without the lines of other kinds before it; `nil` as ``nextLine()`` does.
+    public mutating func nextFrame() -> RecordedFrame? {
         while let line = self.nextLine() {
-            if let event = line.event { return event }
-            self.ignoredLines += 1
+            if let frame = line.frame { return frame }
         }
         return nil
     }
 
-    /// Returns the next line of any kind; `nil` as ``next()`` does.
+    /// Returns a line for a part of a compressed file that cannot be decompressed, at the place that the parser has
+    /// reached.
+    package func unreadable(_ part: RecordedLine.UnreadablePart) -> RecordedLine {
+        RecordedLine(line: self.line, offset: self.offset, content: .unreadable(part))
+    }
+
+    /// Returns the next line; `nil` when it needs more bytes, and at the end after ``finish()``.
     package mutating func nextLine() -> RecordedLine? {
         while true {
             let available = self.pending.readableBytes
