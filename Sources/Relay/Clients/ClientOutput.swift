@@ -36,6 +36,8 @@ package final class ClientOutput: ChannelDuplexHandler {
     private var mustFlush = false
     private var queue: OutboundQueue
     private var requests = RequestQueue()
+    /// Whether a request is being answered.
+    private(set) var isAnswering = false
     /// The total of bytes written before the last flush, without those sent directly by the slot.
     private var flushedBytes = 0
     /// Whether a call of ``drained()`` is pending.
@@ -340,14 +342,27 @@ package final class ClientOutput: ChannelDuplexHandler {
         if self.requests.isEmpty { context.read() } else { self.requests.isReadHeld = true }
     }
 
-    /// Answers the queued requests until too many bytes of answers wait.
-    private func takeRequests() {
-        while self.isOpen, !self.requests.isEmpty, self.mayAnswer, let request = self.requests.popFirst() {
+    /// Answers the queued requests until too many bytes of answers wait. A session that has held back answers calls it
+    /// when some of them were written.
+    func takeRequests() {
+        // A request may end a catch-up, which calls this again.
+        guard !self.isAnswering else { return }
+        self.isAnswering = true
+        defer { self.isAnswering = false }
+        while self.isOpen, let session {
+            guard self.mayAnswer else {
+                self.awaitDrain()
+                break
+            }
+            guard session.heldAnswerBytes < RequestQueue.maximumOwedBytes else { break }
             let before = self.writtenBytes
-            self.session?.received(request)
+            if !session.takeDeferred() {
+                guard let request = self.requests.popFirst() else { break }
+                session.received(request)
+            }
             self.requests.answered(before..<self.writtenBytes)
         }
-        if self.requests.isEmpty { self.goOnReading() } else { self.awaitDrain() }
+        if self.requests.isEmpty { self.goOnReading() }
     }
 
     private var mayAnswer: Bool {

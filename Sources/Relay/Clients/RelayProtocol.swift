@@ -32,6 +32,11 @@ protocol RelayProtocol: AnyObject {
     func opened()
     /// Takes a text message of the client.
     func received(_ text: ByteBuffer)
+    /// Continues with an earlier request whose answer had to wait; returns whether there was one. It is called before
+    /// each further message.
+    func takeDeferred() -> Bool
+    /// The bytes of answers that the session holds back. While they are too many, it gets no message.
+    var heldAnswerBytes: Int { get }
     /// Closes a client that was too slow, or reports to it the trades that it has missed.
     func obey(_ verdict: Backlog.Verdict)
     /// Writes what was held back, since little waits for the client again.
@@ -93,6 +98,8 @@ protocol RelayProtocol: AnyObject {
 extension RelayProtocol {
     static var showsPrices: Bool { false }
     func opened() {}
+    func takeDeferred() -> Bool { false }
+    var heldAnswerBytes: Int { 0 }
     func obey(_ verdict: Backlog.Verdict) {}
     func becameWritable() {}
     func closed() {}

@@ -74,9 +74,9 @@ struct TradesSession {
         return self.symbols
     }
 
-    static func invalid(_ symbol: String) -> String { "Invalid symbol \(symbol.prefix(SymbolName.longest))" }
+    static func invalid(_ symbol: String) -> String { "Invalid symbol \(SymbolName.excerpt(of: symbol))" }
 
     static func tooMany(_ symbol: String) -> String {
-        "\(Self.tooManySymbols): \(symbol.prefix(SymbolName.longest))"
+        "\(Self.tooManySymbols): \(SymbolName.excerpt(of: symbol))"
     }
 }

@@ -6,6 +6,8 @@ struct CatchUp {
     struct Held {
         var before: UInt64
         var control: StreamControl
+        /// Whether it answers a request of the client.
+        var isAnswer: Bool
     }
 
     /// A symbol that is resumed by its newest price, which comes after all earlier trades and gaps.
@@ -38,6 +40,8 @@ struct CatchUp {
     private(set) var missedInAll: UInt64 = 0
     private(set) var held: [Held] = []
     private(set) var heldBytes = 0
+    /// The part of ``heldBytes`` that answers requests.
+    private(set) var heldAnswerBytes = 0
     private var firstHeld = 0
 
     init(since: TapePosition, isEverything: Bool, path: TradeRing.Path) {
@@ -50,9 +54,11 @@ struct CatchUp {
 
     var heldCount: Int { self.held.count - self.firstHeld }
 
-    mutating func hold(_ control: StreamControl, before sequence: UInt64) {
-        self.held.append(Held(before: sequence, control: control))
+    /// - Parameter isAnswer: whether the message answers a request of the client.
+    mutating func hold(_ control: StreamControl, before sequence: UInt64, isAnswer: Bool) {
+        self.held.append(Held(before: sequence, control: control, isAnswer: isAnswer))
         self.heldBytes += control.cost
+        if isAnswer { self.heldAnswerBytes += control.cost }
     }
 
     /// Returns the next message that is due; at the end all of them are due.
@@ -62,6 +68,7 @@ struct CatchUp {
         guard isAtEnd || (self.place.epoch == epoch && next.before <= self.place.sequence) else { return nil }
         self.firstHeld += 1
         self.heldBytes -= next.control.cost
+        if next.isAnswer { self.heldAnswerBytes -= next.control.cost }
         if self.firstHeld > 32, self.firstHeld * 2 > self.held.count {
             self.held.removeFirst(self.firstHeld)
             self.firstHeld = 0

@@ -6,10 +6,8 @@ import Wire
 /// several widths.
 extension StreamClient {
     func subscribe(_ symbols: [String], bars width: BarWidth) {
-        var accepted: [String] = []
-        for symbol in symbols where !accepted.contains(symbol) {
-            guard self.claim(symbol) else { continue }
-            accepted.append(symbol)
+        let accepted = self.beginRequest(symbols).filter {
+            self.takePlace(for: $0, limit: self.hub.subscriptions.limit)
         }
         self.notify(.subscribedBars(accepted, width))
         for symbol in accepted {
@@ -19,19 +17,7 @@ extension StreamClient {
             }
         }
         self.hub.gauges.subscribed()
-        for symbol in accepted {
-            if let reason = self.hub.refusal(of: symbol) { self.symbolRefused(symbol, reason: reason) }
-        }
-    }
-
-    /// Subscribes to a symbol; returns whether that succeeded, and reports a failure to the client.
-    private func claim(_ symbol: String) -> Bool {
-        if self.subscribedSymbols.contains(symbol) { return true }
-        guard self.subscribedSymbols.count < self.hub.subscriptions.limit else {
-            self.reportTooMany(symbol)
-            return false
-        }
-        return self.takePlace(for: symbol)
+        self.reportRefused(accepted)
     }
 
     func unsubscribe(_ symbols: [String], bars width: BarWidth?) {

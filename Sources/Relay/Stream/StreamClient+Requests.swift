@@ -58,7 +58,8 @@ extension StreamClient {
         case .faulty(let fault):
             self.notify(.error(fault.message, code: fault.code))
         case .other(let type):
-            let text = "Unknown type \(type.prefix(64)); use subscribe, unsubscribe, overflow, ping or replay"
+            let text =
+                "Unknown type \(SymbolName.excerpt(of: type)); use subscribe, unsubscribe, overflow, ping or replay"
             self.notify(.error(text, code: "unknown-type"))
         case nil:
             let text = #"Invalid message; send {"type":"subscribe","symbol":"…"}"#
@@ -80,17 +81,22 @@ extension StreamClient {
         return true
     }
 
-    /// Executes the deferred requests, up to one that begins another catch-up.
-    func takeDeferred() {
-        while self.catchUp == nil, !self.deferred.isEmpty {
-            let next = self.deferred.removeFirst()
-            self.take(next.request, bytes: next.bytes)
+    /// Reports a refused symbol of the last request, or executes a request that waited for the end of the catch-up.
+    func takeDeferred() -> Bool {
+        if let refusal = self.refusals.popFirst() {
+            self.report(refusal)
+            return true
         }
+        guard self.catchUp == nil, !self.deferred.isEmpty else { return false }
+        let next = self.deferred.removeFirst()
+        self.take(next.request, bytes: next.bytes)
+        return true
     }
 
     // MARK: Subscribing
 
     func subscribe(_ symbols: [String], delivery asked: StreamDelivery?, since: TapePosition?) {
+        let symbols = self.beginRequest(symbols)
         let delivery = asked ?? self.query.delivery ?? .latest
         let next = self.hub.ring.sequences.upperBound
         var new: [Int] = []
@@ -146,15 +152,25 @@ extension StreamClient {
         for row in recalled { self.showAgain(row) }
         for row in new { self.showState(of: self.hub.prices.symbol(ofRow: row)) }
         self.hub.gauges.subscribed()
-        for symbol in symbols {
-            if let reason = self.hub.refusal(of: symbol) { self.symbolRefused(symbol, reason: reason) }
-        }
+        self.reportRefused(symbols)
+    }
+
+    /// Takes the symbols of a request, each once.
+    func beginRequest(_ symbols: [String]) -> [String] {
+        self.refusals.requestBegan()
+        var known: Set<String> = []
+        return symbols.filter { known.insert($0).inserted }
+    }
+
+    /// Reports those of the symbols just subscribed to that the upstream refuses.
+    func reportRefused(_ symbols: [String]) {
+        for symbol in symbols where self.hub.refusal(of: symbol) != nil { self.refuse(symbol, .upstream) }
     }
 
     /// Begins to follow one symbol; `nil` if that fails, which is reported to the client.
     private func begin(_ symbol: String, delivery: StreamDelivery, first: UInt64) -> Int? {
         guard self.session.followsAll || self.session.count < self.hub.subscriptions.limit else {
-            self.reportTooMany(symbol)
+            self.refuse(symbol, .tooMany)
             return nil
         }
         guard self.takePlace(for: symbol) else { return nil }
@@ -167,14 +183,20 @@ extension StreamClient {
     }
 
     /// Subscribes to a symbol; returns whether that succeeded, and reports a failure to the client.
-    func takePlace(for symbol: String) -> Bool {
+    ///
+    /// - Parameter limit: the most symbols to which the client may subscribe by their names.
+    func takePlace(for symbol: String, limit: Int = .max) -> Bool {
         guard !self.subscribedSymbols.contains(symbol) else { return true }
+        guard self.subscribedSymbols.count < limit else {
+            self.refuse(symbol, .tooMany)
+            return false
+        }
         switch self.hub.subscribe(self, to: symbol) {
         case .invalid:
-            self.notify(.error(TradesSession.invalid(symbol), code: "invalid-symbol"))
+            self.refuse(symbol, .invalid)
             return false
         case .full:
-            self.reportTooMany(symbol)
+            self.refuse(symbol, .tooMany)
             return false
         case .accepted:
             self.subscribedSymbols.insert(symbol)
@@ -182,9 +204,20 @@ extension StreamClient {
         }
     }
 
-    func reportTooMany(_ symbol: String) {
-        let text = "\(TradesSession.tooManySymbols): \(symbol.prefix(SymbolName.longest))"
-        self.notify(.error(text, code: "too-many-symbols"))
+    /// Reports a refused symbol of a request: now, or after the client has read the reports before it.
+    func refuse(_ symbol: String, _ reason: SymbolRefusals.Reason) {
+        if let refusal = self.refusals.add(symbol, reason) { self.report(refusal) }
+    }
+
+    private func report(_ refusal: SymbolRefusals.Refusal) {
+        let symbol = refusal.symbol
+        switch refusal.reason {
+        case .invalid: self.notify(.error(TradesSession.invalid(symbol), code: "invalid-symbol"))
+        case .tooMany: self.notify(.error(TradesSession.tooMany(symbol), code: "too-many-symbols"))
+        case .upstream:
+            // The upstream may have accepted it in the meantime.
+            if let reason = self.hub.refusal(of: symbol) { self.symbolRefused(symbol, reason: reason) }
+        }
     }
 
     /// Returns whether a resumption from a position sends or counts the symbol's newest trade again. Then the trades

@@ -129,6 +129,7 @@ extension StreamClient {
         }
         if messages > 0 { self.write(out, messages: messages) }
         guard isDone else {
+            self.output.takeRequests()
             // If the channel is full now, its becoming writable triggers the next step.
             self.hub.flush()
             if self.isWritable { self.scheduleStep() }
@@ -136,7 +137,7 @@ extension StreamClient {
         }
         self.caughtUp()
         self.showPostponed()
-        self.takeDeferred()
+        self.output.takeRequests()
     }
 
     func caughtUp() {

@@ -36,6 +36,8 @@ package final class StreamClient: RelayProtocol {
     var isStepScheduled = false
     /// The requests that wait for the end of the catch-up.
     var deferred: [Deferred] = []
+    /// The refused symbols of one request that are still to be reported.
+    var refusals = SymbolRefusals()
     /// The bars to which it is subscribed.
     var barTopics: Set<BarTopic> = []
     /// The intervals at which it gets prices, in ms.
@@ -86,7 +88,9 @@ package final class StreamClient: RelayProtocol {
     func opened() {
         self.write(RelayHub.framed(StreamEncoder.hello(self.hub.hello(), number: self.hub.number())), messages: 1)
         self.hasSaidHello = true
-        if let symbols = self.query.symbols { self.subscribe(symbols, delivery: nil, since: self.query.since) }
+        guard let symbols = self.query.symbols else { return }
+        self.subscribe(symbols, delivery: nil, since: self.query.since)
+        self.output.takeRequests()
     }
 
     func received(_ text: ByteBuffer) { self.requested(StreamRequest.parse(text), bytes: text.readableBytes) }
@@ -95,6 +99,7 @@ package final class StreamClient: RelayProtocol {
         self.catchUp = nil
         self.hub.resuming[ObjectIdentifier(self)] = nil
         self.deferred = []
+        self.refusals = SymbolRefusals()
         self.fanout.remove(self)
         self.hub.index.setFollowsAll(self, false)
         self.session.unfollowAll()
@@ -150,8 +155,11 @@ package final class StreamClient: RelayProtocol {
         guard let catchUp, catchUp.heldBytes + control.cost <= self.hub.settings.waitingLimit(feedWaits: waits),
             waits || catchUp.heldCount < self.hub.settings.maximumWaitingMessages
         else { return self.closeForControl() }
-        self.catchUp?.hold(control, before: self.hub.ring.sequences.upperBound)
+        let before = self.hub.ring.sequences.upperBound
+        self.catchUp?.hold(control, before: before, isAnswer: self.output.isAnswering)
     }
+
+    var heldAnswerBytes: Int { self.catchUp?.heldAnswerBytes ?? 0 }
 
     private func hasRoom(for bytes: Int) -> Bool {
         guard !self.isWritable, !self.isLast else { return true }

@@ -65,6 +65,26 @@ struct CatchingUpTests {
         bench.stop()
     }
 
+    @Test("few answers wait for the end of a catch-up; the other requests wait, and all are answered in order")
+    func boundsAnswers() throws {
+        let bench = self.bench()
+        let client = try bench.pipedStream("?symbols=*&delivery=all&overflow=latest&since=7:0")
+        client.stopReading(fillsChannel: true)
+        _ = try client.takeTexts()
+        for number in 1...3_000 { try client.send(#"{"type":"ping","id":\#(number)}"#) }
+        let session = try #require(bench.hub.resuming.values.first as? StreamClient)
+        #expect((1...8 << 10).contains(session.heldAnswerBytes))
+        client.goOnReading()
+        bench.loop.run()
+        let texts = try client.takeTexts()
+        #expect(!texts.contains { $0.contains("too slow") }, "\(texts.last ?? "")")
+        let pongs = texts.filter { $0.hasPrefix(#"{"type":"pong""#) }
+        #expect(pongs.count == 3_000)
+        for (number, pong) in zip(1..., pongs) { #expect(pong.contains(#""id":\#(number),"#), "\(pong)") }
+        #expect(self.singles(texts).last == Self.trades)
+        bench.stop()
+    }
+
     @Test("a followed symbol resumes from a position, too: its trades come, each once, and then live ones")
     func followedAlready() throws {
         let bench = HubBench { $0.webSocket.pingInterval = .hours(1) }

@@ -1,4 +1,5 @@
 import NIOCore
+import NIOEmbedded
 import Testing
 import TickertapeTesting
 import WebSocket
@@ -27,6 +28,45 @@ struct RequestQueueTests {
             for number in 0..<3 { #expect(queue.popFirst() == ByteBuffer(string: "\(round) \(number)")) }
             #expect(queue.isEmpty && queue.popFirst() == nil)
         }
+    }
+
+    @Test(
+        "of one request that names thousands of refused symbols only a few errors wait, and all come",
+        arguments: [" ", ""]
+    )
+    func refusals(end: String) throws {
+        let bench = HubBench(symbolLimit: 2) { $0.keepQuiet() }
+        let client = try bench.pipedStream()
+        _ = try client.takeTexts()
+        client.stopReading()
+        let names = (1...3_000).map { "S\($0)\(end)" }
+        try client.send(#"{"type":"subscribe","symbols":[\#(names.map { #""\#($0)""# }.joined(separator: ","))]}"#)
+        try client.send(#"{"type":"ping","id":"last"}"#)
+        let waiting = bench.hub.reading(outboxBytes: 0, answerBytes: 0).waitingBytes
+        #expect((1..<16 << 10).contains(waiting), "\(waiting) bytes waited")
+        client.goOnReading()
+        bench.loop.run()
+        let texts = try client.takeTexts()
+        let refused = names.dropFirst(end.isEmpty ? 2 : 0)
+        let errors = texts.filter { $0.hasPrefix(#"{"type":"error""#) }
+        #expect(errors.count == refused.count)
+        for (name, error) in zip(refused, errors) { #expect(error.contains(#"\#(name)","code":"#), "\(error)") }
+        #expect(texts.last?.contains(#""id":"last""#) == true)
+        bench.stop()
+    }
+
+    @Test("an error repeats no more than 64 bytes of a name", arguments: ["/", "/v1/stream"])
+    func longName(path: String) throws {
+        let bench = HubBench { $0.keepQuiet() }
+        let client = try path == "/" ? bench.pipedClient() : bench.pipedStream()
+        _ = try client.takeTexts()
+        // One character for a reader, but 40,001 bytes.
+        let name = "e" + String(repeating: "\u{301}", count: 20_000)
+        try client.send(#"{"type":"subscribe","symbol":"\#(name)"}"#)
+        let texts = try client.takeTexts()
+        #expect(texts.count { $0.contains("Invalid symbol ") } == 1)
+        #expect(texts.allSatisfy { $0.utf8.count < 256 })
+        bench.stop()
     }
 
     @Test(
