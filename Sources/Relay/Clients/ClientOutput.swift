@@ -410,7 +410,9 @@ package final class ClientOutput: ChannelDuplexHandler {
         self.goOnReading()
         self.relay.slots.close(self.slot)
         self.change { $0.ended() }
-        self.session?.closed()
+        guard let session else { return }
+        session.closed()
+        self.relay.index.remove(session)
     }
 }
 

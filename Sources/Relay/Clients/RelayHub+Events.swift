@@ -39,7 +39,7 @@ extension RelayHub {
     package func take(_ batch: TapeBatch) {
         guard !self.isStopped else { return }
         if self.restartGap != nil, !batch.trades.isEmpty { self.endRestartGap(at: batch.received) }
-        let isDelivered = self.send([batch])
+        let isDelivered = self.index.send([batch])
         self.keep(batch)
         let showings = self.prices.take(batch)
         self.finish(showings, delivered: isDelivered && !batch.trades.isEmpty ? batch.receivedMonotonic : nil)
@@ -51,19 +51,12 @@ extension RelayHub {
         guard !batches.isEmpty, !self.isStopped else { return }
         let first = batches.first { !$0.trades.isEmpty }
         if self.restartGap != nil, let first { self.endRestartGap(at: first.received) }
-        let isDelivered = self.send(batches[...])
+        let isDelivered = self.index.send(batches[...])
         for batch in batches { self.keep(batch) }
         var showings: [PriceTable.Showing] = []
         for batch in batches { showings += self.prices.take(batch) }
         self.finish(showings, delivered: isDelivered ? first?.receivedMonotonic : nil)
         self.freeRowsOfEarlierEpochs()
-    }
-
-    /// Sends every trade to the sessions that subscribed to it; returns whether there were any.
-    private func send(_ batches: ArraySlice<TapeBatch>) -> Bool {
-        var isDelivered = false
-        for fanout in self.fanouts where fanout.send(batches) { isDelivered = true }
-        return isDelivered
     }
 
     /// Keeps a batch for later requests.
@@ -132,7 +125,7 @@ extension RelayHub {
 
     /// Shows the prices that were held back, and forgets which symbol each number means.
     private func epochBegan(_ epoch: UInt64) {
-        for fanout in self.fanouts { fanout.epochBegan() }
+        self.index.epochBegan()
         self.bars.epochBegan()
         self.show(self.prices.epochBegan(epoch))
     }
@@ -150,19 +143,20 @@ extension RelayHub {
         if isRecalled { for session in self.index.allFollowers { session.symbolRecalled(status.symbol) } }
         let message = self.message()
         for session in self.index.sessions(of: status.symbol) { session.symbolChanged(status, message) }
-        let subscribers = self.index.subscribers(of: status.symbol)
-        guard status.isRefused else {
-            for session in subscribers { session.symbolAccepted(status.symbol) }
-            return
-        }
-        let reason = self.refusal(of: status.symbol) ?? ""
-        for session in subscribers { session.symbolRefused(status.symbol, reason: reason) }
+        guard status.isRefused else { return self.index.noteAccepted(status.symbol) }
+        for session in self.index.subscribers(of: status.symbol) { self.reportRefusal(of: status.symbol, to: session) }
+    }
+
+    /// Reports to a session, once, that the upstream refuses a symbol to which it has subscribed.
+    func reportRefusal(of symbol: String, to session: any RelayProtocol) {
+        guard let reason = self.refusal(of: symbol), self.index.noteRefusal(of: symbol, to: session) else { return }
+        session.symbolRefused(symbol, reason: reason)
     }
 
     /// Returns the upstream's refusal of a symbol, as it is reported to its subscribers; `nil` if it is not refused.
     func refusal(of symbol: String) -> String? {
         guard let status = self.symbolStates[symbol], status.isRefused else { return nil }
-        return status.reason ?? TradesSession.invalid(symbol)
+        return status.reason ?? SymbolErrors.invalid(symbol)
     }
 
     func gapFound(_ gap: Gap) {

@@ -26,7 +26,7 @@ package final class RelayHub {
     let loop: any EventLoop
     let logger: Logger
     let gauges: RelayGauges
-    /// The upstream subscriptions, for the clients and the program itself.
+    /// The upstream subscriptions.
     let subscriptions: Subscriptions
     /// The debounced prices of this loop.
     let settled: SettledPrices
@@ -35,10 +35,7 @@ package final class RelayHub {
     /// The number of sessions that show prices.
     private(set) var priceSessions = 0
     /// The same sessions by the symbols that matter to them.
-    var index = SessionIndex()
-    /// The fan-outs of trades, one for each protocol.
-    private(set) var fanouts: [any TradeFanout] = []
-    private var fanoutOfProtocol: [ObjectIdentifier: any TradeFanout] = [:]
+    let index: SessionIndex
     var status: FeedStatus
     /// The feed's status of each symbol that it subscribes to.
     var symbolStates: [String: SymbolStatus] = [:]
@@ -103,6 +100,7 @@ package final class RelayHub {
     ) {
         self.settings = settings
         self.subscriptions = subscriptions
+        self.index = SessionIndex(subscriptions)
         self.freshness = freshness
         self.loop = loop
         self.deadlines = DeadlineWheel(loop: loop)
@@ -126,8 +124,7 @@ package final class RelayHub {
         self.prices = PriceTable(settled)
         for spoken in RelayProtocols.all {
             let fanout: any TradeFanout = spoken.makeFanout(for: self)
-            self.fanouts.append(fanout)
-            self.fanoutOfProtocol[ObjectIdentifier(spoken)] = fanout
+            self.index.add(fanout, of: spoken)
         }
     }
 
@@ -175,29 +172,6 @@ package final class RelayHub {
         guard self.sessions.removeValue(forKey: ObjectIdentifier(session)) != nil else { return }
         if type(of: session).showsPrices { self.priceSessions -= 1 }
         self.gauges.clients(self.clientCount)
-    }
-
-    /// Returns the fan-out of trades to the sessions of a protocol.
-    func fanout<Session: RelayProtocol>(of session: Session.Type) -> Session.Fanout {
-        guard let fanout = self.fanoutOfProtocol[ObjectIdentifier(session)] as? Session.Fanout else {
-            preconditionFailure("\(session) is not among the protocols of the relay")
-        }
-        return fanout
-    }
-
-    // MARK: Subscriptions
-
-    /// Subscribes a session to a symbol that it is not subscribed to.
-    func subscribe(_ session: any RelayProtocol, to symbol: String) -> SubscriptionTable.Answer {
-        let answer = self.subscriptions.subscribe(symbol)
-        if answer == .accepted { self.index.insert(session, symbol) }
-        return answer
-    }
-
-    /// Ends a session's accepted subscription to a symbol.
-    func unsubscribe(_ session: any RelayProtocol, from symbol: String) {
-        self.index.remove(session, symbol)
-        self.subscriptions.unsubscribe(symbol)
     }
 
     // MARK: One flush for each client

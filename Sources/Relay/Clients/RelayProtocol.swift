@@ -9,7 +9,7 @@ import Wire
 /// ``output``. This is all that the relay knows of a protocol. A session need not implement an event for which its
 /// protocol has no message.
 protocol RelayProtocol: AnyObject {
-    associatedtype Fanout: TradeFanout
+    associatedtype Fanout: TradeFanout where Fanout.Session == Self
 
     /// The path of the protocol's endpoint.
     static var path: String { get }
@@ -69,10 +69,8 @@ protocol RelayProtocol: AnyObject {
     /// Reports trades that showed no new price.
     func tradesCounted(_ summary: SymbolSummary, row: Int, _ message: SharedMessage)
     func symbolChanged(_ status: SymbolStatus, _ message: SharedMessage)
-    /// Reports that the upstream refuses a symbol to which the session may have subscribed.
+    /// Reports that the upstream refuses a symbol to which the session has subscribed; the subscription stays.
     func symbolRefused(_ symbol: String, reason: String)
-    /// Notes that the upstream sends a refused symbol again.
-    func symbolAccepted(_ symbol: String)
 
     // MARK: From the relay, to sessions that follow all symbols
 
@@ -116,7 +114,6 @@ extension RelayProtocol {
     func tradesCounted(_ summary: SymbolSummary, row: Int, _ message: SharedMessage) {}
     func symbolChanged(_ status: SymbolStatus, _ message: SharedMessage) {}
     func symbolRefused(_ symbol: String, reason: String) {}
-    func symbolAccepted(_ symbol: String) {}
     func symbolAppeared(row: Int) {}
     func symbolVanished(row: Int) {}
     func symbolReleased(_ symbol: String, since: Int64, _ message: SharedMessage) {}

@@ -6,34 +6,13 @@ import Wire
 ///
 /// Owned by the relay's loop. It is generic over the reader, which it only stores and compares.
 struct SubscriberGroups<Member: AnyObject> {
-    /// The same bytes for many readers.
-    struct EncodedBatch {
-        var members: [Member]
-        /// The members' slots, in the same order.
-        var slots: [DirectSlots.Slot]
-        /// Whole WebSocket frames.
-        var bytes: ByteBuffer
-        var messages: Int
-        /// The number of trades in the frames.
-        var trades: UInt64
-    }
-
     /// Readers that want the same symbols of some batches.
-    struct SubscriberGroup {
+    struct Interested {
         var members: [Member]
         /// The members' slots, in the same order.
         var slots: [DirectSlots.Slot]
         /// The wanted symbols of those in the batches.
         var wanted: SymbolSet
-    }
-
-    /// The symbols that a reader wants.
-    struct SymbolFilter: Hashable {
-        /// Whether it means all symbols except `symbols`; otherwise it means these.
-        var isEverything = false
-        var symbols: Set<String>
-
-        var isEmpty: Bool { !self.isEverything && self.symbols.isEmpty }
     }
 
     private struct Group {
@@ -55,23 +34,12 @@ struct SubscriberGroups<Member: AnyObject> {
     private var places: [ObjectIdentifier: Place] = [:]
     /// The feed's symbols as of the last batch. They only grow, and begin anew with another epoch.
     private var symbols = SymbolTable()
-    /// The buffer for the frames of readers that want a whole batch. It is reused unless a reader's queue still holds
-    /// it.
-    private var room = ByteBuffer()
 
     /// Moves a reader to the group of its subscriptions. Without any, it gets nothing.
     ///
     /// - Parameter slot: the reader's slot, which it keeps while it is in a group.
-    mutating func place(
-        _ member: Member,
-        wanting symbols: Set<String>,
-        slot: DirectSlots.Slot = DirectSlots.none
-    ) {
-        self.place(member, wanting: SymbolFilter(symbols: symbols), slot: slot)
-    }
-
     mutating func place(_ member: Member, wanting filter: SymbolFilter, slot: DirectSlots.Slot = DirectSlots.none) {
-        self.remove(member)
+        self.remove(ObjectIdentifier(member))
         guard !filter.isEmpty else { return }
         let group = self.groupOfFilter[filter] ?? self.groups.count
         if group == self.groups.count {
@@ -84,13 +52,13 @@ struct SubscriberGroups<Member: AnyObject> {
     }
 
     /// Removes a reader, in constant time.
-    mutating func remove(_ member: Member) {
-        guard let place = self.places.removeValue(forKey: ObjectIdentifier(member)),
+    mutating func remove(_ member: ObjectIdentifier) {
+        guard let place = self.places.removeValue(forKey: member),
             let group = self.groupOfFilter[place.filter]
         else { return }
         let last = self.groups[group].members.removeLast()
         let slot = self.groups[group].slots.removeLast()
-        if last !== member {
+        if ObjectIdentifier(last) != member {
             self.groups[group].members[place.index] = last
             self.groups[group].slots[place.index] = slot
             self.places[ObjectIdentifier(last)]?.index = place.index
@@ -107,66 +75,31 @@ struct SubscriberGroups<Member: AnyObject> {
         self.groupOfFilter[last.filter] = group
     }
 
-    /// Encodes the trades of the batches for each group. Groups that want the same of them share one buffer.
-    ///
-    /// - Parameter parcels: the encoded batches are appended to it. Reusing one array avoids an allocation per batch.
-    mutating func pack(_ batches: ArraySlice<TapeBatch>, into parcels: inout [EncodedBatch]) {
-        guard !self.groups.isEmpty, !batches.isEmpty else { return }
-        self.learn(batches)
-        let present = FinnhubTradeEncoder.symbols(in: batches)
-        // Most groups want the whole batch, which mostly is of one symbol. That needs no table.
-        var whole: FinnhubTradeEncoder.Content?
-        var parts: [SymbolSet: FinnhubTradeEncoder.Content] = [:]
-        var cuts = FinnhubTradeEncoder.CutFrames()
-        for index in self.groups.indices {
-            let wanted = self.wanted(index, of: present)
-            guard !wanted.isEmpty else { continue }
-            let content: FinnhubTradeEncoder.Content
-            if wanted == present {
-                content =
-                    whole
-                    ?? FinnhubTradeEncoder.encode(batches, wanted: wanted, isAll: true, cuts: &cuts, into: &self.room)
-                whole = content
-            } else {
-                var room = ByteBuffer()
-                content =
-                    parts[wanted]
-                    ?? FinnhubTradeEncoder.encode(batches, wanted: wanted, isAll: false, cuts: &cuts, into: &room)
-                parts[wanted] = content
-            }
-            parcels.append(
-                EncodedBatch(
-                    members: self.groups[index].members,
-                    slots: self.groups[index].slots,
-                    bytes: content.bytes,
-                    messages: content.messages,
-                    trades: content.trades
-                )
-            )
-        }
-    }
-
     /// Returns those of the present symbols that a group wants.
     private func wanted(_ group: Int, of present: SymbolSet) -> SymbolSet {
         let named = self.groups[group].named
         return self.groups[group].filter.isEverything ? present.subtracting(named) : named.intersection(present)
     }
 
-    /// Returns the groups that want some of the batches, and the symbols that each wants.
+    /// Finds the groups that want some of the batches, and the symbols that each wants.
     ///
-    /// - Parameter present: the symbols of the batches' trades.
-    mutating func interestedGroups(of batches: ArraySlice<TapeBatch>, present: SymbolSet) -> [SubscriberGroup] {
-        guard !self.groups.isEmpty, !batches.isEmpty else { return [] }
+    /// - Parameters:
+    ///   - present: the symbols of the batches' trades.
+    ///   - interested: the groups are appended to it. Reusing one array avoids an allocation per batch.
+    mutating func interested(
+        in batches: ArraySlice<TapeBatch>,
+        of present: SymbolSet,
+        into interested: inout [Interested]
+    ) {
+        guard !self.groups.isEmpty, !batches.isEmpty else { return }
         self.learn(batches)
-        var interestedGroups: [SubscriberGroup] = []
         for index in self.groups.indices {
             let wanted = self.wanted(index, of: present)
             guard !wanted.isEmpty else { continue }
-            interestedGroups.append(
-                SubscriberGroup(members: self.groups[index].members, slots: self.groups[index].slots, wanted: wanted)
+            interested.append(
+                Interested(members: self.groups[index].members, slots: self.groups[index].slots, wanted: wanted)
             )
         }
-        return interestedGroups
     }
 
     /// Whether no reader has a subscription.

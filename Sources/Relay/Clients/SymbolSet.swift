@@ -1,4 +1,5 @@
 import Market
+import Wire
 
 /// A set of symbols of one ``SymbolTable``, as bits.
 ///
@@ -10,6 +11,18 @@ struct SymbolSet: Hashable {
     private var words: [UInt64] = []
 
     init() {}
+
+    /// Makes the set of the symbols of some batches' trades.
+    init(of batches: ArraySlice<TapeBatch>) {
+        var last: SymbolID?
+        // By index: a batch is many words and references, and each copy of one costs measurable time.
+        for index in batches.indices {
+            for trade in batches[index].trades where trade.symbol != last {
+                self.insert(trade.symbol)
+                last = trade.symbol
+            }
+        }
+    }
 
     var isEmpty: Bool { self.low == 0 && self.words.isEmpty }
 

@@ -38,20 +38,6 @@ enum FinnhubTradeEncoder {
         }
     }
 
-    /// Returns the symbols of the batches' trades.
-    static func symbols(in batches: ArraySlice<TapeBatch>) -> SymbolSet {
-        var set = SymbolSet()
-        var last: SymbolID?
-        // By index, here and below: a batch is many words and references, and each copy of one costs measurable time.
-        for index in batches.indices {
-            for trade in batches[index].trades where trade.symbol != last {
-                set.insert(trade.symbol)
-                last = trade.symbol
-            }
-        }
-        return set
-    }
-
     /// Returns WebSocket frames with the wanted trades.
     ///
     /// - Parameters:
@@ -67,6 +53,7 @@ enum FinnhubTradeEncoder {
         into out: inout ByteBuffer
     ) -> Content {
         var room = 0
+        // By index, here and below: a batch is many words and references, and each copy of one costs measurable time.
         for index in batches.indices {
             let frames = batches[index].frames
             for frame in frames.indices { room += frames[frame].bytes.readableBytes + 4 }

@@ -13,8 +13,6 @@ package final class TradesClient: RelayProtocol {
 
     package let output: ClientOutput
     let hub: RelayHub
-    private let fanout: TradesFanout
-    private var session: TradesSession
     private let options: TradesOptions
     /// With `snapshot=1`: the sequence number of the newest trade of each unsubscribed symbol that the client has had.
     private var had: [String: UInt64] = [:]
@@ -24,9 +22,7 @@ package final class TradesClient: RelayProtocol {
     package init(hub: RelayHub, options: TradesOptions = TradesOptions()) {
         let settings = hub.settings
         self.hub = hub
-        self.fanout = hub.fanout(of: TradesClient.self)
         self.options = options
-        self.session = TradesSession(symbolLimit: hub.subscriptions.limit)
         self.allowance = RequestAllowance(burst: settings.requestBurst, perSecond: settings.requestsPerSecond)
         let waiting = settings.maximumWaitingBytes
         var webSocket = settings.webSocket
@@ -75,33 +71,45 @@ package final class TradesClient: RelayProtocol {
         case .refused: return self.answer(FinnhubEncoder.error("Too many requests; slow down"))
         case .flood: return self.close(.policy, reason: "too many requests")
         }
-        let request = FinnhubRequest.parse(text)
-        switch self.session.received(request, subscribe: { self.hub.subscribe(self, to: $0) }) {
-        case .subscribed:
-            self.fanout.place(self, wanting: self.session.symbols)
-            self.hub.gauges.subscribed()
-            guard case .subscribe(let symbol) = request else { return }
-            if self.options.snapshot { self.showNewest(symbol) }
-            if let reason = self.hub.refusal(of: symbol) { self.symbolRefused(symbol, reason: reason) }
-        case .gaveUp(let symbol):
+        switch FinnhubRequest.parse(text) {
+        case .subscribe(let symbol):
+            self.subscribe(symbol)
+        case .unsubscribe(let symbol):
+            guard self.hub.index.isSubscribed(self, to: symbol) else { return }
             if self.options.snapshot { self.noteHad(symbol) }
-            self.fanout.place(self, wanting: self.session.symbols)
-            self.hub.unsubscribe(self, from: symbol)
-        case .refuse(let message):
-            self.answer(FinnhubEncoder.error(message))
-        case .nothing:
-            break
+            self.hub.index.unsubscribe(self, from: symbol)
+            self.symbolsChanged()
+        case .other:
+            break  // news and press releases are not relayed; Finnhub, too, ignores what a plan lacks
+        case nil:
+            self.answer(FinnhubEncoder.error("Invalid message"))
         }
     }
 
-    /// Reports a refused symbol to a client that has subscribed to it; the subscription stays.
-    func symbolRefused(_ symbol: String, reason: String) {
-        guard self.session.refused(symbol) else { return }
-        self.answer(FinnhubEncoder.error(reason))
+    private func subscribe(_ symbol: String) {
+        let index = self.hub.index
+        // A repeated subscription changes nothing, as with Finnhub.
+        guard !index.isSubscribed(self, to: symbol) else { return }
+        let isFull = index.symbolCount(of: self) >= self.hub.subscriptions.limit
+        switch isFull ? .full : index.subscribe(self, to: symbol) {
+        case .invalid:
+            self.answer(FinnhubEncoder.error(SymbolErrors.invalid(symbol)))
+        case .full:
+            self.answer(FinnhubEncoder.error(SymbolErrors.tooMany(symbol)))
+        case .accepted:
+            self.symbolsChanged()
+            self.hub.gauges.subscribed()
+            if self.options.snapshot { self.showNewest(symbol) }
+            self.hub.reportRefusal(of: symbol, to: self)
+        }
     }
 
-    /// Notes that the upstream sends a symbol again.
-    func symbolAccepted(_ symbol: String) { self.session.accepted(symbol) }
+    /// The client gets every trade of the symbols to which it has subscribed.
+    private func symbolsChanged() {
+        self.hub.index.setTrades(of: self, SymbolFilter(symbols: self.hub.index.symbols(of: self)))
+    }
+
+    func symbolRefused(_ symbol: String, reason: String) { self.answer(FinnhubEncoder.error(reason)) }
 
     /// Sends the newest trade of a symbol just subscribed to, if the client has not had it. Live trades come after it:
     /// every trade that the relay has seen of the symbol went to its clients in an earlier turn of the loop.
@@ -160,7 +168,8 @@ package final class TradesClient: RelayProtocol {
     }
 
     func tradesLost(_ loss: RelayLoss) {
-        let trades = loss.count { self.session.symbols.contains($0) }
+        let symbols = self.hub.index.symbols(of: self)
+        let trades = loss.count { symbols.contains($0) }
         guard trades > 0 else { return }
         self.obey(self.options.overflow == .close ? .close(missed: trades) : .goOn(missed: trades))
     }
@@ -174,11 +183,6 @@ package final class TradesClient: RelayProtocol {
 
     /// Reports the missed trades to the client, or closes it with their count.
     func willStop() { self.output.endWaiting() }
-
-    func closed() {
-        self.fanout.remove(self)
-        for symbol in self.session.left() { self.hub.unsubscribe(self, from: symbol) }
-    }
 
     func obey(_ verdict: Backlog.Verdict) {
         guard self.isOpen else { return }

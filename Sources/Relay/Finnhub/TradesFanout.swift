@@ -1,43 +1,39 @@
+import NIOCore
 import Wire
 
 /// The fan-out of trades to the sessions of Finnhub's protocol. It sends the upstream's own frames, directly to the
 /// sockets of clients for whom nothing waits.
 final class TradesFanout: TradeFanout {
     private let slots: DirectSlots
-    @exclusivity(unchecked) private var subscribers = SubscriberGroups<TradesClient>()
-    /// The array for the encoded batches, kept for its capacity; empty between two sends.
-    @exclusivity(unchecked) private var parcels: [SubscriberGroups<TradesClient>.EncodedBatch] = []
+    @exclusivity(unchecked) var groups = SubscriberGroups<TradesClient>()
+    /// The array for the interested groups, kept for its capacity; empty between two sends.
+    @exclusivity(unchecked) private var interested: [SubscriberGroups<TradesClient>.Interested] = []
+    /// The buffer for the frames of groups that want a whole batch. It is reused unless a client's queue still holds
+    /// it.
+    @exclusivity(unchecked) private var room = ByteBuffer()
 
     init(slots: DirectSlots) { self.slots = slots }
 
-    /// Changes the symbols whose trades a session gets.
-    func place(_ session: TradesClient, wanting symbols: Set<String>) {
-        self.subscribers.place(session, wanting: symbols, slot: session.output.slot)
-    }
-
-    func remove(_ session: TradesClient) { self.subscribers.remove(session) }
-
-    func epochBegan() { self.subscribers.epochBegan() }
-
-    func send(_ batches: ArraySlice<TapeBatch>) -> Bool {
-        var isDelivered = false
-        var parcels: [SubscriberGroups<TradesClient>.EncodedBatch] = []
-        swap(&parcels, &self.parcels)
-        self.subscribers.pack(batches, into: &parcels)
-        for encodedBatch in parcels {
-            isDelivered = isDelivered || !encodedBatch.members.isEmpty
-            self.slots.send(encodedBatch.bytes, over: encodedBatch.slots) { index, sent in
-                encodedBatch.members[index].deliver(
-                    encodedBatch.bytes,
+    func send(_ batches: ArraySlice<TapeBatch>, of present: SymbolSet) -> Bool {
+        var interested: [SubscriberGroups<TradesClient>.Interested] = []
+        swap(&interested, &self.interested)
+        self.groups.interested(in: batches, of: present, into: &interested)
+        let isDelivered = !interested.isEmpty
+        var encoder = FinnhubBatchEncoder(batches, present: present)
+        for group in interested {
+            let content = encoder.content(group.wanted, whole: &self.room)
+            self.slots.send(content.bytes, over: group.slots) { index, sent in
+                group.members[index].deliver(
+                    content.bytes,
                     behind: sent,
-                    messages: encodedBatch.messages,
-                    trades: encodedBatch.trades
+                    messages: content.messages,
+                    trades: content.trades
                 )
             }
         }
-        // Emptied before the next batch, so that its frames can reuse the memory of these.
-        parcels.removeAll(keepingCapacity: true)
-        swap(&parcels, &self.parcels)
+        // Emptied before the next batch, so that a change of the groups copies no members.
+        interested.removeAll(keepingCapacity: true)
+        swap(&interested, &self.interested)
         return isDelivered
     }
 }

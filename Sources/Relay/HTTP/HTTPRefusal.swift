@@ -34,7 +34,7 @@ extension HTTPRefusal {
         message: "there is nothing here",
         hint:
             "GET /, /livez, /readyz, /metrics, /v1/status, /v1/snapshot, /v1/trades/SYMBOL, /v1/bars/SYMBOL or /v1/replay, "
-            + "or a WebSocket to / or /v1/stream"
+            + "or a WebSocket to \(RelayProtocols.all.map { $0.path }.joined(separator: " or "))"
     )
     static let needsTLS = HTTPRefusal(
         status: .badRequest,

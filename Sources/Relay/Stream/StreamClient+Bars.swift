@@ -26,8 +26,7 @@ extension StreamClient {
             self.leave(topic)
             let isFollowed = self.hub.prices.knownRow(of: topic.symbol).map { self.session.follows($0) } ?? false
             guard !isFollowed, !self.barTopics.contains(where: { $0.symbol == topic.symbol }) else { continue }
-            self.reportedRefused.remove(topic.symbol)
-            if self.subscribedSymbols.remove(topic.symbol) != nil { self.hub.unsubscribe(self, from: topic.symbol) }
+            self.hub.index.unsubscribe(self, from: topic.symbol)
         }
     }
 

@@ -59,7 +59,7 @@ extension StreamClient {
             self.notify(.error(fault.message, code: fault.code))
         case .other(let type):
             let text =
-                "Unknown type \(SymbolName.excerpt(of: type)); use subscribe, unsubscribe, overflow, ping or replay"
+                "Unknown type \(SymbolErrors.excerpt(of: type)); use subscribe, unsubscribe, overflow, ping or replay"
             self.notify(.error(text, code: "unknown-type"))
         case nil:
             let text = #"Invalid message; send {"type":"subscribe","symbol":"…"}"#
@@ -186,12 +186,9 @@ extension StreamClient {
     ///
     /// - Parameter limit: the most symbols to which the client may subscribe by their names.
     func takePlace(for symbol: String, limit: Int = .max) -> Bool {
-        guard !self.subscribedSymbols.contains(symbol) else { return true }
-        guard self.subscribedSymbols.count < limit else {
-            self.refuse(symbol, .tooMany)
-            return false
-        }
-        switch self.hub.subscribe(self, to: symbol) {
+        let index = self.hub.index
+        guard !index.isSubscribed(self, to: symbol) else { return true }
+        switch index.symbolCount(of: self) < limit ? index.subscribe(self, to: symbol) : .full {
         case .invalid:
             self.refuse(symbol, .invalid)
             return false
@@ -199,7 +196,6 @@ extension StreamClient {
             self.refuse(symbol, .tooMany)
             return false
         case .accepted:
-            self.subscribedSymbols.insert(symbol)
             return true
         }
     }
@@ -212,11 +208,11 @@ extension StreamClient {
     private func report(_ refusal: SymbolRefusals.Refusal) {
         let symbol = refusal.symbol
         switch refusal.reason {
-        case .invalid: self.notify(.error(TradesSession.invalid(symbol), code: "invalid-symbol"))
-        case .tooMany: self.notify(.error(TradesSession.tooMany(symbol), code: "too-many-symbols"))
+        case .invalid: self.notify(.error(SymbolErrors.invalid(symbol), code: "invalid-symbol"))
+        case .tooMany: self.notify(.error(SymbolErrors.tooMany(symbol), code: "too-many-symbols"))
         case .upstream:
             // The upstream may have accepted it in the meantime.
-            if let reason = self.hub.refusal(of: symbol) { self.symbolRefused(symbol, reason: reason) }
+            self.hub.reportRefusal(of: symbol, to: self)
         }
     }
 
@@ -245,31 +241,25 @@ extension StreamClient {
             self.session.unfollowAll()
             self.wishesChanged()
             self.leaveBars()
-            self.giveUpAll()
+            self.hub.index.unsubscribeAll(self)
             return
         }
         for symbol in symbols {
             self.leaveBars(of: symbol)
-            self.reportedRefused.remove(symbol)
             if let row = self.hub.prices.knownRow(of: symbol) { self.session.unfollow(row) }
-            if self.subscribedSymbols.remove(symbol) != nil { self.hub.unsubscribe(self, from: symbol) }
+            self.hub.index.unsubscribe(self, from: symbol)
         }
         self.wishesChanged()
     }
 
-    func giveUpAll() {
-        let symbols = self.subscribedSymbols
-        self.subscribedSymbols = []
-        self.reportedRefused = []
-        for symbol in symbols { self.hub.unsubscribe(self, from: symbol) }
-    }
-
-    /// Applies the client's subscriptions to the index and the fan-out.
+    /// Applies the client's subscriptions to the index.
     func wishesChanged() {
         self.policyChanged()
         self.beatsChanged()
         self.hub.index.setFollowsAll(self, self.isOpen && self.session.followsAll)
-        guard self.isOpen, self.catchUp == nil, self.session.wantsTrades else { return self.fanout.remove(self) }
+        guard self.isOpen, self.catchUp == nil, self.session.wantsTrades else {
+            return self.hub.index.setTrades(of: self, .nothing)
+        }
         let isEverything = self.session.everything == .all
         var names: Set<String> = []
         for row in self.session.rows where (self.session.delivery(of: row) == .all) != isEverything {
@@ -278,10 +268,7 @@ extension StreamClient {
         if isEverything {
             for row in self.session.excluded { names.insert(self.hub.prices.symbol(ofRow: row)) }
         }
-        self.fanout.place(
-            self,
-            wanting: SubscriberGroups<StreamClient>.SymbolFilter(isEverything: isEverything, symbols: names)
-        )
+        self.hub.index.setTrades(of: self, SymbolFilter(isEverything: isEverything, symbols: names))
     }
 
     /// Joins the price timers of the subscribed intervals, and leaves the others.

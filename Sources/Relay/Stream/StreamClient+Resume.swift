@@ -35,7 +35,7 @@ extension StreamClient {
             return self.resumePrices(others, since: since, path: path)
         }
         self.session.resume(single, next: self.hub.ring.sequences.upperBound)
-        self.fanout.remove(self)
+        self.hub.index.setTrades(of: self, .nothing)
         self.catchUp = CatchUp(since: since, isEverything: isEverything, path: path)
         self.catchUp?.priced = others.map { row in
             let symbol = self.hub.prices.symbol(ofRow: row)

@@ -4,13 +4,10 @@ import Wire
 
 // The reports to a client of `/v1/stream` about the feed and the followed symbols, besides their trades.
 extension StreamClient {
-    /// Reports a refusal once; the subscription stays. Clients that follow all symbols get the symbol's status instead.
+    /// Reports a refusal. Clients that follow all symbols get the symbol's status instead.
     func symbolRefused(_ symbol: String, reason: String) {
-        guard self.subscribedSymbols.contains(symbol), self.reportedRefused.insert(symbol).inserted else { return }
         self.notify(.error(reason, code: self.hub.symbolStates[symbol]?.word ?? "refused"))
     }
-
-    func symbolAccepted(_ symbol: String) { self.reportedRefused.remove(symbol) }
 
     func symbolChanged(_ status: SymbolStatus, _ message: SharedMessage) {
         guard self.follows(status.symbol) else { return }
@@ -24,7 +21,7 @@ extension StreamClient {
     }
 
     private func released(_ symbol: String, since: Int64, _ message: SharedMessage? = nil) {
-        guard !self.subscribedSymbols.contains(symbol), self.follows(symbol) else { return }
+        guard !self.hub.index.isSubscribed(self, to: symbol), self.follows(symbol) else { return }
         self.notify(.released(symbol, since: since), message)
     }
 
@@ -35,8 +32,8 @@ extension StreamClient {
 
     /// Sends the price again, which the client has discarded when the symbol was released.
     func symbolRecalled(_ symbol: String) {
-        guard self.isOpen, !self.subscribedSymbols.contains(symbol), let row = self.hub.prices.knownRow(of: symbol),
-            self.session.follows(row)
+        guard self.isOpen, !self.hub.index.isSubscribed(self, to: symbol),
+            let row = self.hub.prices.knownRow(of: symbol), self.session.follows(row)
         else { return }
         self.showAgain(row)
     }

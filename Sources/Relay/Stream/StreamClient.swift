@@ -18,13 +18,8 @@ package final class StreamClient: RelayProtocol {
 
     package let output: ClientOutput
     let hub: RelayHub
-    let fanout: StreamFanout
     let query: StreamQuery
     var session = StreamSession()
-    /// The symbols to which the client has a subscription in the upstream's table.
-    var subscribedSymbols: Set<String> = []
-    /// The symbols whose refusal was reported to the client.
-    var reportedRefused: Set<String> = []
     /// The action for a client that is too slow, if it has chosen one.
     var overflow: StreamOverflow?
     var allowance: RequestAllowance
@@ -58,7 +53,6 @@ package final class StreamClient: RelayProtocol {
     package init(hub: RelayHub, query: StreamQuery = StreamQuery()) {
         let settings = hub.settings
         self.hub = hub
-        self.fanout = hub.fanout(of: StreamClient.self)
         self.query = query
         self.overflow = query.overflow
         self.allowance = RequestAllowance(burst: settings.requestBurst, perSecond: settings.requestsPerSecond)
@@ -100,12 +94,9 @@ package final class StreamClient: RelayProtocol {
         self.hub.resuming[ObjectIdentifier(self)] = nil
         self.deferred = []
         self.refusals = SymbolRefusals()
-        self.fanout.remove(self)
-        self.hub.index.setFollowsAll(self, false)
         self.session.unfollowAll()
         self.beatsChanged()
         self.leaveBars()
-        self.giveUpAll()
     }
 
     // MARK: Writing

@@ -12,8 +12,8 @@ import Wire
 private final class NotedSession: RelayProtocol {
     /// Sends no trades.
     final class NoTrades: TradeFanout {
-        func send(_ batches: ArraySlice<TapeBatch>) -> Bool { false }
-        func epochBegan() {}
+        var groups = SubscriberGroups<NotedSession>()
+        func send(_ batches: ArraySlice<TapeBatch>, of present: SymbolSet) -> Bool { false }
     }
 
     static let path = "/noted"
@@ -58,7 +58,7 @@ struct SessionIndexTests {
         let head = HTTPRequestHead(version: .http1_1, method: .GET, uri: "/noted")
         let session = NotedSession(request: head, relay: bench.hub)
         try bench.join(session)
-        for symbol in symbols { #expect(bench.hub.subscribe(session, to: symbol) == .accepted) }
+        for symbol in symbols { #expect(bench.hub.index.subscribe(session, to: symbol) == .accepted) }
         bench.hub.index.setFollowsAll(session, followsAll)
         return session
     }
@@ -77,7 +77,7 @@ struct SessionIndexTests {
         bench.hub.take(.gap(Gap(from: 1, to: 2, reason: "r", nextSequence: 1, symbol: "A")))
         #expect(first.take() == ["gap A"] && second.take() == ["B live"] && both.take() == ["B live", "gap A"])
         #expect(none.take() == [])
-        bench.hub.unsubscribe(first, from: "A")
+        bench.hub.index.unsubscribe(first, from: "A")
         bench.hub.index.setFollowsAll(both, false)
         bench.play(Frames.trade("A", "3", time: 1), Frames.trade("B", "4", time: 1))
         #expect(first.take() == [] && second.take() == ["B 4"] && both.take() == ["A 3"])

@@ -26,9 +26,13 @@ struct SubscriberGroupsTests {
             let index = Int.random(in: 0..<readers.count, using: &random)
             let wanted = Set(names.shuffled(using: &random).prefix([0, 1, 2, 70].randomElement(using: &random)!))
             readers[index].wanted = wanted
-            subscribers.place(readers[index], wanting: wanted, slot: DirectSlots.Slot(index + 1))
+            subscribers.place(
+                readers[index],
+                wanting: SymbolFilter(symbols: wanted),
+                slot: DirectSlots.Slot(index + 1)
+            )
             if step % 7 == 0 {
-                subscribers.remove(readers[index])
+                subscribers.remove(ObjectIdentifier(readers[index]))
                 readers[index].wanted = []
             }
 
@@ -65,9 +69,9 @@ struct SubscriberGroupsTests {
         var feed = BatchSource()
         var subscribers = SubscriberGroups<Reader>()
         let readers = (0..<3).map { _ in Reader() }
-        subscribers.place(readers[0], wanting: ["A", "B"])
-        subscribers.place(readers[1], wanting: ["A", "B"])
-        subscribers.place(readers[2], wanting: ["A", "C"])
+        subscribers.place(readers[0], wanting: SymbolFilter(symbols: ["A", "B"]))
+        subscribers.place(readers[1], wanting: SymbolFilter(symbols: ["A", "B"]))
+        subscribers.place(readers[2], wanting: SymbolFilter(symbols: ["A", "C"]))
         let parcels = subscribers.parcels(of: [feed.batch([Frames.trade("A", "1")])])
         #expect(parcels.map(\.members.count).sorted() == [1, 2])
         let addresses = parcels.map { $0.bytes.withUnsafeReadableBytes { $0.baseAddress } }
@@ -79,9 +83,9 @@ struct SubscriberGroupsTests {
         var feed = BatchSource()
         var subscribers = SubscriberGroups<Reader>()
         let reader = Reader()
-        subscribers.place(reader, wanting: ["A"])
+        subscribers.place(reader, wanting: SymbolFilter(symbols: ["A"]))
         #expect(subscribers.parcels(of: [feed.batch([Frames.trade("B", "1")])]).isEmpty)
-        subscribers.place(reader, wanting: [])
+        subscribers.place(reader, wanting: .nothing)
         #expect(subscribers.parcels(of: [feed.batch([Frames.trade("A", "1")])]).isEmpty)
     }
 
@@ -105,10 +109,30 @@ struct SubscriberGroupsTests {
     }
 }
 
+/// The same bytes for many readers.
+private struct EncodedBatch<Member> {
+    var members: [Member]
+    var slots: [DirectSlots.Slot]
+    var bytes: ByteBuffer
+    var trades: UInt64
+}
+
 extension SubscriberGroups {
-    fileprivate mutating func parcels(of batches: ArraySlice<TapeBatch>) -> [EncodedBatch] {
-        var parcels: [EncodedBatch] = []
-        self.pack(batches, into: &parcels)
-        return parcels
+    /// Encodes the batches for each group, as the fan-out of Finnhub's protocol does.
+    fileprivate mutating func parcels(of batches: ArraySlice<TapeBatch>) -> [EncodedBatch<Member>] {
+        let present = SymbolSet(of: batches)
+        var interested: [Interested] = []
+        self.interested(in: batches, of: present, into: &interested)
+        var encoder = FinnhubBatchEncoder(batches, present: present)
+        var room = ByteBuffer()
+        return interested.map { group in
+            let content = encoder.content(group.wanted, whole: &room)
+            return EncodedBatch(
+                members: group.members,
+                slots: group.slots,
+                bytes: content.bytes,
+                trades: content.trades
+            )
+        }
     }
 }

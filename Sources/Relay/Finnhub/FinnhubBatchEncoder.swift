@@ -1,0 +1,49 @@
+import NIOCore
+import Wire
+
+/// The frames of some batches for several sets of symbols; each set is encoded once.
+struct FinnhubBatchEncoder {
+    private let batches: ArraySlice<TapeBatch>
+    private let present: SymbolSet
+    // Most groups want the whole batch, which mostly is of one symbol. That needs no table.
+    private var whole: FinnhubTradeEncoder.Content?
+    private var parts: [SymbolSet: FinnhubTradeEncoder.Content] = [:]
+    private var cuts = FinnhubTradeEncoder.CutFrames()
+
+    /// - Parameter present: the symbols of the batches' trades.
+    init(_ batches: ArraySlice<TapeBatch>, present: SymbolSet) {
+        self.batches = batches
+        self.present = present
+    }
+
+    /// Returns the frames with the trades of some symbols.
+    ///
+    /// - Parameters:
+    ///   - wanted: symbols of the batches' trades; not empty.
+    ///   - room: the memory for frames with all trades.
+    mutating func content(_ wanted: SymbolSet, whole room: inout ByteBuffer) -> FinnhubTradeEncoder.Content {
+        if wanted == self.present {
+            if let whole = self.whole { return whole }
+            let content = FinnhubTradeEncoder.encode(
+                self.batches,
+                wanted: wanted,
+                isAll: true,
+                cuts: &self.cuts,
+                into: &room
+            )
+            self.whole = content
+            return content
+        }
+        if let part = self.parts[wanted] { return part }
+        var part = ByteBuffer()
+        let content = FinnhubTradeEncoder.encode(
+            self.batches,
+            wanted: wanted,
+            isAll: false,
+            cuts: &self.cuts,
+            into: &part
+        )
+        self.parts[wanted] = content
+        return content
+    }
+}
