@@ -5,7 +5,7 @@ import WebSocket
 /// The output to one WebSocket client of the relay, at the end of its channel's pipeline. It lives on the relay's loop.
 ///
 /// It writes the messages of the client's session, whatever the protocol, with one flush for all writes of a turn. It
-/// reports the state of the channel to the session.
+/// reports the state of the channel to the client's ``ClientPace``, and its messages to its ``ClientRequests``.
 package final class ClientOutput: ChannelDuplexHandler {
     typealias InboundIn = WebSocketMessage
     typealias OutboundIn = WebSocketOutput
@@ -34,16 +34,10 @@ package final class ClientOutput: ChannelDuplexHandler {
     /// Whether messages may be written: from the upgrade until either side begins to close.
     private(set) var isOpen = false
     private var mustFlush = false
-    private var queue: OutboundQueue
-    private var requests = RequestQueue()
-    /// Whether a request is being answered.
-    private(set) var isAnswering = false
+    private(set) lazy var pace = ClientPace(of: self)
+    private(set) lazy var requests = ClientRequests(of: self)
     /// The total of bytes written before the last flush, without those sent directly by the slot.
     private var flushedBytes = 0
-    /// Whether a call of ``drained()`` is pending.
-    private var awaitsDrain = false
-    /// The last time at which the client was watched.
-    private var lastWatched: NIODeadline?
     /// The client's slot in the fan-out, while it is in a pipeline.
     private(set) var slot = DirectSlots.none
     /// The client's socket, if bytes may be sent to it directly.
@@ -51,11 +45,6 @@ package final class ClientOutput: ChannelDuplexHandler {
 
     init(relay: RelayHub, webSocketSettings: WebSocketSettings, marks: Marks) {
         self.relay = relay
-        let settings = relay.settings
-        self.queue = OutboundQueue(
-            Backlog(limit: settings.maximumWaitingBytes, patience: settings.stallTimeout, feedWaits: false),
-            maximumWaiting: 2 * settings.waitingLimit(feedWaits: relay.flow != nil)
-        )
         self.webSocketSettings = webSocketSettings
         if relay.settings.compresses { self.webSocketSettings.compression = .shared }
         self.marks = marks
@@ -68,6 +57,9 @@ package final class ClientOutput: ChannelDuplexHandler {
 
     /// The bytes that wait in this program.
     var waitingBytes: Int { (self.webSocket?.waitingBytes ?? 0) + (self.tls?.pendingBytes ?? 0) }
+
+    /// How many of all bytes written have left this program.
+    var sentBytes: Int { min(self.flushedBytes, self.pace.writtenBytes - self.waitingBytes) }
 
     /// Returns the frames as this client gets them: unchanged, or compressed if that was negotiated.
     func compressed(_ plain: ByteBuffer) -> ByteBuffer {
@@ -96,16 +88,17 @@ package final class ClientOutput: ChannelDuplexHandler {
     }
 
     private func write(_ bytes: ByteBuffer) {
-        self.queue.wrote(bytes: bytes.readableBytes)
+        self.pace.wrote(bytes: bytes.readableBytes)
         if let webSocket = self.webSocket { return webSocket.writeFramed(bytes) }
         // Another handler takes the place of the WebSocket handler, as in tests.
         self.context?.write(Self.wrapOutboundOut(.framed(bytes)), promise: nil)
     }
 
-    private func push() {
-        self.flushedBytes = self.writtenBytes
+    /// Flushes the writes.
+    func push() {
+        self.flushedBytes = self.pace.writtenBytes
         guard let webSocket = self.webSocket else { return self.context?.flush() ?? () }
-        if webSocket.flushFramed() { self.leftWaiting() }
+        if webSocket.flushFramed() { self.pace.leftWaiting() }
     }
 
     /// Opens the slot if nothing waits for the client and its messages are not compressed. The fan-out then sends to
@@ -117,15 +110,31 @@ package final class ClientOutput: ChannelDuplexHandler {
 
     /// Queues the rest of bytes of which the direct send has taken the first `sent`.
     func finish(_ bytes: ByteBuffer, behind sent: Int) {
-        self.queue.wrote(bytes: bytes.readableBytes)
-        self.flushedBytes = self.writtenBytes
-        if self.webSocket?.writeRest(of: bytes, behind: sent) == true { self.leftWaiting() }
+        self.pace.wrote(bytes: bytes.readableBytes)
+        self.flushedBytes = self.pace.writtenBytes
+        if self.webSocket?.writeRest(of: bytes, behind: sent) == true { self.pace.leftWaiting() }
     }
 
     func flush() {
         self.mustFlush = false
         self.push()
     }
+
+    /// Calls back once when all bytes written so far have left this program, or never will; returns `false` if it does
+    /// not, because the client is in no pipeline.
+    func whenDrained(_ done: @escaping (_ isSent: Bool) -> Void) -> Bool {
+        guard let webSocket, let context else { return false }
+        let left = context.eventLoop.makePromise(of: Void.self)
+        left.futureResult.assumeIsolated().whenComplete { result in
+            if case .success = result { done(true) } else { done(false) }
+        }
+        webSocket.writeFramed(ByteBuffer(), promise: left)
+        self.push()
+        return true
+    }
+
+    /// Reads the socket again, after reads that ``ClientRequests`` held back.
+    func read() { self.context?.read() }
 
     /// Starts the closing handshake, after all bytes written so far.
     ///
@@ -137,147 +146,6 @@ package final class ClientOutput: ChannelDuplexHandler {
         }
         self.end()
         context.writeAndFlush(Self.wrapOutboundOut(.close(code, reason: reason)), promise: nil)
-    }
-
-    // MARK: Pace
-
-    private var drainedBytes: Int { self.writtenBytes - self.waitingBytes }
-
-    /// The total of bytes written to the channel.
-    var writtenBytes: Int { self.queue.writtenBytes }
-
-    /// The largest number of bytes that can ever wait.
-    var maximumWaiting: Int { self.queue.maximumWaiting }
-
-    /// Whether bytes wait for the client in this program while a limit applies to how long it may read none of them.
-    var isWatched: Bool { self.queue.backlog.isWatched }
-
-    /// Whether nothing more is queued for the client.
-    var isBehind: Bool { self.queue.backlog.isBehind }
-
-    /// Whether the feed can be asked to wait for the client.
-    var feedWaits: Bool { self.queue.backlog.feedWaits }
-
-    /// The trades that the client has missed and that were not reported to it.
-    var missed: UInt64 { self.queue.backlog.missed }
-
-    /// Returns how many messages the given number of waiting bytes makes up.
-    func waitingMessages(_ waiting: Int) -> Int { self.queue.waitingMessages(waiting) }
-
-    /// Notes how many messages were in the bytes written last.
-    func wrote(messages: Int) { self.queue.wrote(messages: messages) }
-
-    /// Returns whether trades may be written; trades that may not are counted as missed.
-    func offered(trades: UInt64, bytes: Int, messages: Int) -> Backlog.Offer {
-        let before = self.queue.pace
-        // A few bytes can be many messages, so both are counted for a client that is watched.
-        let waiting = self.isWritable && !before.isWatched ? 0 : self.waitingBytes
-        let offer = self.queue.offered(
-            trades: trades,
-            bytes: bytes,
-            messages: messages,
-            waiting: waiting,
-            now: self.relay.now
-        )
-        self.paceChanged(from: before)
-        if offer == .leaveOut { self.goOnSoon() }
-        return offer
-    }
-
-    /// Changes the limits of what may wait for the client, and the action beyond them.
-    func setPolicy(feedWaits: Bool, limit: Int, messageLimit: Int, closes: Bool) {
-        self.change { $0.change(feedWaits: feedWaits, limit: limit, messageLimit: messageLimit, closes: closes) }
-    }
-
-    /// Notes whether the session is catching up.
-    func setCatchingUp(_ isCatchingUp: Bool) {
-        let before = self.queue.pace
-        self.queue.isCatchingUp = isCatchingUp
-        self.paceChanged(from: before)
-    }
-
-    /// Notes that the trades missed so far were reported to the client.
-    func reportedMissed() { self.change { $0.reported() } }
-
-    /// Makes the session act as if nothing waited any more, since the relay ends.
-    func endWaiting() { self.session?.obey(self.change { $0.becameWritable() }) }
-
-    /// Checks the progress of a client that the relay watches.
-    func timePassed() {
-        let (drained, waiting, now) = (self.drainedBytes, self.waitingBytes, self.relay.now)
-        let wasBehind = self.isBehind
-        self.session?.obey(self.change { $0.timePassed(drained: drained, waiting: waiting, now: now) })
-        // If little waited, the channel stayed writable and reports no change when the client has read it.
-        if wasBehind, !self.isBehind { self.session?.becameWritable() }
-        self.goOnSoon()
-    }
-
-    /// Lets a client that is behind go on as soon as it has read its queue. While little waits for it, the channel
-    /// stays writable and reports no change. Without this, the client would miss trades until the next check of all
-    /// watched clients.
-    private func goOnSoon() {
-        if self.isWatched, self.isBehind, self.isWritable { self.awaitDrain() }
-    }
-
-    /// Schedules a call of ``drained()`` for when all bytes written so far have left this program.
-    private func awaitDrain() {
-        guard !self.awaitsDrain, let webSocket, let context else { return }
-        self.awaitsDrain = true
-        let left = context.eventLoop.makePromise(of: Void.self)
-        let loop = context.eventLoop.assumeIsolated()
-        left.futureResult.assumeIsolated().whenComplete { result in
-            self.awaitsDrain = false
-            // In a later turn, because this may run in the middle of a write.
-            if case .success = result { loop.execute { self.drained() } }
-        }
-        webSocket.writeFramed(ByteBuffer(), promise: left)
-        self.push()
-    }
-
-    private func drained() {
-        guard self.isOpen else { return }
-        if self.isBehind, self.waitingBytes == 0 { self.timePassed() }
-        self.takeRequests()
-        self.relay.flush()
-    }
-
-    /// Notes that some written bytes could not leave at once.
-    private func leftWaiting() {
-        guard !self.isWatched else { return }
-        let (drained, now) = (self.drainedBytes, self.relay.now)
-        self.change { $0.leftWaiting(drained: drained, now: now) }
-    }
-
-    /// Whether the client's reading is timed, or was so until recently. In the second case its backlog may have moved
-    /// from this program into the kernel's buffer, and a client that has just begun to read again cannot have reached
-    /// the newest ping.
-    private var isGivenTime: Bool {
-        if self.isWatched { return true }
-        return self.lastWatched.map { self.relay.now - $0 < self.relay.settings.stallTimeout } ?? false
-    }
-
-    private func change<Answer>(_ event: (inout Backlog) -> Answer) -> Answer {
-        let before = self.queue.pace
-        let answer = self.queue.change(event)
-        self.paceChanged(from: before)
-        return answer
-    }
-
-    private func paceChanged(from before: OutboundQueue.Pace) {
-        let pace = self.queue.pace
-        guard pace != before else { return }
-        switch (before.holdsUpFeed, pace.holdsUpFeed) {
-        case (false, true): self.relay.flow?.clientBecameSlow()
-        case (true, false): self.relay.flow?.clientCaughtUp()
-        case (true, true), (false, false): break
-        }
-        switch (before.isWatched, pace.isWatched) {
-        case (false, true): self.relay.watch(self)
-        case (true, false):
-            self.lastWatched = self.relay.now
-            self.relay.unwatch(self)
-        case (true, true), (false, false): break
-        }
     }
 
     // MARK: The channel
@@ -297,7 +165,7 @@ package final class ClientOutput: ChannelDuplexHandler {
             return TransportProgress(
                 waiting: (tls?.pendingBytes ?? 0) + kernel.waiting,
                 taken: kernel.taken,
-                isWatched: kernel.isAnswered && self?.isGivenTime == true
+                isWatched: kernel.isAnswered && self?.pace.isGivenTime == true
             )
         }
         self.slot = self.relay.slots.make()
@@ -329,8 +197,7 @@ package final class ClientOutput: ChannelDuplexHandler {
         guard self.isOpen else { return }  // late input of a client that is being closed
         switch Self.unwrapInboundIn(data) {
         case .text(let text):
-            self.requests.append(text)
-            self.takeRequests()
+            self.requests.received(text)
         case .binary:
             self.close(.unsupported, reason: "text messages only")
         }
@@ -339,55 +206,12 @@ package final class ClientOutput: ChannelDuplexHandler {
     func channelReadComplete(context: ChannelHandlerContext) { self.relay.flush() }
 
     func read(context: ChannelHandlerContext) {
-        if self.requests.isEmpty { context.read() } else { self.requests.isReadHeld = true }
-    }
-
-    /// Answers the queued requests until too many bytes of answers wait. A session that has held back answers calls it
-    /// when some of them were written.
-    func takeRequests() {
-        // A request may end a catch-up, which calls this again.
-        guard !self.isAnswering else { return }
-        self.isAnswering = true
-        defer { self.isAnswering = false }
-        while self.isOpen, let session {
-            guard self.mayAnswer else {
-                self.awaitDrain()
-                break
-            }
-            guard session.heldAnswerBytes < RequestQueue.maximumOwedBytes else { break }
-            let before = self.writtenBytes
-            if !session.takeDeferred() {
-                guard let request = self.requests.popFirst() else { break }
-                session.received(request)
-            }
-            self.requests.answered(before..<self.writtenBytes)
-        }
-        if self.requests.isEmpty { self.goOnReading() }
-    }
-
-    private var mayAnswer: Bool {
-        if self.owedBytes < RequestQueue.maximumOwedBytes { return true }
-        // A flush may let them leave at once.
-        self.push()
-        return self.owedBytes < RequestQueue.maximumOwedBytes
-    }
-
-    private var owedBytes: Int {
-        self.requests.owedBytes { min(self.flushedBytes, self.writtenBytes - self.waitingBytes) }
-    }
-
-    private func goOnReading() {
-        guard self.requests.isReadHeld else { return }
-        self.requests.isReadHeld = false
-        self.context?.read()
+        if self.requests.mayRead() { context.read() }
     }
 
     func channelWritabilityChanged(context: ChannelHandlerContext) {
         guard self.isOpen else { return }
-        let (drained, now) = (self.drainedBytes, self.relay.now)
-        guard self.isWritable else { return self.change { $0.becameUnwritable(drained: drained, now: now) } }
-        self.session?.obey(self.change { $0.becameWritable() })
-        self.session?.becameWritable()
+        self.pace.writabilityChanged()
     }
 
     func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
@@ -406,10 +230,8 @@ package final class ClientOutput: ChannelDuplexHandler {
         guard self.isOpen else { return }
         self.isOpen = false
         self.requests.removeAll()
-        // The client's close frame may follow requests that were held back.
-        self.goOnReading()
         self.relay.slots.close(self.slot)
-        self.change { $0.ended() }
+        self.pace.ended()
         guard let session else { return }
         session.closed()
         self.relay.index.remove(session)
@@ -424,7 +246,9 @@ extension RelayProtocol {
 
     var waitingBytes: Int { self.output.waitingBytes }
 
-    var writtenBytes: Int { self.output.writtenBytes }
+    var writtenBytes: Int { self.pace.writtenBytes }
+
+    var pace: ClientPace { self.output.pace }
 
     func compressed(_ plain: ByteBuffer) -> ByteBuffer { self.output.compressed(plain) }
 

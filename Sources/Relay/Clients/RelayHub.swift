@@ -219,7 +219,7 @@ package final class RelayHub {
         let interval = TimeAmount.nanoseconds(max(self.settings.stallTimeout.nanoseconds / 10, 1_000_000))
         self.watchTimer = self.loop.assumeIsolated().scheduleTask(in: interval) {
             self.watchTimer = nil
-            for client in self.watched.values { client.timePassed() }
+            for client in self.watched.values { client.pace.timePassed() }
             self.flush()
             if !self.watched.isEmpty, self.watchTimer == nil { self.armWatchTimer() }
         }

@@ -55,7 +55,7 @@ package final class TradesClient: RelayProtocol {
 
     func feedWaitsChanged() {
         let feedWaits = self.hub.feedWaits
-        self.output.setPolicy(
+        self.pace.setPolicy(
             feedWaits: feedWaits,
             limit: self.hub.settings.waitingLimit(feedWaits: feedWaits),
             messageLimit: feedWaits ? .max : self.hub.settings.maximumWaitingMessages,
@@ -145,26 +145,26 @@ package final class TradesClient: RelayProtocol {
     func deliver(_ plain: ByteBuffer, messages: Int, trades: UInt64) {
         guard self.isOpen else { return }
         let bytes = self.compressed(plain)
-        let offer = self.output.offered(trades: trades, bytes: bytes.readableBytes, messages: messages)
+        let offer = self.pace.offered(trades: trades, bytes: bytes.readableBytes, messages: messages)
         guard case .write = offer else { return }
         // The client is in one group, so these bytes are all that it gets in this turn.
         self.output.sendNow(asIs: bytes)
-        self.output.wrote(messages: messages)
+        self.pace.wrote(messages: messages)
         // Bytes sent through an open slot leave at once, so neither the backlog nor the count of waiting bytes needs
         // them.
-        if !self.output.isWatched { self.output.openSlot() }
+        if !self.pace.isWatched { self.output.openSlot() }
     }
 
     /// Sends the rest of trades for which the client's slot was closed, or took only the first `sent` bytes.
     func deliver(_ frames: ByteBuffer, behind sent: Int, messages: Int, trades: UInt64) {
         guard sent > 0 else { return self.deliver(frames, messages: messages, trades: trades) }
         self.output.finish(frames, behind: sent)
-        self.output.wrote(messages: messages)
+        self.pace.wrote(messages: messages)
     }
 
     private func write(_ frames: ByteBuffer, messages: Int) {
         self.output.send(framed: frames)
-        self.output.wrote(messages: messages)
+        self.pace.wrote(messages: messages)
     }
 
     func tradesLost(_ loss: RelayLoss) {
@@ -182,7 +182,7 @@ package final class TradesClient: RelayProtocol {
     // MARK: Pace
 
     /// Reports the missed trades to the client, or closes it with their count.
-    func willStop() { self.output.endWaiting() }
+    func willStop() { self.pace.endWaiting() }
 
     func obey(_ verdict: Backlog.Verdict) {
         guard self.isOpen else { return }

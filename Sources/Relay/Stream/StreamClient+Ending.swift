@@ -10,7 +10,7 @@ extension StreamClient {
         guard self.isOpen else { return }
         self.isLast = true
         if self.catchUp != nil, !self.endCatchUp() { return }
-        self.output.endWaiting()
+        self.pace.endWaiting()
     }
 
     /// Shows the last prices: the newest of each symbol with trades that were not reported to the client.
@@ -18,7 +18,7 @@ extension StreamClient {
         guard self.isOpen else { return }
         self.showPostponed()
         self.showAllUntold()
-        self.output.endWaiting()
+        self.pace.endWaiting()
     }
 
     /// - Parameter missed: the missed trades, without those still to be resumed and those between two prices.
@@ -49,7 +49,7 @@ extension StreamClient {
         let missed = self.countRestOfCatchUp()
         self.catchUp = place
         guard !self.closesWhenBehind || missed == 0 else {
-            self.closeTooSlow(missed: self.output.missed)
+            self.closeTooSlow(missed: self.pace.missed)
             return false
         }
         let before = self.catchUp?.missedInAll ?? 0

@@ -129,7 +129,7 @@ extension StreamClient {
         }
         if messages > 0 { self.write(out, messages: messages) }
         guard isDone else {
-            self.output.takeRequests()
+            self.output.requests.take()
             // If the channel is full now, its becoming writable triggers the next step.
             self.hub.flush()
             if self.isWritable { self.scheduleStep() }
@@ -137,7 +137,7 @@ extension StreamClient {
         }
         self.caughtUp()
         self.showPostponed()
-        self.output.takeRequests()
+        self.output.requests.take()
     }
 
     func caughtUp() {
@@ -283,10 +283,10 @@ extension StreamClient {
         guard let catchUp, let epoch = self.hub.ring.epoch, catchUp.place.epoch == epoch else { return }
         let end = min(lower, self.hub.ring.sequences.upperBound)
         guard catchUp.place.sequence < end else { return }
-        if self.output.feedWaits, self.goAhead(to: end) { return }
+        if self.pace.feedWaits, self.goAhead(to: end) { return }
         guard !self.closesWhenBehind else {
             let arriving = batch.map { self.wanted(of: RelayLoss($0)) } ?? 0
-            return self.closeTooSlow(missed: self.output.missed + arriving)
+            return self.closeTooSlow(missed: self.pace.missed + arriving)
         }
         let firsts = self.firstWanted(in: self.hub.ring, catchUp)
         var missed: UInt64 = 0

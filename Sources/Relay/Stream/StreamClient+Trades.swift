@@ -6,7 +6,7 @@ extension StreamClient {
     func deliver(_ content: StreamTradeEncoder.Content) {
         guard self.isOpen else { return }
         let bytes = self.compressed(content.bytes)
-        switch self.output.offered(trades: content.trades, bytes: bytes.readableBytes, messages: Int(content.trades)) {
+        switch self.pace.offered(trades: content.trades, bytes: bytes.readableBytes, messages: Int(content.trades)) {
         case .write: self.write(asIs: bytes, messages: Int(content.trades))
         case .leaveOut: self.missed(content.trades, in: content.sequences)
         }
@@ -21,7 +21,7 @@ extension StreamClient {
     /// Returns whether a price can be written. For a client that is closed when it is too slow, its trades count in the
     /// backlog.
     func mayWritePrice(bytes: Int, skipped: UInt64) -> Bool {
-        self.overflow != .close || self.output.offered(trades: skipped + 1, bytes: bytes, messages: 1) == .write
+        self.overflow != .close || self.pace.offered(trades: skipped + 1, bytes: bytes, messages: 1) == .write
     }
 
     /// Returns how many of some trades the client wants singly.
@@ -36,7 +36,7 @@ extension StreamClient {
         guard self.isOpen, self.session.wantsTrades else { return }
         let count = self.wanted(of: loss)
         guard count > 0 else { return }
-        if self.closesWhenBehind { return self.closeTooSlow(missed: self.output.missed + count) }
+        if self.closesWhenBehind { return self.closeTooSlow(missed: self.pace.missed + count) }
         let range = loss.firstSequence...max(loss.firstSequence, loss.nextSequence - 1)
         self.hub.noteSkipped(count)
         self.notify(.skipped(count, range))

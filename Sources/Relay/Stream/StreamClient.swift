@@ -25,7 +25,7 @@ package final class StreamClient: RelayProtocol {
     var allowance: RequestAllowance
     /// The state of its catch-up; `nil` if it is up to date.
     var catchUp: CatchUp? {
-        didSet { if (oldValue == nil) != (self.catchUp == nil) { self.output.setCatchingUp(self.catchUp != nil) } }
+        didSet { if (oldValue == nil) != (self.catchUp == nil) { self.pace.setCatchingUp(self.catchUp != nil) } }
     }
     /// Whether the next step of the catch-up is scheduled on the loop.
     var isStepScheduled = false
@@ -84,7 +84,7 @@ package final class StreamClient: RelayProtocol {
         self.hasSaidHello = true
         guard let symbols = self.query.symbols else { return }
         self.subscribe(symbols, delivery: nil, since: self.query.since)
-        self.output.takeRequests()
+        self.output.requests.take()
     }
 
     func received(_ text: ByteBuffer) { self.requested(StreamRequest.parse(text), bytes: text.readableBytes) }
@@ -105,15 +105,15 @@ package final class StreamClient: RelayProtocol {
     var takesPrices: Bool {
         guard self.catchUp == nil else { return false }
         if self.isLast { return true }
-        if self.overflow == .close { return !self.output.isBehind }
-        return self.isWritable && !self.output.isBehind
+        if self.overflow == .close { return !self.pace.isBehind }
+        return self.isWritable && !self.pace.isBehind
     }
 
     /// Whether messages may be written that a later one replaces: little waits, or no later one comes.
     var mayWriteMergeable: Bool { self.isWritable || self.isLast }
 
     /// Whether single trades may be written.
-    var takesTrades: Bool { !self.output.isBehind }
+    var takesTrades: Bool { !self.pace.isBehind }
 
     /// Writes frames, and counts the messages in them.
     func write(_ frames: ByteBuffer, messages: Int) { self.write(asIs: self.compressed(frames), messages: messages) }
@@ -121,7 +121,7 @@ package final class StreamClient: RelayProtocol {
     /// Writes frames that are already in this client's form, and counts the messages in them.
     func write(asIs frames: ByteBuffer, messages: Int) {
         self.output.send(asIs: frames)
-        self.output.wrote(messages: messages)
+        self.pace.wrote(messages: messages)
     }
 
     /// Sends a message that must not be missed.
@@ -138,16 +138,16 @@ package final class StreamClient: RelayProtocol {
         let frame = shared ?? self.hub.frame(control)
         guard self.hasRoom(for: frame.readableBytes) else { return self.closeForControl() }
         self.write(frame, messages: 1)
-        self.waitingControls.wrote(messages: 1, bytes: self.writtenBytes, atMost: self.output.maximumWaiting)
+        self.waitingControls.wrote(messages: 1, bytes: self.writtenBytes, atMost: self.pace.maximumWaiting)
     }
 
     private func hold(_ control: StreamControl) {
-        let waits = self.output.feedWaits
+        let waits = self.pace.feedWaits
         guard let catchUp, catchUp.heldBytes + control.cost <= self.hub.settings.waitingLimit(feedWaits: waits),
             waits || catchUp.heldCount < self.hub.settings.maximumWaitingMessages
         else { return self.closeForControl() }
         let before = self.hub.ring.sequences.upperBound
-        self.catchUp?.hold(control, before: before, isAnswer: self.output.isAnswering)
+        self.catchUp?.hold(control, before: before, isAnswer: self.output.requests.isAnswering)
     }
 
     var heldAnswerBytes: Int { self.catchUp?.heldAnswerBytes ?? 0 }
@@ -156,14 +156,14 @@ package final class StreamClient: RelayProtocol {
         guard !self.isWritable, !self.isLast else { return true }
         let waiting = self.waitingBytes
         guard waiting > 0 else { return true }
-        let feedWaits = self.output.feedWaits
+        let feedWaits = self.pace.feedWaits
         guard waiting + bytes <= self.hub.settings.waitingLimit(feedWaits: feedWaits) else { return false }
         // After a pause of the feed only the messages under way come; they may be many small ones.
         if feedWaits { return true }
         let most = self.hub.settings.maximumWaitingMessages
         // One batch may have more trades than messages may wait. Trades alone must not use up the places for status
         // messages.
-        if self.output.waitingMessages(waiting) < most { return true }
+        if self.pace.waitingMessages(waiting) < most { return true }
         // The waiting bytes up to the last of the status messages.
         let behind = self.writtenBytes - self.waitingControls.bytes
         return self.waitingControls.count(waiting: waiting - behind) < most / 8
@@ -176,11 +176,11 @@ package final class StreamClient: RelayProtocol {
 
     /// Returns a report of the missed and unreported trades; `nil` if there are none.
     private func takeMissed() -> StreamControl? {
-        guard let range = self.missedRange, self.output.isBehind else { return nil }
+        guard let range = self.missedRange, self.pace.isBehind else { return nil }
         let missed = self.missedCount
         self.missedRange = nil
         self.missedCount = 0
-        self.output.reportedMissed()
+        self.pace.reportedMissed()
         self.hub.noteSkipped(missed)
         return .skipped(missed, range)
     }
@@ -200,7 +200,7 @@ package final class StreamClient: RelayProtocol {
     func policyChanged() {
         let feedWaits = self.hub.feedWaits && self.session.wantsTrades && self.closesWhenBehind
         // An eighth of the buffer space is reserved for messages that must not be missed.
-        self.output.setPolicy(
+        self.pace.setPolicy(
             feedWaits: feedWaits,
             limit: self.hub.settings.waitingLimit(feedWaits: feedWaits) / 8 * 7,
             messageLimit: self.hub.settings.maximumWaitingMessages / 8 * 7,

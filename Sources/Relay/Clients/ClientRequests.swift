@@ -1,0 +1,69 @@
+import NIOCore
+
+/// The requests of one client, answered while few of its answers wait; otherwise nothing more is read from it.
+final class ClientRequests {
+    private unowned let output: ClientOutput
+    private var queue = RequestQueue()
+    /// Whether a request is being answered.
+    private(set) var isAnswering = false
+
+    init(of output: ClientOutput) { self.output = output }
+
+    /// Takes a request, and answers it unless it has to wait.
+    func received(_ request: ByteBuffer) {
+        self.queue.append(request)
+        self.take()
+    }
+
+    /// Returns whether the socket may be read now; otherwise it is read when all requests are answered.
+    func mayRead() -> Bool {
+        if self.queue.isEmpty { return true }
+        self.queue.isReadHeld = true
+        return false
+    }
+
+    /// Answers the requests until too many bytes of answers wait. A session that has held back answers calls it when
+    /// some of them were written.
+    func take() {
+        // A request may end a catch-up, which calls this again.
+        guard !self.isAnswering else { return }
+        self.isAnswering = true
+        defer { self.isAnswering = false }
+        while self.output.isOpen, let session = self.output.session {
+            guard self.mayAnswer else {
+                self.output.pace.awaitDrain()
+                break
+            }
+            guard session.heldAnswerBytes < RequestQueue.maximumOwedBytes else { break }
+            let before = self.output.pace.writtenBytes
+            if !session.takeDeferred() {
+                guard let request = self.queue.popFirst() else { break }
+                session.received(request)
+            }
+            self.queue.answered(before..<self.output.pace.writtenBytes)
+        }
+        if self.queue.isEmpty { self.goOnReading() }
+    }
+
+    /// Drops all requests: the client is being closed.
+    func removeAll() {
+        self.queue.removeAll()
+        // The client's close frame may follow requests that were held back.
+        self.goOnReading()
+    }
+
+    private var mayAnswer: Bool {
+        if self.owedBytes < RequestQueue.maximumOwedBytes { return true }
+        // A flush may let them leave at once.
+        self.output.push()
+        return self.owedBytes < RequestQueue.maximumOwedBytes
+    }
+
+    private var owedBytes: Int { self.queue.owedBytes { self.output.sentBytes } }
+
+    private func goOnReading() {
+        guard self.queue.isReadHeld else { return }
+        self.queue.isReadHeld = false
+        self.output.read()
+    }
+}
