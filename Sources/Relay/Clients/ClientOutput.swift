@@ -43,11 +43,18 @@ package final class ClientOutput: ChannelDuplexHandler {
     /// The client's socket, if bytes may be sent to it directly.
     private var transport: SlotTransport?
 
-    init(relay: RelayHub, webSocketSettings: WebSocketSettings, marks: Marks) {
+    init(relay: RelayHub, marks: Marks) {
+        let settings = relay.settings
         self.relay = relay
-        self.webSocketSettings = webSocketSettings
-        if relay.settings.compresses { self.webSocketSettings.compression = .shared }
         self.marks = marks
+        self.webSocketSettings = settings.webSocket
+        if settings.compresses { self.webSocketSettings.compression = .shared }
+        // The close frame comes after the whole queue: of a client that reads again in time, or of any client for which
+        // a replay waits.
+        self.webSocketSettings.closeTimeout =
+            relay.flow == nil
+            ? max(settings.webSocket.closeTimeout, min(settings.stallTimeout, .seconds(5)))
+            : settings.stallTimeout
     }
 
     // MARK: Writing
@@ -63,7 +70,7 @@ package final class ClientOutput: ChannelDuplexHandler {
 
     /// Returns the frames as this client gets them: unchanged, or compressed if that was negotiated.
     func compressed(_ plain: ByteBuffer) -> ByteBuffer {
-        self.agreement.map { self.relay.compression.copy(of: plain, for: $0) } ?? plain
+        self.agreement.map { self.relay.outputs.compression.copy(of: plain, for: $0) } ?? plain
     }
 
     /// Writes whole plain frames, compressed if that was negotiated; they leave with the hub's next flush.
@@ -75,7 +82,7 @@ package final class ClientOutput: ChannelDuplexHandler {
         self.write(bytes)
         if !self.mustFlush {
             self.mustFlush = true
-            self.relay.mustFlush(self)
+            self.relay.outputs.mustFlush(self)
         }
     }
 
@@ -217,8 +224,8 @@ package final class ClientOutput: ChannelDuplexHandler {
     func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
         guard case .closed(let closure)? = event as? WebSocketEvent else { return }
         switch closure.cause {
-        case .protocolViolation: self.relay.instruments.refusals.add("websocket-violation")
-        case .pongTimeout: self.relay.noteLostClient()
+        case .protocolViolation: self.relay.counters.noteViolation()
+        case .pongTimeout: self.relay.counters.noteLostClient()
         case .peerClosed, .locallyClosed, .closeTimedOut, .connectionLost: break
         }
         self.end()

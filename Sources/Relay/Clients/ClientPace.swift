@@ -174,10 +174,10 @@ final class ClientPace {
         case (true, true), (false, false): break
         }
         switch (before.isWatched, pace.isWatched) {
-        case (false, true): self.relay.watch(self.output)
+        case (false, true): self.relay.outputs.watch(self.output)
         case (true, false):
             self.lastWatched = self.relay.now
-            self.relay.unwatch(self.output)
+            self.relay.outputs.unwatch(self.output)
         case (true, true), (false, false): break
         }
     }

@@ -169,7 +169,7 @@ extension RelayHub {
     }
 
     private func lost(_ loss: RelayLoss) {
-        self.skipped.relay.increment(by: Int64(clamping: loss.count { _ in true }))
+        self.counters.skipped.relay.increment(by: Int64(clamping: loss.count { _ in true }))
         self.logger.error(
             "the relay was too late to take all trades",
             metadata: ["lost": "\(loss.count { _ in true })"]

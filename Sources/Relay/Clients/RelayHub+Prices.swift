@@ -78,9 +78,9 @@ extension RelayHub {
     /// Notes a price that the next flush sends to clients.
     func noteShown(_ update: PriceUpdate) {
         guard self.priceSessions > 0 else { return }
-        if update.skipped > 0 { self.skipped.stream.increment(by: Int64(clamping: update.skipped)) }
+        if update.skipped > 0 { self.counters.skipped.stream.increment(by: Int64(clamping: update.skipped)) }
         guard let age = self.age(ofArrival: update.summary.received) else { return }
-        self.shownArrivals.append(self.monotonic - age)
+        self.outputs.noteShown(arrival: self.monotonic - age)
     }
 
     /// Returns the time since an arrival (wall clock, ns since 1970), ns; never negative.

@@ -1,4 +1,3 @@
-import CoreMetrics
 package import Ingest
 package import Logging
 package import Market
@@ -54,13 +53,13 @@ package final class RelayHub {
     var bars = BarBook()
     var barTopics: [BarTopic: BarReaders] = [:]
     var barTimer: Scheduled<Void>?
-    private var messageNumber: UInt64 = 0
-    let compression = SharedCompression()
+    let numbers = MessageNumbers()
+    /// The shared flush of all clients, and the check of those that do not keep up.
+    let outputs: OutputScheduler
     /// The direct path to clients for whom nothing waits.
     let slots = DirectSlots()
     /// The timer of all clients' keepalives and closings.
     let deadlines: DeadlineWheel
-    private var unflushed: [ClientOutput] = []
     /// The newest trades, for `/v1/trades` and for clients that resume.
     @exclusivity(unchecked) var ring: TradeRing
     /// The gap between the previous run and the first trade of this one; `nil` once that trade has come.
@@ -71,14 +70,9 @@ package final class RelayHub {
     let instruments: Instruments
     /// The latency from a batch's arrival to the last client's write.
     let delivered: LatencyHistogram
-    private let slowClients: Counter
-    let skipped: (stream: Counter, client: Counter, relay: Counter)
-    /// The arrivals of the prices that the next flush sends, monotonic ns; collected only while a session shows prices.
-    var shownArrivals: [Int64] = []
+    let counters: RelayCounters
     private(set) var isStopped = false
 
-    private var watched: [ObjectIdentifier: ClientOutput] = [:]
-    private var watchTimer: Scheduled<Void>?
     private var pingTimer: Scheduled<Void>?
     var activityTimer: Scheduled<Void>?
 
@@ -108,12 +102,12 @@ package final class RelayHub {
         self.gauges = gauges
         self.instruments = instruments
         self.delivered = instruments.latency[.arrivalToClient]
-        let registry = instruments.registry
-        self.slowClients = Counter(label: MetricName.slowClients, factory: registry)
-        func skipped(_ reader: String) -> Counter {
-            Counter(label: MetricName.skipped, dimensions: [("reader", reader)], factory: registry)
-        }
-        self.skipped = (skipped("stream"), skipped("slow_client"), skipped("relay"))
+        self.counters = RelayCounters(instruments, logger: logger)
+        self.outputs = OutputScheduler(
+            loop: loop,
+            stallTimeout: settings.stallTimeout,
+            latency: instruments.latency[.arrivalToStream]
+        )
         self.flow = flow
         self.feedWaits = flow != nil
         self.status = status
@@ -123,10 +117,13 @@ package final class RelayHub {
         self.settled = settled
         self.prices = PriceTable(settled)
         for spoken in RelayProtocols.all {
-            let fanout: any TradeFanout = spoken.makeFanout(for: self)
+            let fanout: any TradeFanout = spoken.makeFanout(for: self.context)
             self.index.add(fanout, of: spoken)
         }
     }
+
+    /// The part of the relay that its sessions may use.
+    package var context: RelayContext { RelayContext(self) }
 
     var now: NIODeadline { self.loop.now }
 
@@ -141,22 +138,8 @@ package final class RelayHub {
         for session in self.sessions.values { session.feedWaitsChanged() }
     }
 
-    /// Returns the number of the next message. One count serves all clients, so that a message to many is the same
-    /// bytes.
-    func number() -> UInt64 {
-        self.messageNumber += 1
-        return self.messageNumber
-    }
-
     /// Makes a message that several sessions may get.
-    func message() -> SharedMessage { SharedMessage(number: self.number()) }
-
-    /// Returns the payload as a whole text frame of a server.
-    static func framed(_ payload: ByteBuffer) -> ByteBuffer {
-        var frame = ByteBuffer()
-        WebSocketFraming.serverText(payload, into: &frame)
-        return frame
-    }
+    func message() -> SharedMessage { SharedMessage(number: self.numbers.next()) }
 
     // MARK: Clients
 
@@ -174,28 +157,8 @@ package final class RelayHub {
         self.gauges.clients(self.clientCount)
     }
 
-    // MARK: One flush for each client
-
-    func mustFlush(_ client: ClientOutput) { self.unflushed.append(client) }
-
-    /// Flushes the writes since the last call. A flush can make a client write more, which is sent as well.
-    func flush() {
-        var clients: [ClientOutput] = []
-        while !self.unflushed.isEmpty {
-            // Two arrays in turn, so that no flush allocates one.
-            swap(&clients, &self.unflushed)
-            for client in clients { client.flush() }
-            clients.removeAll(keepingCapacity: true)
-        }
-        if clients.capacity > self.unflushed.capacity { swap(&clients, &self.unflushed) }
-        self.compression.turnEnded()
-        guard !self.shownArrivals.isEmpty else { return }
-        let now = self.monotonic
-        for arrival in self.shownArrivals {
-            self.instruments.latency[.arrivalToStream].record(nanoseconds: now - arrival)
-        }
-        self.shownArrivals.removeAll(keepingCapacity: true)
-    }
+    /// Flushes the writes to all clients since the last call.
+    func flush() { self.outputs.flush() }
 
     // MARK: Time
 
@@ -208,44 +171,6 @@ package final class RelayHub {
             self.armPingTimer()
         }
     }
-
-    /// Checks the progress of a client that does not keep up, from time to time.
-    func watch(_ client: ClientOutput) {
-        self.watched[ObjectIdentifier(client)] = client
-        if self.watchTimer == nil { self.armWatchTimer() }
-    }
-
-    private func armWatchTimer() {
-        let interval = TimeAmount.nanoseconds(max(self.settings.stallTimeout.nanoseconds / 10, 1_000_000))
-        self.watchTimer = self.loop.assumeIsolated().scheduleTask(in: interval) {
-            self.watchTimer = nil
-            for client in self.watched.values { client.pace.timePassed() }
-            self.flush()
-            if !self.watched.isEmpty, self.watchTimer == nil { self.armWatchTimer() }
-        }
-    }
-
-    func unwatch(_ client: ClientOutput) {
-        self.watched[ObjectIdentifier(client)] = nil
-        guard self.watched.isEmpty else { return }
-        self.watchTimer?.cancel()
-        self.watchTimer = nil
-    }
-
-    func noteSlowClient(missed: UInt64) {
-        self.slowClients.increment()
-        self.skipped.client.increment(by: Int64(clamping: missed))
-        self.logger.notice("a client was too slow and is closed", metadata: ["missed": "\(missed)"])
-    }
-
-    /// Counts a client that answered no ping in time.
-    func noteLostClient() {
-        self.instruments.refusals.add("pong-timeout")
-        self.logger.info("a client did not answer a ping and is disconnected")
-    }
-
-    /// Counts trades that were reported to a client as missed.
-    func noteSkipped(_ trades: UInt64) { self.skipped.client.increment(by: Int64(clamping: trades)) }
 
     // MARK: Stop
 

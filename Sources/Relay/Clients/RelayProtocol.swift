@@ -18,10 +18,10 @@ protocol RelayProtocol: AnyObject {
     /// Whether its sessions show prices; the latency of shown prices is measured.
     static var showsPrices: Bool { get }
     /// Makes the fan-out of trades to all sessions of the protocol.
-    static func makeFanout(for relay: RelayHub) -> Fanout
+    static func makeFanout(for context: RelayContext) -> Fanout
 
     /// - Throws: ``HTTPRefusal`` for an invalid request.
-    init(request: HTTPRequestHead, relay: RelayHub) throws(HTTPRefusal)
+    init(request: HTTPRequestHead, context: RelayContext) throws(HTTPRefusal)
 
     /// The output to the client.
     var output: ClientOutput { get }

@@ -9,56 +9,46 @@ package final class TradesClient: RelayProtocol {
     static let path = "/"
     static let name = "trades"
     /// Finnhub's text ping.
-    private static let pingFrame = RelayHub.framed(FinnhubEncoder.ping)
+    private static let pingFrame = SharedMessage.framed(FinnhubEncoder.ping)
 
     package let output: ClientOutput
-    let hub: RelayHub
+    private let context: RelayContext
     private let options: TradesOptions
     /// With `snapshot=1`: the sequence number of the newest trade of each unsubscribed symbol that the client has had.
     private var had: [String: UInt64] = [:]
     private static let maximumHad = 256
     private var allowance: RequestAllowance
 
-    package init(hub: RelayHub, options: TradesOptions = TradesOptions()) {
-        let settings = hub.settings
-        self.hub = hub
+    package init(context: RelayContext, options: TradesOptions = TradesOptions()) {
+        let settings = context.settings
+        self.context = context
         self.options = options
         self.allowance = RequestAllowance(burst: settings.requestBurst, perSecond: settings.requestsPerSecond)
         let waiting = settings.maximumWaitingBytes
-        var webSocket = settings.webSocket
-        if hub.flow == nil {
-            // The close frame with the count comes after the queue, for a client that reads again in time.
-            webSocket.closeTimeout = max(webSocket.closeTimeout, min(settings.stallTimeout, .seconds(5)))
-        } else {
-            // The close frame comes after the whole queue of a client for which the replay waits.
-            webSocket.closeTimeout = settings.stallTimeout
-        }
-        if hub.feedWaits {
-            let marks = ClientOutput.Marks(low: waiting / 16, high: waiting / 4)
-            self.output = ClientOutput(relay: hub, webSocketSettings: webSocket, marks: marks)
+        if context.feedWaits {
+            self.output = context.makeOutput(ClientOutput.Marks(low: waiting / 16, high: waiting / 4))
         } else {
             // Nothing is counted below the high mark, neither bytes nor messages. It is therefore low, however much may
             // wait.
             let high = min(waiting / 16, 64 << 10)
-            let marks = ClientOutput.Marks(low: high / 2, high: high)
-            self.output = ClientOutput(relay: hub, webSocketSettings: webSocket, marks: marks)
+            self.output = context.makeOutput(ClientOutput.Marks(low: high / 2, high: high))
         }
         self.output.session = self
         self.feedWaitsChanged()
     }
 
-    package convenience init(request: HTTPRequestHead, relay: RelayHub) throws(HTTPRefusal) {
-        self.init(hub: relay, options: TradesOptions(target: request.uri))
+    package convenience init(request: HTTPRequestHead, context: RelayContext) throws(HTTPRefusal) {
+        self.init(context: context, options: TradesOptions(target: request.uri))
     }
 
-    static func makeFanout(for relay: RelayHub) -> TradesFanout { TradesFanout(slots: relay.slots) }
+    static func makeFanout(for context: RelayContext) -> TradesFanout { TradesFanout(slots: context.slots) }
 
     func feedWaitsChanged() {
-        let feedWaits = self.hub.feedWaits
+        let feedWaits = self.context.feedWaits
         self.pace.setPolicy(
             feedWaits: feedWaits,
-            limit: self.hub.settings.waitingLimit(feedWaits: feedWaits),
-            messageLimit: feedWaits ? .max : self.hub.settings.maximumWaitingMessages,
+            limit: self.context.settings.waitingLimit(feedWaits: feedWaits),
+            messageLimit: feedWaits ? .max : self.context.settings.maximumWaitingMessages,
             closes: feedWaits || self.options.overflow == .close
         )
     }
@@ -66,7 +56,7 @@ package final class TradesClient: RelayProtocol {
     // MARK: Requests
 
     func received(_ text: ByteBuffer) {
-        switch self.allowance.requested(now: self.hub.now) {
+        switch self.allowance.requested(now: self.context.now) {
         case .allowed: break
         case .refused: return self.answer(FinnhubEncoder.error("Too many requests; slow down"))
         case .flood: return self.close(.policy, reason: "too many requests")
@@ -75,9 +65,9 @@ package final class TradesClient: RelayProtocol {
         case .subscribe(let symbol):
             self.subscribe(symbol)
         case .unsubscribe(let symbol):
-            guard self.hub.index.isSubscribed(self, to: symbol) else { return }
+            guard self.context.index.isSubscribed(self, to: symbol) else { return }
             if self.options.snapshot { self.noteHad(symbol) }
-            self.hub.index.unsubscribe(self, from: symbol)
+            self.context.index.unsubscribe(self, from: symbol)
             self.symbolsChanged()
         case .other:
             break  // news and press releases are not relayed; Finnhub, too, ignores what a plan lacks
@@ -87,10 +77,10 @@ package final class TradesClient: RelayProtocol {
     }
 
     private func subscribe(_ symbol: String) {
-        let index = self.hub.index
+        let index = self.context.index
         // A repeated subscription changes nothing, as with Finnhub.
         guard !index.isSubscribed(self, to: symbol) else { return }
-        let isFull = index.symbolCount(of: self) >= self.hub.subscriptions.limit
+        let isFull = index.symbolCount(of: self) >= self.context.symbolLimit
         switch isFull ? .full : index.subscribe(self, to: symbol) {
         case .invalid:
             self.answer(FinnhubEncoder.error(SymbolErrors.invalid(symbol)))
@@ -98,15 +88,15 @@ package final class TradesClient: RelayProtocol {
             self.answer(FinnhubEncoder.error(SymbolErrors.tooMany(symbol)))
         case .accepted:
             self.symbolsChanged()
-            self.hub.gauges.subscribed()
+            self.context.noteSubscribed()
             if self.options.snapshot { self.showNewest(symbol) }
-            self.hub.reportRefusal(of: symbol, to: self)
+            self.context.reportRefusal(of: symbol, to: self)
         }
     }
 
     /// The client gets every trade of the symbols to which it has subscribed.
     private func symbolsChanged() {
-        self.hub.index.setTrades(of: self, SymbolFilter(symbols: self.hub.index.symbols(of: self)))
+        self.context.index.setTrades(of: self, SymbolFilter(symbols: self.context.index.symbols(of: self)))
     }
 
     func symbolRefused(_ symbol: String, reason: String) { self.answer(FinnhubEncoder.error(reason)) }
@@ -115,14 +105,14 @@ package final class TradesClient: RelayProtocol {
     /// every trade that the relay has seen of the symbol went to its clients in an earlier turn of the loop.
     private func showNewest(_ symbol: String) {
         let had = self.had.removeValue(forKey: symbol)
-        guard let newest = self.hub.newest(of: symbol), newest.sequence != had else { return }
-        self.deliver(RelayHub.framed(FinnhubEncoder.newest(newest)), messages: 1, trades: 1)
+        guard let newest = self.context.newest(of: symbol), newest.sequence != had else { return }
+        self.deliver(SharedMessage.framed(FinnhubEncoder.newest(newest)), messages: 1, trades: 1)
     }
 
     /// Notes the newest trade of a symbol that the client has unsubscribed; bounded, for clients that unsubscribe
     /// hundreds.
     private func noteHad(_ symbol: String) {
-        guard let newest = self.hub.newest(of: symbol) else { return }
+        guard let newest = self.context.newest(of: symbol) else { return }
         if self.had.count >= Self.maximumHad { self.had = [:] }
         self.had[symbol] = newest.sequence
     }
@@ -168,7 +158,7 @@ package final class TradesClient: RelayProtocol {
     }
 
     func tradesLost(_ loss: RelayLoss) {
-        let symbols = self.hub.index.symbols(of: self)
+        let symbols = self.context.index.symbols(of: self)
         let trades = loss.count { symbols.contains($0) }
         guard trades > 0 else { return }
         self.obey(self.options.overflow == .close ? .close(missed: trades) : .goOn(missed: trades))
@@ -192,11 +182,14 @@ package final class TradesClient: RelayProtocol {
         case .goOn(let missed):
             // Reported before any newer trade.
             guard missed > 0 else { return }
-            self.hub.noteSkipped(missed)
-            self.write(RelayHub.framed(ByteBuffer(string: #"{"type":"skipped","trades":\#(missed)}"#)), messages: 1)
-            self.hub.flush()
+            self.context.noteSkipped(missed)
+            self.write(
+                SharedMessage.framed(ByteBuffer(string: #"{"type":"skipped","trades":\#(missed)}"#)),
+                messages: 1
+            )
+            self.context.flush()
         case .close(let missed):
-            self.hub.noteSlowClient(missed: missed)
+            self.context.noteSlowClient(missed: missed)
             self.close(.tryAgainLater, reason: "too slow: \(missed) trades missed")
         }
     }

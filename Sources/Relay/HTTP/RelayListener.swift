@@ -161,7 +161,7 @@ struct RelayListener {
             tokenRefusal: { head in tokens?.refusal(of: head, from: peer, now: hub.now) },
             refused: { type in hub.instruments.refusals.add(type) },
             admitClient: { self.refusal() },
-            makeSession: { spoken, head throws(HTTPRefusal) in try spoken.init(request: head, relay: hub) },
+            makeSession: { spoken, head throws(HTTPRefusal) in try spoken.init(request: head, context: hub.context) },
             upgraded: { channel in connectionTable.upgraded(channel) }
         )
     }

@@ -6,17 +6,15 @@ import Wire
 /// several widths.
 extension StreamClient {
     func subscribe(_ symbols: [String], bars width: BarWidth) {
-        let accepted = self.beginRequest(symbols).filter {
-            self.takePlace(for: $0, limit: self.hub.subscriptions.limit)
-        }
+        let accepted = self.beginRequest(symbols).filter { self.takePlace(for: $0, limit: self.context.symbolLimit) }
         self.notify(.subscribedBars(accepted, width))
         for symbol in accepted {
             let topic = BarTopic(symbol: symbol, width: width)
-            if self.barTopics.insert(topic).inserted, let newest = self.hub.join(self, topic) {
+            if self.barTopics.insert(topic).inserted, let newest = self.context.join(self, topic) {
                 self.notify(.bar(newest))
             }
         }
-        self.hub.gauges.subscribed()
+        self.context.noteSubscribed()
         self.reportRefused(accepted)
     }
 
@@ -24,15 +22,15 @@ extension StreamClient {
         for topic in self.barTopics where width == nil || topic.width == width {
             guard symbols.isEmpty || symbols.contains(topic.symbol) else { continue }
             self.leave(topic)
-            let isFollowed = self.hub.prices.knownRow(of: topic.symbol).map { self.session.follows($0) } ?? false
+            let isFollowed = self.context.knownRow(of: topic.symbol).map { self.session.follows($0) } ?? false
             guard !isFollowed, !self.barTopics.contains(where: { $0.symbol == topic.symbol }) else { continue }
-            self.hub.index.unsubscribe(self, from: topic.symbol)
+            self.context.index.unsubscribe(self, from: topic.symbol)
         }
     }
 
     private func leave(_ topic: BarTopic) {
         self.barTopics.remove(topic)
-        self.hub.leave(self, topic)
+        self.context.leave(self, topic)
     }
 
     /// Unsubscribes from all bars, or from those of one symbol.

@@ -25,7 +25,7 @@ extension StreamClient {
     func closeTooSlow(missed: UInt64) {
         guard self.isOpen else { return }
         let missed = missed + self.countRestOfCatchUp() + self.untoldTrades
-        self.hub.noteSlowClient(missed: missed)
+        self.context.noteSlowClient(missed: missed)
         self.close(.tryAgainLater, reason: "too slow: \(missed) trades missed")
     }
 
@@ -54,7 +54,7 @@ extension StreamClient {
         }
         let before = self.catchUp?.missedInAll ?? 0
         let rest = self.leaveOutRest()
-        self.hub.noteSkipped((self.catchUp?.missedInAll ?? before) - before)
+        self.context.noteSkipped((self.catchUp?.missedInAll ?? before) - before)
         self.write(rest.frames, messages: rest.messages)
         self.caughtUp()
         return true

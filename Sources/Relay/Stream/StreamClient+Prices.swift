@@ -37,7 +37,7 @@ extension StreamClient {
     }
 
     func showNewest(_ row: Int) {
-        guard let newest = self.hub.prices.newest(row: row) else { return }
+        guard let newest = self.context.newest(row: row) else { return }
         guard self.takesPrices else { return self.session.postpone(row) }
         let isSingle = self.session.delivery(of: row) == .all
         var price = EncodedPrice(PriceUpdate(summary: newest.summary, skipped: 0), ordinal: newest.ordinal)
@@ -55,7 +55,7 @@ extension StreamClient {
 
     /// Sends the newest price of a row if trades came after the last price sent, before the row's delivery changes.
     func showUntold(_ row: Int) {
-        guard let newest = self.hub.prices.newest(row: row) else { return }
+        guard let newest = self.context.newest(row: row) else { return }
         var price = EncodedPrice(PriceUpdate(summary: newest.summary, skipped: 0), ordinal: newest.ordinal)
         let message = self.session.show(
             newest.summary.price,
@@ -68,13 +68,13 @@ extension StreamClient {
 
     /// The number of trades after the last price sent, over all symbols that are followed by their prices.
     var untoldTrades: UInt64 {
-        self.session.rows.reduce(0) { $0 + self.session.untold(of: $1, taken: self.hub.prices.taken(row: $1)) }
+        self.session.rows.reduce(0) { $0 + self.session.untold(of: $1, taken: self.context.taken(row: $1)) }
     }
 
     /// Sends the newest price of each symbol with trades that were neither sent nor counted, even if the price has not
     /// changed.
     func showAllUntold() {
-        for row in self.session.rows where self.session.untold(of: row, taken: self.hub.prices.taken(row: row)) > 0 {
+        for row in self.session.rows where self.session.untold(of: row, taken: self.context.taken(row: row)) > 0 {
             self.showUntold(row)
         }
     }
@@ -85,14 +85,14 @@ extension StreamClient {
             self.showNewest(row)
             // For a client a snapshot means that its symbol is subscribed upstream, unless a message after it says
             // otherwise.
-            self.showReleased(self.hub.prices.symbol(ofRow: row))
+            self.showReleased(self.context.symbol(ofRow: row))
         }
     }
 
     /// Sends the newest price of the symbols of which single trades were missed.
     func showMissed(since sequence: UInt64) {
         for row in self.session.rows where self.session.delivery(of: row) == .all {
-            guard let newest = self.hub.prices.newest(row: row), newest.summary.sequence >= sequence else { continue }
+            guard let newest = self.context.newest(row: row), newest.summary.sequence >= sequence else { continue }
             self.showNewest(row)
         }
     }
@@ -102,8 +102,8 @@ extension StreamClient {
         let missable: UInt64
         switch message {
         case .nothing: return
-        case .snapshot(let skipped): (frame, missable) = (price.snapshot(skipped: skipped, self.hub), skipped)
-        case .price(let skipped): (frame, missable) = (price.price(skipped: skipped, self.hub), skipped)
+        case .snapshot(let skipped): (frame, missable) = (price.snapshot(skipped: skipped, self.context), skipped)
+        case .price(let skipped): (frame, missable) = (price.price(skipped: skipped, self.context), skipped)
         }
         if self.mayWritePrice(bytes: frame.readableBytes, skipped: missable) { self.write(frame, messages: 1) }
     }
@@ -111,22 +111,22 @@ extension StreamClient {
 
 extension EncodedPrice {
     /// Returns the price as a snapshot, for a client that had none before.
-    fileprivate mutating func snapshot(skipped: UInt64, _ relay: RelayHub) -> ByteBuffer {
+    fileprivate mutating func snapshot(skipped: UInt64, _ context: RelayContext) -> ByteBuffer {
         if skipped == 0, let frame = self.snapshotFrame { return frame }
         let summary = self.update.summary
-        let age = relay.age(ofArrival: summary.received)
-        let message = StreamEncoder.snapshot(summary, skipped: skipped, age: age, number: relay.number())
-        let frame = RelayHub.framed(message)
+        let age = context.age(ofArrival: summary.received)
+        let message = StreamEncoder.snapshot(summary, skipped: skipped, age: age, number: context.numbers.next())
+        let frame = SharedMessage.framed(message)
         if skipped == 0 { self.snapshotFrame = frame }
         return frame
     }
 
     /// - Parameter skipped: how many trades the client has missed; for clients in step with the pipeline, its own
     ///   count.
-    fileprivate mutating func price(skipped: UInt64, _ relay: RelayHub) -> ByteBuffer {
+    fileprivate mutating func price(skipped: UInt64, _ context: RelayContext) -> ByteBuffer {
         if skipped == self.update.skipped, let frame = self.priceFrame { return frame }
         let update = PriceUpdate(summary: self.update.summary, skipped: skipped)
-        let frame = RelayHub.framed(StreamEncoder.price(update, number: relay.number()))
+        let frame = SharedMessage.framed(StreamEncoder.price(update, number: context.numbers.next()))
         if skipped == self.update.skipped { self.priceFrame = frame }
         return frame
     }

@@ -6,10 +6,10 @@ extension StreamClient {
     /// Passes a client's request to the replay. A change is reported to all clients, including this one; a refusal only
     /// to this one.
     func askReplay(_ text: ByteBuffer) {
-        guard let replay = self.hub.replay else {
+        guard let replay = self.context.replay else {
             return self.notify(.error(ReplayEndpoint.notReplay, code: "not-a-replay"))
         }
-        guard self.hub.settings.allowsReplayControl else {
+        guard self.context.settings.allowsReplayControl else {
             return self.notify(.error(ReplayEndpoint.closed, code: "replay-control-off"))
         }
         let request: ReplayRequest
@@ -18,13 +18,13 @@ extension StreamClient {
         } catch {
             return self.notify(.error(error.description, code: "replay-refused"))
         }
-        let client = NIOLoopBound(self, eventLoop: self.hub.loop)
-        let loop = self.hub.loop
+        let client = NIOLoopBound(self, eventLoop: self.context.loop)
+        let loop = self.context.loop
         replay.request(request) { result in
             guard case .failure(let refusal) = result else { return }
             loop.execute {
                 client.value.notify(.error(refusal.description, code: "replay-refused"))
-                client.value.hub.flush()
+                client.value.context.flush()
             }
         }
     }

@@ -29,7 +29,7 @@ extension StreamClient {
             cost += symbols.count / Self.symbolsPerRequest
         case .overflow, .ping, .replay, .faulty, .other, nil: break
         }
-        switch self.allowance.requested(cost: cost, now: self.hub.now) {
+        switch self.allowance.requested(cost: cost, now: self.context.now) {
         case .allowed: self.take(request, bytes: bytes)
         case .refused: self.notify(.error("Too many requests; slow down", code: "rate-limited"))
         case .flood: self.close(.policy, reason: "too many requests")
@@ -52,7 +52,7 @@ extension StreamClient {
             self.overflow = policy
             self.policyChanged()
         case .ping(let id):
-            self.notify(.pong(id: id, time: self.hub.wallClock()))
+            self.notify(.pong(id: id, time: self.context.wallClock()))
         case .replay(let text):
             self.askReplay(text)
         case .faulty(let fault):
@@ -72,7 +72,7 @@ extension StreamClient {
         guard self.catchUp != nil, always || !self.deferred.isEmpty, let request else { return false }
         let waiting = self.deferred.reduce(0) { $0 + $1.bytes }
         if self.deferred.count < Self.maximumDeferred,
-            waiting + bytes <= self.hub.settings.webSocket.maximumMessageBytes
+            waiting + bytes <= self.context.settings.webSocket.maximumMessageBytes
         {
             self.deferred.append(Deferred(request: request, bytes: bytes))
         } else {
@@ -98,7 +98,7 @@ extension StreamClient {
     func subscribe(_ symbols: [String], delivery asked: StreamDelivery?, since: TapePosition?) {
         let symbols = self.beginRequest(symbols)
         let delivery = asked ?? self.query.delivery ?? .latest
-        let next = self.hub.ring.sequences.upperBound
+        let next = self.context.ring.sequences.upperBound
         var new: [Int] = []
         var changed: [Int] = []
         // Rows that were followed before, and are requested again from a position.
@@ -107,8 +107,8 @@ extension StreamClient {
         var recalled: [Int] = []
         if symbols.isEmpty {
             self.session.followAll(delivery)
-            for row in self.hub.prices.liveRows {
-                if self.session.follow(row, delivery: delivery, taken: self.hub.prices.taken(row: row), first: next) {
+            for row in self.context.liveRows {
+                if self.session.follow(row, delivery: delivery, taken: self.context.taken(row: row), first: next) {
                     new.append(row)
                     continue
                 }
@@ -119,15 +119,15 @@ extension StreamClient {
         } else {
             var accepted: [String] = []
             for symbol in symbols {
-                if let row = self.hub.prices.knownRow(of: symbol), self.session.follows(row) {
+                if let row = self.context.knownRow(of: symbol), self.session.follows(row) {
                     // A client that follows all symbols has no upstream subscriptions; naming a symbol adds one. A
                     // change of the delivery adds none while the symbol is subscribed upstream: the page changes it
                     // whenever the user selects a symbol.
-                    if asked == nil || self.hub.releasedSince[symbol] != nil {
+                    if asked == nil || self.context.released(symbol) != nil {
                         guard self.takePlace(for: symbol) else { continue }
                     }
                     accepted.append(symbol)
-                    if self.hub.releasedSince[symbol] != nil { recalled.append(row) }
+                    if self.context.released(symbol) != nil { recalled.append(row) }
                     if asked != nil { changed.append(row) }
                     again.insert(row)
                 } else if let row = self.begin(symbol, delivery: delivery, first: next) {
@@ -138,7 +138,7 @@ extension StreamClient {
             self.notify(.subscribed(accepted, delivery))
         }
         self.policyChanged()
-        let place = since.flatMap { self.hub.ring.path(since: $0)?.start }
+        let place = since.flatMap { self.context.ring.path(since: $0)?.start }
         for row in changed {
             self.change(row, to: delivery, next: next, tellsUntold: !self.comesAgain(row, from: place))
         }
@@ -150,8 +150,8 @@ extension StreamClient {
             for row in new { self.showNewest(row) }
         }
         for row in recalled { self.showAgain(row) }
-        for row in new { self.showState(of: self.hub.prices.symbol(ofRow: row)) }
-        self.hub.gauges.subscribed()
+        for row in new { self.showState(of: self.context.symbol(ofRow: row)) }
+        self.context.noteSubscribed()
         self.reportRefused(symbols)
     }
 
@@ -164,19 +164,19 @@ extension StreamClient {
 
     /// Reports those of the symbols just subscribed to that the upstream refuses.
     func reportRefused(_ symbols: [String]) {
-        for symbol in symbols where self.hub.refusal(of: symbol) != nil { self.refuse(symbol, .upstream) }
+        for symbol in symbols where self.context.isRefused(symbol) { self.refuse(symbol, .upstream) }
     }
 
     /// Begins to follow one symbol; `nil` if that fails, which is reported to the client.
     private func begin(_ symbol: String, delivery: StreamDelivery, first: UInt64) -> Int? {
-        guard self.session.followsAll || self.session.count < self.hub.subscriptions.limit else {
+        guard self.session.followsAll || self.session.count < self.context.symbolLimit else {
             self.refuse(symbol, .tooMany)
             return nil
         }
         guard self.takePlace(for: symbol) else { return nil }
-        let row = self.hub.row(of: symbol)
+        let row = self.context.row(of: symbol)
         // A client that follows all symbols already follows a new row.
-        if !self.session.follow(row, delivery: delivery, taken: self.hub.prices.taken(row: row), first: first) {
+        if !self.session.follow(row, delivery: delivery, taken: self.context.taken(row: row), first: first) {
             self.session.change(row, to: delivery, newest: nil, first: first)
         }
         return row
@@ -186,7 +186,7 @@ extension StreamClient {
     ///
     /// - Parameter limit: the most symbols to which the client may subscribe by their names.
     func takePlace(for symbol: String, limit: Int = .max) -> Bool {
-        let index = self.hub.index
+        let index = self.context.index
         guard !index.isSubscribed(self, to: symbol) else { return true }
         switch index.symbolCount(of: self) < limit ? index.subscribe(self, to: symbol) : .full {
         case .invalid:
@@ -212,21 +212,21 @@ extension StreamClient {
         case .tooMany: self.notify(.error(SymbolErrors.tooMany(symbol), code: "too-many-symbols"))
         case .upstream:
             // The upstream may have accepted it in the meantime.
-            self.hub.reportRefusal(of: symbol, to: self)
+            self.context.reportRefusal(of: symbol, to: self)
         }
     }
 
     /// Returns whether a resumption from a position sends or counts the symbol's newest trade again. Then the trades
     /// not yet reported are among the resumed ones, or the client knows them.
     private func comesAgain(_ row: Int, from place: TapePosition?) -> Bool {
-        guard let place, let newest = self.hub.prices.newest(row: row) else { return false }
-        return place.epoch != self.hub.ring.epoch || newest.summary.sequence >= place.sequence
+        guard let place, let newest = self.context.newest(row: row) else { return false }
+        return place.epoch != self.context.ring.epoch || newest.summary.sequence >= place.sequence
     }
 
     private func change(_ row: Int, to delivery: StreamDelivery, next: UInt64, tellsUntold: Bool) {
         guard let before = self.session.delivery(of: row), before != delivery else { return }
         if before != .all, tellsUntold { self.showUntold(row) }
-        let newest = self.hub.prices.newest(row: row)
+        let newest = self.context.newest(row: row)
         // A postponed price is sent in the new delivery, too.
         self.session.change(
             row,
@@ -241,13 +241,13 @@ extension StreamClient {
             self.session.unfollowAll()
             self.wishesChanged()
             self.leaveBars()
-            self.hub.index.unsubscribeAll(self)
+            self.context.index.unsubscribeAll(self)
             return
         }
         for symbol in symbols {
             self.leaveBars(of: symbol)
-            if let row = self.hub.prices.knownRow(of: symbol) { self.session.unfollow(row) }
-            self.hub.index.unsubscribe(self, from: symbol)
+            if let row = self.context.knownRow(of: symbol) { self.session.unfollow(row) }
+            self.context.index.unsubscribe(self, from: symbol)
         }
         self.wishesChanged()
     }
@@ -256,19 +256,19 @@ extension StreamClient {
     func wishesChanged() {
         self.policyChanged()
         self.beatsChanged()
-        self.hub.index.setFollowsAll(self, self.isOpen && self.session.followsAll)
+        self.context.index.setFollowsAll(self, self.isOpen && self.session.followsAll)
         guard self.isOpen, self.catchUp == nil, self.session.wantsTrades else {
-            return self.hub.index.setTrades(of: self, .nothing)
+            return self.context.index.setTrades(of: self, .nothing)
         }
         let isEverything = self.session.everything == .all
         var names: Set<String> = []
         for row in self.session.rows where (self.session.delivery(of: row) == .all) != isEverything {
-            names.insert(self.hub.prices.symbol(ofRow: row))
+            names.insert(self.context.symbol(ofRow: row))
         }
         if isEverything {
-            for row in self.session.excluded { names.insert(self.hub.prices.symbol(ofRow: row)) }
+            for row in self.session.excluded { names.insert(self.context.symbol(ofRow: row)) }
         }
-        self.hub.index.setTrades(of: self, SymbolFilter(isEverything: isEverything, symbols: names))
+        self.context.index.setTrades(of: self, SymbolFilter(isEverything: isEverything, symbols: names))
     }
 
     /// Joins the price timers of the subscribed intervals, and leaves the others.
@@ -277,8 +277,8 @@ extension StreamClient {
         for case .every(let milliseconds) in self.session.deliveries.keys { wanted.insert(milliseconds) }
         if case .every(let milliseconds)? = self.session.everything { wanted.insert(milliseconds) }
         guard wanted != self.beats else { return }
-        for interval in self.beats.subtracting(wanted) { self.hub.leaveBeat(self, every: interval) }
-        for interval in wanted.subtracting(self.beats) { self.hub.joinBeat(self, every: interval) }
+        for interval in self.beats.subtracting(wanted) { self.context.leaveBeat(self, every: interval) }
+        for interval in wanted.subtracting(self.beats) { self.context.joinBeat(self, every: interval) }
         self.beats = wanted
     }
 }

@@ -6,7 +6,7 @@ import Wire
 /// The catch-up of a client of `/v1/stream`, from the last trade it knows to now.
 extension StreamClient {
     /// The bytes of one step of the cursor; the loop serves other clients between two steps.
-    private var stepBytes: Int { min(32 << 10, self.hub.settings.maximumWaitingBytes / 4) }
+    private var stepBytes: Int { min(32 << 10, self.context.settings.maximumWaitingBytes / 4) }
 
     /// Resumes symbols from a trade that the client knows, each with its own delivery.
     ///
@@ -14,11 +14,11 @@ extension StreamClient {
     ///   - new: the rows just subscribed to.
     ///   - again: the rows followed before.
     func resume(_ new: [Int], again: [Int], since: TapePosition, isEverything: Bool) {
-        self.hub.expireRing()
-        guard let path = self.hub.ring.path(since: since) else {
+        self.context.expireRing()
+        guard let path = self.context.ring.path(since: since) else {
             // No epoch has begun here.
             self.notify(
-                .resumeGap(reason: TradeRing.Path.Shortage.unknown.reason, to: self.hub.wallClock(), next: since)
+                .resumeGap(reason: TradeRing.Path.Shortage.unknown.reason, to: self.context.wallClock(), next: since)
             )
             for row in new { self.showNewest(row) }
             return self.notify(
@@ -34,25 +34,25 @@ extension StreamClient {
         guard !single.isEmpty || (isEverything && self.session.everything == .all) else {
             return self.resumePrices(others, since: since, path: path)
         }
-        self.session.resume(single, next: self.hub.ring.sequences.upperBound)
-        self.hub.index.setTrades(of: self, .nothing)
+        self.session.resume(single, next: self.context.ring.sequences.upperBound)
+        self.context.index.setTrades(of: self, .nothing)
         self.catchUp = CatchUp(since: since, isEverything: isEverything, path: path)
         self.catchUp?.priced = others.map { row in
-            let symbol = self.hub.prices.symbol(ofRow: row)
+            let symbol = self.context.symbol(ofRow: row)
             return CatchUp.Priced(
                 symbol: symbol,
-                missed: self.hub.ring.count(of: symbol, from: path.start),
-                taken: self.hub.prices.taken(row: row)
+                missed: self.context.ring.count(of: symbol, from: path.start),
+                taken: self.context.taken(row: row)
             )
         }
-        self.hub.resuming[ObjectIdentifier(self)] = self
+        self.context.setResuming(self, true)
         self.step()
     }
 
     /// Returns the arrival of a trade by our wall clock, or now if it is still to come.
     private func arrival(at place: TapePosition) -> Int64 {
-        let (run, _) = self.hub.ring.run(at: place)
-        guard run.sequences.contains(place.sequence) else { return self.hub.wallClock() }
+        let (run, _) = self.context.ring.run(at: place)
+        guard run.sequences.contains(place.sequence) else { return self.context.wallClock() }
         return run[place.sequence].received
     }
 
@@ -60,18 +60,18 @@ extension StreamClient {
     /// came since.
     private func resumePrices(_ rows: [Int], since: TapePosition, path: TradeRing.Path) {
         // Trades are missing between two runs, and this is reported before the current prices.
-        var (_, earlier) = self.hub.ring.run(at: path.start)
+        var (_, earlier) = self.context.ring.run(at: path.start)
         while let index = earlier {
-            let (gap, next) = self.hub.ring.behind(earlier: index)
+            let (gap, next) = self.context.ring.behind(earlier: index)
             self.notify(.gap(gap))
-            (_, earlier) = self.hub.ring.run(at: next)
+            (_, earlier) = self.context.ring.run(at: next)
         }
         let trades = self.showResumed(rows, path)
-        let next = self.hub.ring.sequences.upperBound
+        let next = self.context.ring.sequences.upperBound
         self.notify(
             .resumed(
                 since: since,
-                epoch: self.hub.ring.epoch ?? since.epoch,
+                epoch: self.context.ring.epoch ?? since.epoch,
                 to: next > 0 ? next - 1 : 0,
                 trades: trades,
                 isComplete: path.isComplete
@@ -83,7 +83,7 @@ extension StreamClient {
     private func showResumed(_ rows: [Int], _ path: TradeRing.Path) -> UInt64 {
         var trades: UInt64 = 0
         for row in rows {
-            let missed = self.hub.ring.count(of: self.hub.prices.symbol(ofRow: row), from: path.start)
+            let missed = self.context.ring.count(of: self.context.symbol(ofRow: row), from: path.start)
             trades += missed
             if let frame = self.resumedFrame(row, missed: missed) { self.write(frame, messages: 1) }
         }
@@ -92,15 +92,15 @@ extension StreamClient {
 
     /// Returns the newest price of a symbol and notes it as reported; `nil` if the symbol has not traded in this run.
     private func resumedFrame(_ row: Int, missed: UInt64) -> ByteBuffer? {
-        guard let newest = self.hub.prices.newest(row: row) else { return nil }
+        guard let newest = self.context.newest(row: row) else { return nil }
         let snapshot = StreamEncoder.snapshot(
             newest.summary,
             skipped: missed,
-            age: self.hub.age(ofArrival: newest.summary.received),
-            number: self.hub.number()
+            age: self.context.age(ofArrival: newest.summary.received),
+            number: self.context.numbers.next()
         )
         self.session.reported(newest.summary.price, newest.ordinal, row)
-        return RelayHub.framed(snapshot)
+        return SharedMessage.framed(snapshot)
     }
 
     // MARK: Single trades
@@ -109,10 +109,10 @@ extension StreamClient {
     func scheduleStep() {
         guard !self.isStepScheduled else { return }
         self.isStepScheduled = true
-        self.hub.loop.assumeIsolated().execute {
+        self.context.loop.assumeIsolated().execute {
             self.isStepScheduled = false
             self.step()
-            self.hub.flush()
+            self.context.flush()
         }
     }
 
@@ -131,7 +131,7 @@ extension StreamClient {
         guard isDone else {
             self.output.requests.take()
             // If the channel is full now, its becoming writable triggers the next step.
-            self.hub.flush()
+            self.context.flush()
             if self.isWritable { self.scheduleStep() }
             return
         }
@@ -141,14 +141,14 @@ extension StreamClient {
     }
 
     func caughtUp() {
-        self.hub.resuming[ObjectIdentifier(self)] = nil
+        self.context.setResuming(self, false)
         self.session.resumed()
         self.catchUp = nil
         self.wishesChanged()
     }
 
     private func add(_ control: StreamControl, to out: inout ByteBuffer, _ messages: inout Int) {
-        out.writeImmutableBuffer(self.hub.frame(control))
+        out.writeImmutableBuffer(self.context.frame(control))
         messages += 1
     }
 
@@ -164,7 +164,7 @@ extension StreamClient {
         leavesOut: Bool = false
     ) -> Bool {
         guard var catchUp = self.catchUp else { return false }
-        let ring = self.hub.ring
+        let ring = self.context.ring
         let current = ring.epoch ?? 0
         var (run, earlier) = ring.run(at: catchUp.place)
         if catchUp.place.epoch != run.epoch || catchUp.place.sequence < run.sequences.lowerBound {
@@ -196,7 +196,7 @@ extension StreamClient {
                     symbol: wanted.name,
                     sequence: catchUp.place.sequence,
                     received: entry.received,
-                    number: self.hub.number(),
+                    number: self.context.numbers.next(),
                     into: &scratch
                 )
                 WebSocketFraming.serverText(scratch.readableBytesView, into: &out)
@@ -216,10 +216,10 @@ extension StreamClient {
         }
         for priced in catchUp.priced {
             // It may have been unsubscribed or got another delivery in the meantime.
-            guard let row = self.hub.prices.knownRow(of: priced.symbol), let delivery = self.session.delivery(of: row),
+            guard let row = self.context.knownRow(of: priced.symbol), let delivery = self.session.delivery(of: row),
                 delivery != .all
             else { continue }
-            let missed = priced.missed + (self.hub.prices.taken(row: row) - priced.taken)
+            let missed = priced.missed + (self.context.taken(row: row) - priced.taken)
             catchUp.trades += missed
             guard let frame = self.resumedFrame(row, missed: missed) else { continue }
             out.writeImmutableBuffer(frame)
@@ -247,11 +247,11 @@ extension StreamClient {
 
     /// Returns the wanted trades of each symbol of a run.
     private func firstWanted(in run: TradeRing, _ catchUp: CatchUp) -> [Wanted] {
-        let isCurrent = run.epoch == self.hub.ring.epoch
+        let isCurrent = run.epoch == self.context.ring.epoch
         let resumed = run.epoch == catchUp.start.epoch ? catchUp.start.sequence : 0
         return run.symbols.names.map { name in
             var wanted = Wanted()
-            if let row = self.hub.prices.knownRow(of: name) {
+            if let row = self.context.knownRow(of: name) {
                 guard self.session.delivery(of: row) == .all else { return wanted }
                 wanted.isResuming = self.session.isResuming(row)
                 if isCurrent { wanted.first = self.session.first(of: row) }
@@ -267,7 +267,7 @@ extension StreamClient {
     /// Sends the trades before a number, although the client has not read the earlier ones, because the feed waits for
     /// it: only the trades under way still come. Returns whether they fit into what may wait.
     private func goAhead(to end: UInt64) -> Bool {
-        let limit = self.hub.settings.waitingLimit(feedWaits: true)
+        let limit = self.context.settings.waitingLimit(feedWaits: true)
         while let place = self.catchUp?.place, place.sequence < end {
             guard self.waitingBytes <= limit else { return false }
             var out = ByteBuffer()
@@ -280,24 +280,25 @@ extension StreamClient {
 
     /// Counts the evicted trades that were still to be sent as missed, or sends them at once.
     func tradesEvicted(below lower: UInt64, by batch: TapeBatch?) {
-        guard let catchUp, let epoch = self.hub.ring.epoch, catchUp.place.epoch == epoch else { return }
-        let end = min(lower, self.hub.ring.sequences.upperBound)
+        guard let catchUp, let epoch = self.context.ring.epoch, catchUp.place.epoch == epoch else { return }
+        let end = min(lower, self.context.ring.sequences.upperBound)
         guard catchUp.place.sequence < end else { return }
         if self.pace.feedWaits, self.goAhead(to: end) { return }
         guard !self.closesWhenBehind else {
             let arriving = batch.map { self.wanted(of: RelayLoss($0)) } ?? 0
             return self.closeTooSlow(missed: self.pace.missed + arriving)
         }
-        let firsts = self.firstWanted(in: self.hub.ring, catchUp)
+        let firsts = self.firstWanted(in: self.context.ring, catchUp)
+        let ring = self.context.ring
         var missed: UInt64 = 0
         for sequence in catchUp.place.sequence..<end {
-            let symbol = self.hub.ring[sequence].trade.symbol
+            let symbol = ring[sequence].trade.symbol
             if let first = firsts[Int(symbol.index)].first, sequence >= first { missed += 1 }
         }
         let range = catchUp.place.sequence...(end - 1)
         self.catchUp?.place.sequence = end
         guard missed > 0 else { return }
-        self.hub.noteSkipped(missed)
+        self.context.noteSkipped(missed)
         self.catchUp?.miss(missed, in: range)
     }
 }

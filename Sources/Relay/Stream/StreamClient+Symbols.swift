@@ -6,7 +6,7 @@ import Wire
 extension StreamClient {
     /// Reports a refusal. Clients that follow all symbols get the symbol's status instead.
     func symbolRefused(_ symbol: String, reason: String) {
-        self.notify(.error(reason, code: self.hub.symbolStates[symbol]?.word ?? "refused"))
+        self.notify(.error(reason, code: self.context.status(of: symbol)?.word ?? "refused"))
     }
 
     func symbolChanged(_ status: SymbolStatus, _ message: SharedMessage) {
@@ -21,25 +21,25 @@ extension StreamClient {
     }
 
     private func released(_ symbol: String, since: Int64, _ message: SharedMessage? = nil) {
-        guard !self.hub.index.isSubscribed(self, to: symbol), self.follows(symbol) else { return }
+        guard !self.context.index.isSubscribed(self, to: symbol), self.follows(symbol) else { return }
         self.notify(.released(symbol, since: since), message)
     }
 
     /// Reports that a symbol is released, if it is.
     func showReleased(_ symbol: String) {
-        if let since = self.hub.releasedSince[symbol] { self.released(symbol, since: since) }
+        if let since = self.context.released(symbol) { self.released(symbol, since: since) }
     }
 
     /// Sends the price again, which the client has discarded when the symbol was released.
     func symbolRecalled(_ symbol: String) {
-        guard self.isOpen, !self.hub.index.isSubscribed(self, to: symbol),
-            let row = self.hub.prices.knownRow(of: symbol), self.session.follows(row)
+        guard self.isOpen, !self.context.index.isSubscribed(self, to: symbol),
+            let row = self.context.knownRow(of: symbol), self.session.follows(row)
         else { return }
         self.showAgain(row)
     }
 
     func showState(of symbol: String) {
-        if let status = self.hub.symbolStates[symbol] { return self.notify(.symbol(status)) }
+        if let status = self.context.status(of: symbol) { return self.notify(.symbol(status)) }
         self.showReleased(symbol)
     }
 
@@ -53,6 +53,6 @@ extension StreamClient {
     }
 
     private func follows(_ symbol: String) -> Bool {
-        self.hub.prices.knownRow(of: symbol).map { self.session.follows($0) } ?? false
+        self.context.knownRow(of: symbol).map { self.session.follows($0) } ?? false
     }
 }

@@ -27,7 +27,7 @@ extension StreamClient {
     /// Returns how many of some trades the client wants singly.
     func wanted(of trades: RelayLoss) -> UInt64 {
         trades.count { symbol in
-            guard let row = self.hub.prices.knownRow(of: symbol) else { return self.session.everything == .all }
+            guard let row = self.context.knownRow(of: symbol) else { return self.session.everything == .all }
             return self.session.delivery(of: row) == .all
         }
     }
@@ -38,7 +38,7 @@ extension StreamClient {
         guard count > 0 else { return }
         if self.closesWhenBehind { return self.closeTooSlow(missed: self.pace.missed + count) }
         let range = loss.firstSequence...max(loss.firstSequence, loss.nextSequence - 1)
-        self.hub.noteSkipped(count)
+        self.context.noteSkipped(count)
         self.notify(.skipped(count, range))
     }
 }

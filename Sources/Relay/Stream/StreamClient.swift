@@ -17,7 +17,7 @@ package final class StreamClient: RelayProtocol {
     static let showsPrices = true
 
     package let output: ClientOutput
-    let hub: RelayHub
+    let context: RelayContext
     let query: StreamQuery
     var session = StreamSession()
     /// The action for a client that is too slow, if it has chosen one.
@@ -50,37 +50,29 @@ package final class StreamClient: RelayProtocol {
     /// Whether the relay ends, so that everything is written, whatever waits.
     var isLast = false
 
-    package init(hub: RelayHub, query: StreamQuery = StreamQuery()) {
-        let settings = hub.settings
-        self.hub = hub
+    package init(context: RelayContext, query: StreamQuery = StreamQuery()) {
+        let settings = context.settings
+        self.context = context
         self.query = query
         self.overflow = query.overflow
         self.allowance = RequestAllowance(burst: settings.requestBurst, perSecond: settings.requestsPerSecond)
-        var webSocket = settings.webSocket
-        if hub.flow == nil {
-            // The close frame comes after the queue, for a client that reads again in time.
-            webSocket.closeTimeout = max(webSocket.closeTimeout, min(settings.stallTimeout, .seconds(5)))
-        } else {
-            // The close frame comes after the whole queue of a client for which the replay waits.
-            webSocket.closeTimeout = settings.stallTimeout
-        }
         // Queued prices grow old. Far below the limit they are replaced by the newest ones.
         let highMark = min(settings.maximumWaitingBytes / 4, 64 << 10)
-        let marks = ClientOutput.Marks(low: highMark / 4, high: highMark)
-        self.output = ClientOutput(relay: hub, webSocketSettings: webSocket, marks: marks)
+        self.output = context.makeOutput(ClientOutput.Marks(low: highMark / 4, high: highMark))
         self.output.subprotocol = query.subprotocol
         self.output.session = self
         self.policyChanged()
     }
 
-    package convenience init(request: HTTPRequestHead, relay: RelayHub) throws(HTTPRefusal) {
-        self.init(hub: relay, query: try StreamQuery(request))
+    package convenience init(request: HTTPRequestHead, context: RelayContext) throws(HTTPRefusal) {
+        self.init(context: context, query: try StreamQuery(request))
     }
 
-    static func makeFanout(for relay: RelayHub) -> StreamFanout { StreamFanout(relay) }
+    static func makeFanout(for context: RelayContext) -> StreamFanout { StreamFanout(context.numbers) }
 
     func opened() {
-        self.write(RelayHub.framed(StreamEncoder.hello(self.hub.hello(), number: self.hub.number())), messages: 1)
+        let hello = StreamEncoder.hello(self.context.hello(), number: self.context.numbers.next())
+        self.write(SharedMessage.framed(hello), messages: 1)
         self.hasSaidHello = true
         guard let symbols = self.query.symbols else { return }
         self.subscribe(symbols, delivery: nil, since: self.query.since)
@@ -91,7 +83,7 @@ package final class StreamClient: RelayProtocol {
 
     func closed() {
         self.catchUp = nil
-        self.hub.resuming[ObjectIdentifier(self)] = nil
+        self.context.setResuming(self, false)
         self.deferred = []
         self.refusals = SymbolRefusals()
         self.session.unfollowAll()
@@ -132,10 +124,10 @@ package final class StreamClient: RelayProtocol {
         if self.catchUp != nil { return self.hold(control) }
         // A client that is to be closed gets the count with its close frame.
         let missed = self.closesWhenBehind ? nil : self.takeMissed()
-        if let missed { self.write(self.hub.frame(missed), messages: 1) }
+        if let missed { self.write(self.context.frame(missed), messages: 1) }
         // After another message the number in the shared frame would be out of order.
         let shared = missed == nil ? message?.frame(for: StreamClient.self, encode: control.encoded) : nil
-        let frame = shared ?? self.hub.frame(control)
+        let frame = shared ?? self.context.frame(control)
         guard self.hasRoom(for: frame.readableBytes) else { return self.closeForControl() }
         self.write(frame, messages: 1)
         self.waitingControls.wrote(messages: 1, bytes: self.writtenBytes, atMost: self.pace.maximumWaiting)
@@ -143,10 +135,10 @@ package final class StreamClient: RelayProtocol {
 
     private func hold(_ control: StreamControl) {
         let waits = self.pace.feedWaits
-        guard let catchUp, catchUp.heldBytes + control.cost <= self.hub.settings.waitingLimit(feedWaits: waits),
-            waits || catchUp.heldCount < self.hub.settings.maximumWaitingMessages
+        guard let catchUp, catchUp.heldBytes + control.cost <= self.context.settings.waitingLimit(feedWaits: waits),
+            waits || catchUp.heldCount < self.context.settings.maximumWaitingMessages
         else { return self.closeForControl() }
-        let before = self.hub.ring.sequences.upperBound
+        let before = self.context.ring.sequences.upperBound
         self.catchUp?.hold(control, before: before, isAnswer: self.output.requests.isAnswering)
     }
 
@@ -157,10 +149,10 @@ package final class StreamClient: RelayProtocol {
         let waiting = self.waitingBytes
         guard waiting > 0 else { return true }
         let feedWaits = self.pace.feedWaits
-        guard waiting + bytes <= self.hub.settings.waitingLimit(feedWaits: feedWaits) else { return false }
+        guard waiting + bytes <= self.context.settings.waitingLimit(feedWaits: feedWaits) else { return false }
         // After a pause of the feed only the messages under way come; they may be many small ones.
         if feedWaits { return true }
-        let most = self.hub.settings.maximumWaitingMessages
+        let most = self.context.settings.maximumWaitingMessages
         // One batch may have more trades than messages may wait. Trades alone must not use up the places for status
         // messages.
         if self.pace.waitingMessages(waiting) < most { return true }
@@ -170,7 +162,7 @@ package final class StreamClient: RelayProtocol {
     }
 
     private func closeForControl() {
-        self.hub.noteSlowClient(missed: 0)
+        self.context.noteSlowClient(missed: 0)
         self.close(.tryAgainLater, reason: "too slow: messages of the feed's state wait")
     }
 
@@ -181,7 +173,7 @@ package final class StreamClient: RelayProtocol {
         self.missedRange = nil
         self.missedCount = 0
         self.pace.reportedMissed()
-        self.hub.noteSkipped(missed)
+        self.context.noteSkipped(missed)
         return .skipped(missed, range)
     }
 
@@ -198,12 +190,12 @@ package final class StreamClient: RelayProtocol {
 
     /// Applies a change of the subscriptions or of the overflow policy.
     func policyChanged() {
-        let feedWaits = self.hub.feedWaits && self.session.wantsTrades && self.closesWhenBehind
+        let feedWaits = self.context.feedWaits && self.session.wantsTrades && self.closesWhenBehind
         // An eighth of the buffer space is reserved for messages that must not be missed.
         self.pace.setPolicy(
             feedWaits: feedWaits,
-            limit: self.hub.settings.waitingLimit(feedWaits: feedWaits) / 8 * 7,
-            messageLimit: self.hub.settings.maximumWaitingMessages / 8 * 7,
+            limit: self.context.settings.waitingLimit(feedWaits: feedWaits) / 8 * 7,
+            messageLimit: self.context.settings.maximumWaitingMessages / 8 * 7,
             closes: self.closesWhenBehind
         )
     }
@@ -216,7 +208,7 @@ package final class StreamClient: RelayProtocol {
         guard self.isOpen else { return }
         if self.catchUp != nil { return self.scheduleStep() }
         self.showPostponed()
-        self.hub.flush()
+        self.context.flush()
     }
 
     func obey(_ verdict: Backlog.Verdict) {
@@ -230,7 +222,7 @@ package final class StreamClient: RelayProtocol {
                 let missed = self.missedCount
                 self.missedRange = nil
                 self.missedCount = 0
-                self.hub.noteSkipped(missed)
+                self.context.noteSkipped(missed)
                 self.notify(.skipped(missed, range))
             }
             // This applies also if the count was reported before, ahead of a message that could not wait.

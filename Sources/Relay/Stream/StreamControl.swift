@@ -73,7 +73,9 @@ enum StreamControl {
     }
 }
 
-extension RelayHub {
+extension RelayContext {
     /// Returns a message for one client as a frame, with the next number.
-    func frame(_ control: StreamControl) -> ByteBuffer { Self.framed(control.encoded(number: self.number())) }
+    func frame(_ control: StreamControl) -> ByteBuffer {
+        SharedMessage.framed(control.encoded(number: self.numbers.next()))
+    }
 }

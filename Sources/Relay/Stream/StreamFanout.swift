@@ -2,11 +2,11 @@ import Wire
 
 /// The fan-out of single trades to the sessions of `/v1/stream` that want every one.
 final class StreamFanout: TradeFanout {
-    private unowned let relay: RelayHub
+    private let numbers: MessageNumbers
     @exclusivity(unchecked) var groups = SubscriberGroups<StreamClient>()
     private var texts = SymbolTexts()
 
-    init(_ relay: RelayHub) { self.relay = relay }
+    init(_ numbers: MessageNumbers) { self.numbers = numbers }
 
     func epochBegan() {
         self.groups.epochBegan()
@@ -18,7 +18,7 @@ final class StreamFanout: TradeFanout {
         self.groups.interested(in: batches, of: present, into: &interested)
         guard let first = interested.first else { return false }
         let union = interested.dropFirst().reduce(first.wanted) { $0.union($1.wanted) }
-        var encoder = StreamTradeEncoder(batches, union: union, texts: &self.texts, number: self.relay.number)
+        var encoder = StreamTradeEncoder(batches, union: union, texts: &self.texts, number: self.numbers.next)
         for group in interested {
             guard let content = encoder.content(group.wanted) else { continue }
             for session in group.members { session.deliver(content) }

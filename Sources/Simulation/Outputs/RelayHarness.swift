@@ -65,7 +65,7 @@ final class RelayHarness {
 
     /// Adds a client of Finnhub's protocol that subscribes to these symbols.
     func admitDropIn(asking symbols: [String], output: OutputDigest) throws {
-        let client = TradesClient(hub: self.hub, options: TradesOptions(target: "/?token=any"))
+        let client = TradesClient(context: self.hub.context, options: TradesOptions(target: "/?token=any"))
         let requests = symbols.map { FinnhubRequest.subscribe($0).encoded() }
         try withExtendedLifetime(client) { try self.admit(client.output, output) }.asks(requests)
     }
@@ -75,7 +75,7 @@ final class RelayHarness {
     /// - Parameter requests: the client's requests after it has connected.
     func admitStream(_ query: String, requests: [String] = [], output: OutputDigest) throws {
         let head = HTTPRequestHead(version: .http1_1, method: .GET, uri: "/v1/stream\(query)")
-        let client = StreamClient(hub: self.hub, query: try StreamQuery(head))
+        let client = StreamClient(context: self.hub.context, query: try StreamQuery(head))
         try withExtendedLifetime(client) { try self.admit(client.output, output) }
             .asks(requests.map { ByteBuffer(string: $0) })
     }

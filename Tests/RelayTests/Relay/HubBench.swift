@@ -57,7 +57,9 @@ final class HubBench {
 
     /// Adds a client of Finnhub's protocol; the options are those of the URL.
     func client(_ target: String = "/?token=any") throws -> HubClient {
-        HubClient(channel: try self.join(TradesClient(hub: self.hub, options: TradesOptions(target: target))))
+        HubClient(
+            channel: try self.join(TradesClient(context: self.hub.context, options: TradesOptions(target: target)))
+        )
     }
 
     /// Makes a channel for a session.
@@ -73,13 +75,13 @@ final class HubBench {
     /// its hello.
     func pipedStream(_ query: String = "") throws -> PipedClient {
         let head = HTTPRequestHead(version: .http1_1, method: .GET, uri: "/v1/stream\(query)")
-        let client = try self.piped(StreamClient(hub: self.hub, query: try StreamQuery(head)))
+        let client = try self.piped(StreamClient(context: self.hub.context, query: try StreamQuery(head)))
         return client
     }
 
     /// Adds a client of Finnhub's protocol with its whole WebSocket.
     func pipedClient(_ target: String = "/?token=any") throws -> PipedClient {
-        try self.piped(TradesClient(hub: self.hub, options: TradesOptions(target: target)))
+        try self.piped(TradesClient(context: self.hub.context, options: TradesOptions(target: target)))
     }
 
     private func piped(_ client: some RelayProtocol) throws -> PipedClient {

@@ -5,6 +5,7 @@ import NIOEmbedded
 import NIOHTTP1
 import Testing
 import TickertapeTesting
+import WebSocket
 import Wire
 @testable import Relay
 
@@ -18,14 +19,13 @@ private final class NotedSession: RelayProtocol {
 
     static let path = "/noted"
     static let name = "noted"
-    static func makeFanout(for relay: RelayHub) -> NoTrades { NoTrades() }
+    static func makeFanout(for context: RelayContext) -> NoTrades { NoTrades() }
 
     let output: ClientOutput
     private var notes: [String] = []
 
-    init(request: HTTPRequestHead, relay: RelayHub) {
-        let marks = ClientOutput.Marks(low: 1 << 10, high: 1 << 12)
-        self.output = ClientOutput(relay: relay, webSocketSettings: relay.settings.webSocket, marks: marks)
+    init(request: HTTPRequestHead, context: RelayContext) {
+        self.output = context.makeOutput(ClientOutput.Marks(low: 1 << 10, high: 1 << 12))
         self.output.session = self
     }
 
@@ -56,7 +56,7 @@ private final class NotedSession: RelayProtocol {
 struct SessionIndexTests {
     private func session(on bench: HubBench, _ symbols: String..., followsAll: Bool = false) throws -> NotedSession {
         let head = HTTPRequestHead(version: .http1_1, method: .GET, uri: "/noted")
-        let session = NotedSession(request: head, relay: bench.hub)
+        let session = NotedSession(request: head, context: bench.hub.context)
         try bench.join(session)
         for symbol in symbols { #expect(bench.hub.index.subscribe(session, to: symbol) == .accepted) }
         bench.hub.index.setFollowsAll(session, followsAll)
@@ -84,6 +84,20 @@ struct SessionIndexTests {
         bench.stop()
     }
 
+    @Test("a session that ends leaves at once: it gets nothing more, and its symbols are unsubscribed upstream")
+    func leaves() throws {
+        let bench = HubBench { $0.unsubscribeGrace = .zero }
+        let session = try self.session(on: bench, "A", "B", followsAll: true)
+        let other = try self.session(on: bench, "B")
+        session.close(.normal, reason: "")
+        bench.hub.take(.gap(Gap(from: 1, to: 2, reason: "r", nextSequence: 1, symbol: "A")))
+        bench.play(Frames.trade("B", "1"))
+        #expect(session.take() == ["closed"] && other.take() == ["B 1"])
+        #expect(bench.hub.index.symbols(of: session).isEmpty && bench.hub.index.symbols(of: other) == ["B"])
+        #expect(bench.calls.all == ["A", "B", "-A"])
+        bench.stop()
+    }
+
     @Test("a report about the feed goes to every session, and the end of the relay closes them all")
     func all() throws {
         let bench = HubBench()
@@ -106,9 +120,15 @@ struct SessionIndexTests {
                 return ByteBuffer(string: text)
             }
         }
-        #expect(message.frame(for: NotedSession.self, encode: frame("x")) == RelayHub.framed(ByteBuffer(string: "x")))
-        #expect(message.frame(for: NotedSession.self, encode: frame("y")) == RelayHub.framed(ByteBuffer(string: "x")))
-        #expect(message.frame(for: StreamClient.self, encode: frame("z")) == RelayHub.framed(ByteBuffer(string: "z")))
+        #expect(
+            message.frame(for: NotedSession.self, encode: frame("x")) == SharedMessage.framed(ByteBuffer(string: "x"))
+        )
+        #expect(
+            message.frame(for: NotedSession.self, encode: frame("y")) == SharedMessage.framed(ByteBuffer(string: "x"))
+        )
+        #expect(
+            message.frame(for: StreamClient.self, encode: frame("z")) == SharedMessage.framed(ByteBuffer(string: "z"))
+        )
         #expect(encoded == [7, 7])
     }
 }

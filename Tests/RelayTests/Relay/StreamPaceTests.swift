@@ -24,7 +24,7 @@ private struct SlowStreamClient {
 
     init(_ bench: HubBench) throws {
         self.channel = EmbeddedChannel(loop: bench.loop)
-        self.client = StreamClient(hub: bench.hub)
+        self.client = StreamClient(context: bench.hub.context)
         let pipeline = self.channel.pipeline.syncOperations
         try pipeline.addHandler(self.socket)
         try pipeline.addWebSocketHandlers(WebSocketSettings(role: .server))
@@ -33,7 +33,7 @@ private struct SlowStreamClient {
 
     func ask(_ text: String) {
         self.client.received(ByteBuffer(string: text))
-        self.client.hub.flush()
+        self.client.context.flush()
     }
 
     /// Makes the socket take no more, or its queue and later bytes.

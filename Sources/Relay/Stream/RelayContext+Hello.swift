@@ -2,12 +2,13 @@ import Market
 import Wire
 
 /// The greeting of a new client of `/v1/stream`.
-extension RelayHub {
+extension RelayContext {
     func hello() -> StreamHello {
         self.expireRing()
-        let sequences = self.ring.sequences
+        let ring = self.ring
+        let sequences = ring.sequences
         var limits = StreamHello.Limits()
-        limits.symbols = self.subscriptions.limit
+        limits.symbols = self.symbolLimit
         limits.messageBytes = self.settings.webSocket.maximumMessageBytes
         limits.waitingBytes = self.settings.maximumWaitingBytes
         limits.waitingMessages = self.settings.maximumWaitingMessages
@@ -15,17 +16,17 @@ extension RelayHub {
         limits.requestsPerSecond = self.settings.requestsPerSecond
         var hello = StreamHello(
             version: self.settings.version,
-            epoch: self.ring.epoch,
+            epoch: ring.epoch,
             newest: sequences.upperBound > 1 ? sequences.upperBound - 1 : nil,
             oldest: sequences.isEmpty ? nil : sequences.lowerBound,
-            resumeTrades: self.ring.capacity,
-            resumeSeconds: Int(self.ring.span / 1_000_000_000),
+            resumeTrades: ring.capacity,
+            resumeSeconds: Int(ring.span / 1_000_000_000),
             limits: limits,
             time: self.wallClock(),
-            status: self.reportedStatus,
+            status: self.status,
             symbols: self.helloSymbols
         )
-        if let earliest = self.ring.earlier.first?.ring, let epoch = earliest.epoch {
+        if let earliest = ring.earlier.first?.ring, let epoch = earliest.epoch {
             hello.earliest = TapePosition(epoch: epoch, sequence: earliest.sequences.lowerBound)
         }
         hello.replay = self.replay?.position()
@@ -34,7 +35,7 @@ extension RelayHub {
 
     /// All symbols of the feed, those that never traded after the others.
     private var helloSymbols: [StreamHello.Symbol] {
-        var symbols = self.prices.summaries.map { summary in
+        var symbols = self.summaries.map { summary in
             StreamHello.Symbol(
                 name: summary.symbol,
                 summary: summary,
@@ -43,9 +44,9 @@ extension RelayHub {
             )
         }
         let traded = Set(symbols.map(\.name))
-        for name in self.subscriptions.symbols where !traded.contains(name) {
+        for name in self.symbols where !traded.contains(name) {
             symbols.append(
-                StreamHello.Symbol(name: name, summary: nil, age: nil, state: self.symbolStates[name]?.word ?? "asked")
+                StreamHello.Symbol(name: name, summary: nil, age: nil, state: self.status(of: name)?.word ?? "asked")
             )
         }
         return symbols
