@@ -86,7 +86,7 @@ struct SessionIndexTests {
 
     @Test("a session that ends leaves at once: it gets nothing more, and its symbols are unsubscribed upstream")
     func leaves() throws {
-        let bench = HubBench { $0.unsubscribeGrace = .zero }
+        let bench = HubBench()
         let session = try self.session(on: bench, "A", "B", followsAll: true)
         let other = try self.session(on: bench, "B")
         session.close(.normal, reason: "")
@@ -94,6 +94,7 @@ struct SessionIndexTests {
         bench.play(Frames.trade("B", "1"))
         #expect(session.take() == ["closed"] && other.take() == ["B 1"])
         #expect(bench.hub.index.symbols(of: session).isEmpty && bench.hub.index.symbols(of: other) == ["B"])
+        bench.loop.advanceTime(by: .seconds(11))
         #expect(bench.calls.all == ["A", "B", "-A"])
         bench.stop()
     }
