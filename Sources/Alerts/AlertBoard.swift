@@ -76,7 +76,7 @@ package final class AlertBoard: Sendable {
     }
 
     /// Returns the error of a rule's text, in one line; `nil` if the text is a valid rule. May be called on any thread.
-    package static func complaint(about text: String) -> String? {
+    package static func errorText(about text: String) -> String? {
         do throws(AlertRule.ParseError) {
             _ = try AlertRule(text)
             return nil

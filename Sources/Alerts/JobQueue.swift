@@ -34,7 +34,7 @@ struct JobQueue<Job: Sendable>: Sendable {
 
     /// Notes that a running job has ended.
     mutating func ended() {
-        precondition(self.running > 0, "an errand ended that never began")
+        precondition(self.running > 0, "a job ended that never began")
         self.running -= 1
     }
 

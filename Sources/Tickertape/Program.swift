@@ -18,7 +18,7 @@ enum Program {
         // Each loop of NIO's shared group opens three files, and the few jobs on that group need one loop only.
         NIOSingletons.groupLoopCountSuggestion = 1
         if let words = self.shortage(limit: DescriptorBudget.raise(to: DescriptorBudget.minimumOfAll)) {
-            Console.complain(words)
+            Console.printError(words)
             exit(ExitStatus.failure.rawValue)
         }
         Task { @MainActor in

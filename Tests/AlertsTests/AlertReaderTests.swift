@@ -103,8 +103,8 @@ struct AlertReaderTests {
         try bench.board.add("* below 50 once")
         #expect(throws: AlertRule.ParseError("this alert is set already")) { try bench.board.add("A:X above 100.0") }
         #expect(throws: AlertRule.ParseError.self) { try bench.board.add("A:X over 100") }
-        #expect(AlertBoard.complaint(about: "A:X above 100") == nil)
-        #expect(AlertBoard.complaint(about: "above 100")?.hasPrefix("which symbol?") == true)
+        #expect(AlertBoard.errorText(about: "A:X above 100") == nil)
+        #expect(AlertBoard.errorText(about: "above 100")?.hasPrefix("which symbol?") == true)
         #expect(bench.board.list.map(\.text) == ["A:X above 100", "* below 50 once"])
         try await bench.play([feed.batch([Frames.trade("A:X", "101")])])
         #expect(bench.board.list.map(\.state) == ["fired once, armed again at 99.9", "armed"])

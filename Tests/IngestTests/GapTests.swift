@@ -54,7 +54,7 @@ struct GapTrackerTests {
     }
 
     @Test("no period is reported twice, and a silence that is noticed late widens the gap")
-    func toldOnce() {
+    func reportedOnce() {
         var gaps = GapTracker()
         gaps.interrupted(from: 5, reason: "slept")
         #expect(gaps.traded(received: 9, nextSequence: 1, epoch: 7)?.from == 5)

@@ -116,7 +116,7 @@ struct DialectTests {
                 dialect: dialect,
                 settings: Self.settings,
                 clock: RecorderClock(wall: { 1_900_000 }, monotonic: { 1_000 }),
-                complain: { Issue.record("\($0)") }
+                printError: { Issue.record("\($0)") }
             )
             let frame = TapeBatch.Frame(
                 bytes: Self.text(dialect, "A", 1),

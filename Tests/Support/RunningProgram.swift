@@ -11,10 +11,10 @@ package final class RunningProgram: Sendable {
     }
 
     /// The condition that a test waits for, and how far the output has been searched.
-    private enum Wish {
+    private enum Expectation {
         case end
         /// Standard error contains a text; searched up to an offset.
-        case complaint([UInt8], from: Int)
+        case errorText([UInt8], from: Int)
         /// A complete line of standard error contains a text; searched up to a line.
         case complaintLine([UInt8], line: Int)
         case lines(Int)
@@ -26,30 +26,30 @@ package final class RunningProgram: Sendable {
         var output = PrintedText()
         var errors = PrintedText()
         var ending: Ending?
-        var waiters: [(wish: Wish, wake: @Sendable () -> Void)] = []
+        var waiters: [(expectation: Expectation, wake: @Sendable () -> Void)] = []
 
         /// Returns whether the condition is met, and notes how far the output has been searched.
-        func fulfils(_ wish: inout Wish) -> Bool {
-            switch wish {
+        func fulfils(_ expectation: inout Expectation) -> Bool {
+            switch expectation {
             case .end: return self.ending != nil
             case .lines(let count): return self.output.lineCount >= count
-            case .complaint(let text, let place):
+            case .errorText(let text, let place):
                 if self.errors.contains(text, from: place) { return true }
-                wish = .complaint(text, from: max(0, self.errors.bytes.count - text.count))
+                expectation = .errorText(text, from: max(0, self.errors.bytes.count - text.count))
                 return false
             case .complaintLine(let text, var line):
                 while line < self.errors.lineCount {
                     if self.errors.line(line).firstRange(of: text) != nil { return true }
                     line += 1
                 }
-                wish = .complaintLine(text, line: line)
+                expectation = .complaintLine(text, line: line)
                 return false
             case .beginnings(let text, var missing, var line):
                 while missing > 0, line < self.output.lineCount {
                     if self.output.line(line).starts(with: text) { missing -= 1 }
                     line += 1
                 }
-                wish = .beginnings(text, missing: missing, line: line)
+                expectation = .beginnings(text, missing: missing, line: line)
                 return missing == 0
             }
         }
@@ -57,9 +57,9 @@ package final class RunningProgram: Sendable {
         /// Removes and returns the waiters that have nothing left to wait for.
         mutating func takeWoken() -> [@Sendable () -> Void] {
             var woken: [@Sendable () -> Void] = []
-            var rest: [(wish: Wish, wake: @Sendable () -> Void)] = []
+            var rest: [(expectation: Expectation, wake: @Sendable () -> Void)] = []
             for var waiter in self.waiters {
-                if self.fulfils(&waiter.wish) || self.ending != nil {
+                if self.fulfils(&waiter.expectation) || self.ending != nil {
                     woken.append(waiter.wake)
                 } else {
                     rest.append(waiter)
@@ -222,7 +222,7 @@ package final class RunningProgram: Sendable {
 
     /// Waits until standard error contains `text`, or the program has exited; returns whether it contains it.
     package func printsError(of text: String, atMost limit: Duration = .seconds(60)) async -> Bool {
-        await self.waits(for: .complaint(Array(text.utf8), from: 0), atMost: limit)
+        await self.waits(for: .errorText(Array(text.utf8), from: 0), atMost: limit)
     }
 
     /// Waits until standard output has at least `count` lines, or the program has exited; returns the lines.
@@ -238,11 +238,11 @@ package final class RunningProgram: Sendable {
     }
 
     /// Returns the port of the relay, from the program's output.
-    package func relayPort() async -> Int? { await self.complaint(numberBehind: "the relay is on ws://127.0.0.1:") }
+    package func relayPort() async -> Int? { await self.errorText(numberBehind: "the relay is on ws://127.0.0.1:") }
 
     /// Returns the number after a text in standard error as soon as the line is complete: a read may end within the
     /// digits.
-    package func complaint(numberBehind prefix: String, atMost limit: Duration = .seconds(60)) async -> Int? {
+    package func errorText(numberBehind prefix: String, atMost limit: Duration = .seconds(60)) async -> Int? {
         guard await self.waits(for: .complaintLine(Array(prefix.utf8), line: 0), atMost: limit) else { return nil }
         return Self.number(in: self.errors, behind: prefix)
     }
@@ -255,17 +255,17 @@ package final class RunningProgram: Sendable {
 
     /// Waits for the condition, the program's exit or the limit; returns whether the condition was met.
     @discardableResult
-    private func waits(for wish: Wish, atMost limit: Duration) async -> Bool {
+    private func waits(for expectation: Expectation, atMost limit: Duration) async -> Bool {
         let (stream, continuation) = AsyncStream.makeStream(of: Void.self)
-        self.change { $0.waiters.append((wish, { continuation.yield() })) }
+        self.change { $0.waiters.append((expectation, { continuation.yield() })) }
         let timer = Task {
             try await Task.sleep(for: limit * Patience.factor)
             continuation.yield()
         }
         defer { timer.cancel() }
         for await _ in stream { break }
-        var wish = wish
-        return self.state.withLockedValue { $0.fulfils(&wish) }
+        var expectation = expectation
+        return self.state.withLockedValue { $0.fulfils(&expectation) }
     }
 
     private func change(_ change: (inout State) -> Void) {

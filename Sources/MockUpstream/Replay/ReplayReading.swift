@@ -47,7 +47,7 @@ struct ReplayReading {
     /// Whether the service has closed the connection and no other is open yet.
     private var isClosed = false
     /// The service's end of a connection whose gap has not been read yet.
-    private var untoldClosing: RecordedClosing?
+    private var unreportedClosing: RecordedClosing?
 
     init(_ cursor: ReplayCursor, bounds: ClosedRange<Int64>, start: Int64, settings: ReplaySettings) {
         self.cursor = cursor
@@ -69,7 +69,7 @@ struct ReplayReading {
         self.cursor = cursor
         self.upcoming = []
         self.isClosed = false
-        self.untoldClosing = nil
+        self.unreportedClosing = nil
         self.waitingGaps = []
         self.repeats.reset()
     }
@@ -123,7 +123,7 @@ struct ReplayReading {
             guard self.hasBreaks, !self.isLanding, closing.at >= self.bounds.lowerBound else { return }
             self.upcoming.append(.breakBegins(at: closing.at, closing))
             self.isClosed = true
-            self.untoldClosing = closing
+            self.unreportedClosing = closing
         case .connected(let at): self.endClosing(at: at)
         case .gap(let gap): self.take(Self.sound(gap))
         }
@@ -140,7 +140,9 @@ struct ReplayReading {
         } else {
             let begin = min(gap.gap.from.subtractingCapped(self.start), gap.at)
             self.endClosing(at: gap.at)
-            if let closing = self.untoldClosing.take(), self.isPlayed(gap, beginning: begin, with: closing) { return }
+            if let closing = self.unreportedClosing.take(), self.isPlayed(gap, beginning: begin, with: closing) {
+                return
+            }
             let end = min(max(gap.gap.to.subtractingCapped(self.start), begin), gap.at)
             self.upcoming.append(.breakBegins(at: begin, nil))
             self.upcoming.append(.breakEnds(at: end))

@@ -95,18 +95,18 @@ extension Recorder {
             queue.doubted = doubted
         }
         if let problem = file.takeProblem() {
-            self.complain("\(file.path) cannot be written: \(problem); what comes now is missing there")
+            self.printError("\(file.path) cannot be written: \(problem); what comes now is missing there")
         }
         if let problem = file.takeSyncProblem() {
-            self.complain("\(file.path) may not be on the disk: \(problem); a power cut may cost what came last")
+            self.printError("\(file.path) may not be on the disk: \(problem); a power cut may cost what came last")
         }
         if let problem = file.takeRotationProblem() {
-            self.complain(
+            self.printError(
                 "the file after \(file.path) cannot be made: \(problem); this one is continued until it can"
             )
         }
         if file.takeRecovery() {
-            self.complain("\(file.path) is written again; \(self.dropped) frames are missing there")
+            self.printError("\(file.path) is written again; \(self.dropped) frames are missing there")
         }
         let completed = file.takeCompleted()
         guard !completed.isEmpty else { return }

@@ -34,7 +34,7 @@ package final class Recorder: TapeReader {
     let wake: WakeSignal
     let file: NIOLockedValueBox<RecordingWriter>
     let maintenance: SegmentMaintenance?
-    let complain: @Sendable (String) -> Void
+    let printError: @Sendable (String) -> Void
     let completion = NIOLockedValueBox<@Sendable ([String], String) -> Void>({ _, _ in })
     /// The first file's path.
     package let path: String
@@ -67,7 +67,7 @@ package final class Recorder: TapeReader {
         clock: RecorderClock,
         disk: any RecordingDisk = SystemDisk(),
         isByHand: Bool = false,
-        complain: @escaping @Sendable (String) -> Void
+        printError: @escaping @Sendable (String) -> Void
     ) throws {
         self.wake = try WakeSignal()
         let thread = isByHand ? nil : WorkQueue("recorder", niceness: 10)
@@ -76,7 +76,7 @@ package final class Recorder: TapeReader {
         self.thread = thread
         self.settings = settings
         self.clock = clock
-        self.complain = complain
+        self.printError = printError
         let names = SegmentNames(first: path)
         var status = stat()
         if stat(path, &status) == 0, status.st_mode & S_IFMT != S_IFREG {
@@ -111,7 +111,7 @@ package final class Recorder: TapeReader {
             newest: writer.path,
             settings: settings,
             clock: clock,
-            complain: complain
+            printError: printError
         )
         self.maintenance = maintenance
         thread.submit { self.writeUntilFinished() }
@@ -121,9 +121,9 @@ package final class Recorder: TapeReader {
     // MARK: The feed's side
 
     package func read(_ batch: TapeBatch) {
-        let (mustWake, isNews) = self.queue.withLockedValue { queue -> (Bool, Bool) in
+        let (mustWake, mustNotify) = self.queue.withLockedValue { queue -> (Bool, Bool) in
             guard !queue.isFinished else { return (false, false) }
-            var isNews = false
+            var mustNotify = false
             let moment = Moment(monotonic: batch.receivedMonotonic, wall: batch.received)
             for frame in batch.frames {
                 let numbers = RecordedNumbers(
@@ -144,11 +144,11 @@ package final class Recorder: TapeReader {
                 ) {
                     continue
                 }
-                if queue.leaveOut(received: batch.received, monotonic: batch.receivedMonotonic) { isNews = true }
+                if queue.leaveOut(received: batch.received, monotonic: batch.receivedMonotonic) { mustNotify = true }
             }
-            return (queue.wakes(), isNews)
+            return (queue.wakes(), mustNotify)
         }
-        self.wake(mustWake, notify: isNews)
+        self.wake(mustWake, notify: mustNotify)
     }
 
     private var isTooSlow: String {
@@ -178,23 +178,23 @@ package final class Recorder: TapeReader {
     }
 
     private func put(_ entry: RecorderQueue.Entry, bytes: Int) {
-        let (mustWake, isNews) = self.queue.withLockedValue { queue -> (Bool, Bool) in
+        let (mustWake, mustNotify) = self.queue.withLockedValue { queue -> (Bool, Bool) in
             guard !queue.isFinished else { return (false, false) }
             // Events may use up to twice the limit, so that they fit when frames do not; beyond that they are counted
             // like frames.
             let hasRoom = queue.append(entry, bytes: bytes, atMost: 2 * self.settings.maximumWaitingBytes)
-            let isNews =
+            let mustNotify =
                 !hasRoom && queue.leaveOut(received: self.clock.wall(), monotonic: self.clock.monotonic())
-            return (queue.wakes(), isNews)
+            return (queue.wakes(), mustNotify)
         }
-        self.wake(mustWake, notify: isNews)
+        self.wake(mustWake, notify: mustNotify)
     }
 
     /// Wakes the writer, and warns that the disk is too slow, each as far as due.
-    private func wake(_ mustWake: Bool, notify isNews: Bool) {
+    private func wake(_ mustWake: Bool, notify mustNotify: Bool) {
         if mustWake { self.wake.ring() }
         // On another thread: the writer's may be blocked by the disk.
-        if isNews { WorkQueue("recorder-warn").submit { self.complain(self.isTooSlow) } }
+        if mustNotify { WorkQueue("recorder-warn").submit { self.printError(self.isTooSlow) } }
     }
 
     /// Calls `reported` with the paths of the files completed since the last call, and with that of the file being

@@ -81,7 +81,7 @@ extension RecordingWriter {
             // A file beyond its limit is better than a gap.
             self.retryRotationAt = monotonic + Self.rotationRetry
             if self.lastRotationFailure.map({ monotonic - $0 >= WritingTrouble.quietInterval }) ?? true {
-                self.untoldRotation = "\(error)"
+                self.unreportedRotation = "\(error)"
             }
             self.lastRotationFailure = monotonic
             return

@@ -36,11 +36,11 @@ package struct RecordingWriter: Sendable {
     private var unsyncedSince: Int64?
     private var unsynced = UnsyncedFrames()
     private var lastSyncFailure: Int64?
-    private var untoldSync: String?
+    private var unreportedSync: String?
     var trouble = WritingTrouble()
     var retryRotationAt: Int64 = .min
     var lastRotationFailure: Int64?
-    var untoldRotation: String?
+    var unreportedRotation: String?
     private var missing = MissingFrames()
     /// The arrival of the buffer's first frame, if there is one, and of the newest.
     private var bufferBegan: Int64?
@@ -198,14 +198,14 @@ package struct RecordingWriter: Sendable {
 
     /// The problem with syncing, once for each time it begins.
     package mutating func takeSyncProblem() -> String? {
-        defer { self.untoldSync = nil }
-        return self.untoldSync
+        defer { self.unreportedSync = nil }
+        return self.unreportedSync
     }
 
     /// Why the next file cannot be made while this one continues, once for each time the problem begins.
     package mutating func takeRotationProblem() -> String? {
-        defer { self.untoldRotation = nil }
-        return self.untoldRotation
+        defer { self.unreportedRotation = nil }
+        return self.unreportedRotation
     }
 
     /// The files completed since the last call.
@@ -273,7 +273,7 @@ package struct RecordingWriter: Sendable {
             self.unsyncedSince = now
             self.unsynced.failed("\(error)")
             if self.lastSyncFailure.map({ now - $0 >= WritingTrouble.quietInterval }) ?? true {
-                self.untoldSync = "\(error)"
+                self.unreportedSync = "\(error)"
             }
             self.lastSyncFailure = now
         }

@@ -7,7 +7,7 @@ final class SegmentMaintenance: Sendable {
     private let names: SegmentNames
     private let settings: RecorderSettings
     private let clock: RecorderClock
-    private let complain: @Sendable (String) -> Void
+    private let printError: @Sendable (String) -> Void
     private let thread = WorkQueue("segments", niceness: 19)
     private let isFinished = NIOLockedValueBox(false)
     private let newest: NIOLockedValueBox<String>
@@ -22,14 +22,14 @@ final class SegmentMaintenance: Sendable {
         newest: String,
         settings: RecorderSettings,
         clock: RecorderClock,
-        complain: @escaping @Sendable (String) -> Void
+        printError: @escaping @Sendable (String) -> Void
     ) {
         self.names = names
         self.source = source
         self.newest = NIOLockedValueBox(newest)
         self.settings = settings
         self.clock = clock
-        self.complain = complain
+        self.printError = printError
     }
 
     /// Submits the due work to the thread.
@@ -46,10 +46,12 @@ final class SegmentMaintenance: Sendable {
         let removes = self.settings.keepAge != nil || self.settings.keepBytes != nil
         guard self.settings.compresses || removes, !isFinished() else { return }
         for path in care.strangers() where self.strangers.withLockedValue({ $0.insert(path).inserted }) {
-            self.complain("recording: \(path) is named like a file of this recording but is not one; it is left alone")
+            self.printError(
+                "recording: \(path) is named like a file of this recording but is not one; it is left alone"
+            )
         }
         if self.settings.compresses {
-            for problem in care.pack(isCancelled: isFinished) { self.complain("recording: \(problem)") }
+            for problem in care.pack(isCancelled: isFinished) { self.printError("recording: \(problem)") }
         }
         guard removes, !isFinished() else { return }
         _ = care.removeOld(

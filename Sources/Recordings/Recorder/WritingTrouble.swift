@@ -9,7 +9,7 @@ struct WritingTrouble: Sendable {
     /// When it last failed, and when it last failed or was too slow, monotonic ns; `nil` before the first time.
     private var lastFailure: Int64?
     private var last: Int64?
-    private var untold: String?
+    private var unreported: String?
     /// Whether a failure was reported, and its recovery not yet.
     private var isRecoveryDue = false
     private var hasRecovered = false
@@ -17,7 +17,7 @@ struct WritingTrouble: Sendable {
     /// Records a failed write, at a monotonic time in ns.
     mutating func failed(_ problem: String, now: Int64) {
         if self.lastFailure.map({ now - $0 >= Self.quietInterval }) ?? true {
-            self.untold = problem
+            self.unreported = problem
             self.isRecoveryDue = true
         }
         self.lastFailure = now
@@ -39,8 +39,8 @@ struct WritingTrouble: Sendable {
 
     /// The problem with writing, once for each time it begins.
     mutating func takeProblem() -> String? {
-        defer { self.untold = nil }
-        return self.untold
+        defer { self.unreported = nil }
+        return self.unreported
     }
 
     /// Whether writing has recovered since the last reported failure; true once.

@@ -57,13 +57,13 @@ final class DirectSlots {
 
     /// Allows direct sends to a client for whom nothing waits.
     func open(_ slot: Slot, to descriptor: CInt) {
-        precondition(slot > 0 && slot < self.end, "lane \(slot) of \(self.end)")
+        precondition(slot > 0 && slot < self.end, "slot \(slot) of \(self.end)")
         self.descriptors[Int(slot)] = descriptor
     }
 
     /// Ends direct sends to a client: bytes wait for it, or it is gone.
     func close(_ slot: Slot) {
-        precondition(slot >= 0 && slot < self.end, "lane \(slot) of \(self.end)")
+        precondition(slot >= 0 && slot < self.end, "slot \(slot) of \(self.end)")
         self.descriptors[Int(slot)] = Self.closed
     }
 

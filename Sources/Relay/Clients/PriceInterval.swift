@@ -13,37 +13,37 @@ final class PriceInterval {
 }
 
 extension RelayHub {
-    func joinBeat(_ session: any RelayProtocol, every milliseconds: Int) {
+    func joinInterval(_ session: any RelayProtocol, every milliseconds: Int) {
         let priceInterval: PriceInterval
-        if let known = self.beats[milliseconds] {
+        if let known = self.priceIntervals[milliseconds] {
             priceInterval = known
         } else {
             priceInterval = PriceInterval(taken: (0..<self.prices.rowCount).map { self.prices.taken(row: $0) })
-            self.beats[milliseconds] = priceInterval
+            self.priceIntervals[milliseconds] = priceInterval
             self.arm(priceInterval, every: milliseconds)
         }
         priceInterval.members[ObjectIdentifier(session)] = session
     }
 
-    func leaveBeat(_ session: any RelayProtocol, every milliseconds: Int) {
-        guard let priceInterval = self.beats[milliseconds] else { return }
+    func leaveInterval(_ session: any RelayProtocol, every milliseconds: Int) {
+        guard let priceInterval = self.priceIntervals[milliseconds] else { return }
         priceInterval.members[ObjectIdentifier(session)] = nil
         guard priceInterval.members.isEmpty else { return }
         priceInterval.timer?.cancel()
-        self.beats[milliseconds] = nil
+        self.priceIntervals[milliseconds] = nil
     }
 
     private func arm(_ priceInterval: PriceInterval, every milliseconds: Int) {
         guard !self.isStopped else { return }
         priceInterval.timer = self.loop.assumeIsolated().scheduleTask(in: .milliseconds(Int64(milliseconds))) {
-            self.strike(priceInterval, every: milliseconds)
+            self.fire(priceInterval, every: milliseconds)
             self.arm(priceInterval, every: milliseconds)
             self.flush()
         }
     }
 
     /// Sends the newest price of each symbol that has traded since the last tick.
-    func strike(_ priceInterval: PriceInterval, every milliseconds: Int) {
+    func fire(_ priceInterval: PriceInterval, every milliseconds: Int) {
         for row in 0..<self.prices.rowCount {
             if row == priceInterval.taken.count { priceInterval.taken.append(0) }
             let taken = self.prices.taken(row: row)

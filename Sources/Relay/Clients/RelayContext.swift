@@ -59,12 +59,12 @@ package struct RelayContext {
     func noteSubscribed() { self.hub.gauges.subscribed() }
 
     /// Joins the timer of the clients that get prices at an interval.
-    func joinBeat(_ session: any RelayProtocol, every milliseconds: Int) {
-        self.hub.joinBeat(session, every: milliseconds)
+    func joinInterval(_ session: any RelayProtocol, every milliseconds: Int) {
+        self.hub.joinInterval(session, every: milliseconds)
     }
 
-    func leaveBeat(_ session: any RelayProtocol, every milliseconds: Int) {
-        self.hub.leaveBeat(session, every: milliseconds)
+    func leaveInterval(_ session: any RelayProtocol, every milliseconds: Int) {
+        self.hub.leaveInterval(session, every: milliseconds)
     }
 
     /// Subscribes a session to bars; returns the newest bar, or `nil` before the first one.

@@ -48,7 +48,7 @@ package final class RelayHub {
     /// The sessions that are catching up from the trade they know.
     var resuming: [ObjectIdentifier: any RelayProtocol] = [:]
     /// The price timers, by their interval in ms.
-    var beats: [Int: PriceInterval] = [:]
+    var priceIntervals: [Int: PriceInterval] = [:]
     /// The bars of all symbols, and their subscribers.
     var bars = BarBook()
     var barTopics: [BarTopic: BarReaders] = [:]
@@ -185,9 +185,9 @@ package final class RelayHub {
         for session in self.sessions.values { session.willStop() }
         self.settled.flush()
         // Timers that no longer fire would leave their clients without the last price.
-        for (milliseconds, priceInterval) in self.beats.sorted(by: { $0.key < $1.key }) {
+        for (milliseconds, priceInterval) in self.priceIntervals.sorted(by: { $0.key < $1.key }) {
             priceInterval.timer?.cancel()
-            self.strike(priceInterval, every: milliseconds)
+            self.fire(priceInterval, every: milliseconds)
         }
         self.sendBarsAsTheyAre()
         for session in self.sessions.values { session.showLast() }

@@ -18,7 +18,7 @@ final class SharedCompression {
         var compressed: [Int: ByteBuffer] = [:]
     }
 
-    private var twins: [Place: CompressedCopy] = [:]
+    private var copies: [Place: CompressedCopy] = [:]
     private var compressors: [Int: FrameCompressor] = [:]
 
     /// Returns frames as a client with that agreement gets them.
@@ -27,15 +27,15 @@ final class SharedCompression {
         guard FrameCompressor.isWorthwhile(bytes: frames.readableBytes) else { return frames }
         let bits = agreement.fromServer.windowBits
         let place = frames.withUnsafeReadableBytes { Place(address: $0.baseAddress, count: $0.count) }
-        if let known = self.twins[place]?.compressed[bits] { return known }
+        if let known = self.copies[place]?.compressed[bits] { return known }
         let compressed = self.compressor(bits).compress(frames)
-        self.twins[place, default: CompressedCopy(plain: frames)].compressed[bits] = compressed
+        self.copies[place, default: CompressedCopy(plain: frames)].compressed[bits] = compressed
         return compressed
     }
 
     /// Drops the copies at the end of a turn, when all clients have theirs.
     func turnEnded() {
-        if !self.twins.isEmpty { self.twins.removeAll(keepingCapacity: true) }
+        if !self.copies.isEmpty { self.copies.removeAll(keepingCapacity: true) }
     }
 
     private func compressor(_ bits: Int) -> FrameCompressor {

@@ -17,14 +17,14 @@ extension StreamClient {
     func showLast() {
         guard self.isOpen else { return }
         self.showPostponed()
-        self.showAllUntold()
+        self.showAllUnreported()
         self.pace.endWaiting()
     }
 
     /// - Parameter missed: the missed trades, without those still to be resumed and those between two prices.
     func closeTooSlow(missed: UInt64) {
         guard self.isOpen else { return }
-        let missed = missed + self.countRestOfCatchUp() + self.untoldTrades
+        let missed = missed + self.countRestOfCatchUp() + self.unreportedTrades
         self.context.noteSlowClient(missed: missed)
         self.close(.tryAgainLater, reason: "too slow: \(missed) trades missed")
     }

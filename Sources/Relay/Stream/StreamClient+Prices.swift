@@ -54,7 +54,7 @@ extension StreamClient {
     }
 
     /// Sends the newest price of a row if trades came after the last price sent, before the row's delivery changes.
-    func showUntold(_ row: Int) {
+    func showUnreported(_ row: Int) {
         guard let newest = self.context.newest(row: row) else { return }
         var price = EncodedPrice(PriceUpdate(summary: newest.summary, skipped: 0), ordinal: newest.ordinal)
         let message = self.session.show(
@@ -67,15 +67,15 @@ extension StreamClient {
     }
 
     /// The number of trades after the last price sent, over all symbols that are followed by their prices.
-    var untoldTrades: UInt64 {
-        self.session.rows.reduce(0) { $0 + self.session.untold(of: $1, taken: self.context.taken(row: $1)) }
+    var unreportedTrades: UInt64 {
+        self.session.rows.reduce(0) { $0 + self.session.unreported(of: $1, taken: self.context.taken(row: $1)) }
     }
 
     /// Sends the newest price of each symbol with trades that were neither sent nor counted, even if the price has not
     /// changed.
-    func showAllUntold() {
-        for row in self.session.rows where self.session.untold(of: row, taken: self.context.taken(row: row)) > 0 {
-            self.showUntold(row)
+    func showAllUnreported() {
+        for row in self.session.rows where self.session.unreported(of: row, taken: self.context.taken(row: row)) > 0 {
+            self.showUnreported(row)
         }
     }
 

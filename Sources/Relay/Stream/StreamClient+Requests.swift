@@ -140,7 +140,7 @@ extension StreamClient {
         self.policyChanged()
         let place = since.flatMap { self.context.ring.path(since: $0)?.start }
         for row in changed {
-            self.change(row, to: delivery, next: next, tellsUntold: !self.comesAgain(row, from: place))
+            self.change(row, to: delivery, next: next, reportsUnreported: !self.comesAgain(row, from: place))
         }
         self.wishesChanged()
         if let since {
@@ -223,9 +223,9 @@ extension StreamClient {
         return place.epoch != self.context.ring.epoch || newest.summary.sequence >= place.sequence
     }
 
-    private func change(_ row: Int, to delivery: StreamDelivery, next: UInt64, tellsUntold: Bool) {
+    private func change(_ row: Int, to delivery: StreamDelivery, next: UInt64, reportsUnreported: Bool) {
         guard let before = self.session.delivery(of: row), before != delivery else { return }
-        if before != .all, tellsUntold { self.showUntold(row) }
+        if before != .all, reportsUnreported { self.showUnreported(row) }
         let newest = self.context.newest(row: row)
         // A postponed price is sent in the new delivery, too.
         self.session.change(
@@ -255,7 +255,7 @@ extension StreamClient {
     /// Applies the client's subscriptions to the index.
     func wishesChanged() {
         self.policyChanged()
-        self.beatsChanged()
+        self.intervalsChanged()
         self.context.index.setFollowsAll(self, self.isOpen && self.session.followsAll)
         guard self.isOpen, self.catchUp == nil, self.session.wantsTrades else {
             return self.context.index.setTrades(of: self, .nothing)
@@ -272,13 +272,13 @@ extension StreamClient {
     }
 
     /// Joins the price timers of the subscribed intervals, and leaves the others.
-    func beatsChanged() {
+    func intervalsChanged() {
         var wanted: Set<Int> = []
         for case .every(let milliseconds) in self.session.deliveries.keys { wanted.insert(milliseconds) }
         if case .every(let milliseconds)? = self.session.everything { wanted.insert(milliseconds) }
-        guard wanted != self.beats else { return }
-        for interval in self.beats.subtracting(wanted) { self.context.leaveBeat(self, every: interval) }
-        for interval in wanted.subtracting(self.beats) { self.context.joinBeat(self, every: interval) }
-        self.beats = wanted
+        guard wanted != self.priceIntervals else { return }
+        for interval in self.priceIntervals.subtracting(wanted) { self.context.leaveInterval(self, every: interval) }
+        for interval in wanted.subtracting(self.priceIntervals) { self.context.joinInterval(self, every: interval) }
+        self.priceIntervals = wanted
     }
 }

@@ -36,7 +36,7 @@ package final class StreamClient: RelayProtocol {
     /// The bars to which it is subscribed.
     var barTopics: Set<BarTopic> = []
     /// The intervals at which it gets prices, in ms.
-    var beats: Set<Int> = []
+    var priceIntervals: Set<Int> = []
 
     /// The number of missed trades that were not reported to it.
     var missedCount: UInt64 = 0
@@ -87,7 +87,7 @@ package final class StreamClient: RelayProtocol {
         self.deferred = []
         self.refusals = SymbolRefusals()
         self.session.unfollowAll()
-        self.beatsChanged()
+        self.intervalsChanged()
         self.leaveBars()
     }
 

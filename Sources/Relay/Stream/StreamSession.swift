@@ -191,7 +191,7 @@ struct StreamSession {
     /// Returns how many trades of the row came after the last price sent; 0 with single trades.
     ///
     /// - Parameter taken: how many trades the row has had.
-    func untold(of row: Int, taken: UInt64) -> UInt64 {
+    func unreported(of row: Int, taken: UInt64) -> UInt64 {
         guard self.follows(row), let following = self.following[row], following.delivery != .all else { return 0 }
         return taken > following.ordinal ? taken - following.ordinal : 0
     }

@@ -31,7 +31,7 @@ final class RecorderHarness: TapeReader {
             clock: RecorderClock(wall: wallClock, monotonic: { Int64(loop.now.uptimeNanoseconds) }),
             disk: DigestingDisk(NIOLoopBound(output, eventLoop: loop)),
             isByHand: true,
-            complain: { _ in }
+            printError: { _ in }
         )
     }
 

@@ -59,7 +59,7 @@ enum Console {
     }
 
     /// Prints a line to standard error, with the program's name.
-    static func complain(_ line: String) {
+    static func printError(_ line: String) {
         self.putError("tickertape: \(PrintableText.line(line))\n")
     }
 
@@ -67,7 +67,7 @@ enum Console {
     static func log(_ line: String) { self.putError(line) }
 
     /// Prints several lines to standard error, without the program's name.
-    static func complain(lines: String) {
+    static func printError(lines: String) {
         for line in lines.split(separator: "\n", omittingEmptySubsequences: false) {
             self.putError("\(PrintableText.line(line))\n")
         }

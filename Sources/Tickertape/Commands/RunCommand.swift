@@ -31,7 +31,7 @@ struct RunCommand: SettingsCommand {
         guard let token = settings.token, !self.demo else { return try await self.playDemo(settings) }
         let watchlist =
             DisplayService.format(settings) == .tui
-            ? WatchlistFile(settings) { Console.complain("warning: \($0)") } : nil
+            ? WatchlistFile(settings) { Console.printError("warning: \($0)") } : nil
         if let watchlist { settings.finnhub.symbols = watchlist.load() }
         try await TickerProgram(
             settings: settings,
@@ -58,7 +58,7 @@ struct RunCommand: SettingsCommand {
             )
         }
         if !settings.display.isQuiet, !self.demo {
-            Console.complain("no key is set: this is the bundled recording (DEMO); set FINNHUB_TOKEN for live prices")
+            Console.printError("no key is set: this is the bundled recording (DEMO); set FINNHUB_TOKEN for live prices")
         }
         var mockServer = MockServerSettings()
         mockServer.speed = 1

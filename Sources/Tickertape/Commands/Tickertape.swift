@@ -66,16 +66,16 @@ struct Tickertape: AsyncParsableCommand {
             }
             await Console.flushErrors()
         } catch let error as OperatorError {
-            await self.end(error.status.rawValue) { Console.complain(KeyLikeness.withheld("\(error)")) }
+            await self.end(error.status.rawValue) { Console.printError(KeyLikeness.withheld("\(error)")) }
         } catch {
             let status = self.exitCode(for: error)
             // Help and the version are no errors. A message about arguments must not repeat a key among them.
             if status.isSuccess { self.exit(withError: error) }
             await self.end(status.rawValue) {
                 if let words = MistypedCommand.words(of: Array(CommandLine.arguments.dropFirst()), in: self) {
-                    Console.complain(KeyLikeness.withheld(words))
+                    Console.printError(KeyLikeness.withheld(words))
                 } else {
-                    Console.complain(lines: KeyLikeness.withheld(Self.withoutLineEnds(self.fullMessage(for: error))))
+                    Console.printError(lines: KeyLikeness.withheld(Self.withoutLineEnds(self.fullMessage(for: error))))
                 }
             }
         }

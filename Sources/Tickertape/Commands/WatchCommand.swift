@@ -108,7 +108,7 @@ struct WatchCommand: SettingsCommand {
         }
         let list = ScreenSymbols(symbols: symbols, source: WatchedSymbols(feed: feed, charts: charts), display: display)
         let remote = self.controls(settings, symbols: list, feed: feed, alerts: alerts)
-        defer { if !settings.display.isOnce { latency.complain() } }
+        defer { if !settings.display.isOnce { latency.printError() } }
         try await NamedService.run(
             [service.part(remote), alerts.part, NamedService("feed") { try await feed.run() }, charts.part],
             hasScreen: service.isScreen

@@ -126,7 +126,9 @@ struct AlertService: Sendable {
     ) throws(OperatorError) -> AlertWebhook? {
         guard let address = try settings.webhookAddress() else { return nil }
         if !address.isEncrypted, !address.isLoopback {
-            Console.complain("warning: the webhook is http:// and not encrypted; others on the way can read and use it")
+            Console.printError(
+                "warning: the webhook is http:// and not encrypted; others on the way can read and use it"
+            )
         }
         var tls = TLSClientConfiguration()
         tls.ciphers = settings.dial.tls.ciphers

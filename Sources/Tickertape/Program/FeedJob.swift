@@ -24,7 +24,7 @@ struct FeedJob: Sendable {
         guard !Task.isShuttingDownGracefully else { return }
         // After a replay, all readers get the remaining trades, and the screen stays until the user quits.
         let hasScreen = self.display?.isScreen == true
-        if !hasScreen { Console.complain(self.tally.report) }
+        if !hasScreen { Console.printError(self.tally.report) }
         await self.display?.display.finish()
         await self.alerts.finish()
         await withGracefulShutdownHandler {

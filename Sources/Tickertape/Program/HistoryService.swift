@@ -145,13 +145,17 @@ final class HistoryService: Sendable {
     func finish() async {
         let report = await self.historyRecorder.finish()
         guard report.isWhole else {
-            return Console.complain("warning: the disk of the history does not answer; its newest bars may be missing")
+            return Console.printError(
+                "warning: the disk of the history does not answer; its newest bars may be missing"
+            )
         }
         if report.lost > 0 {
-            Console.complain("warning: \(report.lost) trades are missing in the history; the disk was full or too slow")
+            Console.printError(
+                "warning: \(report.lost) trades are missing in the history; the disk was full or too slow"
+            )
         }
         if report.lostGaps > 0 {
-            Console.complain(
+            Console.printError(
                 "warning: \(report.lostGaps) gaps of the feed are missing in the history; the disk was too slow"
             )
         }

@@ -21,7 +21,7 @@ struct RecordingService {
                 address: "\(feed.upstream)",
                 settings: settings.recorder,
                 clock: RecorderClock(wall: WallClock.now),
-                complain: warnings.warn
+                printError: warnings.warn
             )
         } catch {
             throw OperatorError("\(error)", status: .failure)
@@ -34,19 +34,19 @@ struct RecordingService {
             try? await gracefulShutdown()
             let report = await recorder.finish()
             guard report.isWhole else {
-                Console.complain(
+                Console.printError(
                     "warning: the disk of \(recorder.path) does not answer; what it has not taken is missing there "
                         + "(`tickertape recording verify` shows where the file ends)"
                 )
                 return
             }
             let more = report.segments > 1 ? " and \(report.segments - 1) more" : ""
-            Console.complain("recorded \(report.frames) frames, \(report.bytes) bytes, to \(recorder.path)\(more)")
+            Console.printError("recorded \(report.frames) frames, \(report.bytes) bytes, to \(recorder.path)\(more)")
             if report.dropped > 0 {
-                Console.complain("warning: \(report.dropped) frames are missing there; the disk was full or too slow")
+                Console.printError("warning: \(report.dropped) frames are missing there; the disk was full or too slow")
             }
             if report.doubted > 0 {
-                Console.complain(
+                Console.printError(
                     "warning: \(report.doubted) frames may be lost in a power cut; the disk failed to sync them"
                 )
             }

@@ -15,10 +15,10 @@ struct RelayPlace {
         var socket = relay.unixSocket
         if let wanted = relay.listen, let inherited {
             let isChosen = settings.origin(of: .relayListen) != .builtIn
-            let listen = inherited.endpoint(listen: wanted, isChosen: isChosen) { Console.complain($0) }
+            let listen = inherited.endpoint(listen: wanted, isChosen: isChosen) { Console.printError($0) }
             // `checkRelay` has already warned of an address in the settings that is not loopback.
             if wanted.isLoopback, let warning = Settings.warning(of: listen) {
-                Console.complain("warning: \(warning)")
+                Console.printError("warning: \(warning)")
             }
             relay.listen = listen
             relay.inheritedSocket = inherited.descriptor
@@ -27,7 +27,7 @@ struct RelayPlace {
                 socket = socket ?? path
             }
         } else if inherited != nil {
-            Console.complain("relay.listen is off, so the socket that was passed is not used")
+            Console.printError("relay.listen is off, so the socket that was passed is not used")
         }
         guard relay.listen != nil || socket != nil else { return nil }
         relay.token = settings.relayToken

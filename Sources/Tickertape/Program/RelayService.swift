@@ -57,7 +57,7 @@ final class RelayService: Sendable {
 
     /// Prints a line, unless a screen is drawn, which the line would disturb.
     private func report(_ line: String) {
-        if self.display?.isScreen != true { Console.complain(line) }
+        if self.display?.isScreen != true { Console.printError(line) }
     }
 
     /// Listens at once, unless another program holds the key.

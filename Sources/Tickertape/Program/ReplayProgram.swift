@@ -37,7 +37,7 @@ struct ReplayProgram {
         )
         let file: RecordingFile? = if case .recording(let file) = self.material { file } else { nil }
         // After the replay all damage is known, and no screen is left for the lines to disturb.
-        defer { if let file { RecordedDamage.complain(of: file) } }
+        defer { if let file { RecordedDamage.printError(of: file) } }
         let settings = self.settings.following(self.material)
         let program = TickerProgram(
             settings: settings,
@@ -89,7 +89,7 @@ extension Settings {
         }
         let limit = self.finnhub.subscriptions.limit
         if symbols.count > limit {
-            Console.complain(
+            Console.printError(
                 "warning: only \(limit) of \(symbols.count) symbols are played, for upstream.max-symbols is \(limit)"
             )
         }

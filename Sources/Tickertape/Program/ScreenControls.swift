@@ -31,7 +31,7 @@ extension DisplayRemote {
     mutating func connect(to alerts: AlertService) {
         let board = alerts.board
         self.alertsAreLost = alerts.loss
-        self.checkAlert = { AlertBoard.complaint(about: $0) }
+        self.checkAlert = { AlertBoard.errorText(about: $0) }
         self.setAlert = .can { text in
             do throws(AlertRule.ParseError) {
                 try board.add(text)

@@ -41,7 +41,7 @@ struct ServeProgram {
             }
         ])
         await group.end()
-        if case .recording(let recording) = self.material { RecordedDamage.complain(of: recording) }
+        if case .recording(let recording) = self.material { RecordedDamage.printError(of: recording) }
     }
 
     private func start(_ settings: MockServerSettings, on loop: any EventLoop) async throws -> MockServer {
@@ -68,16 +68,16 @@ struct ServeProgram {
     /// Prints the address, and the authority that clients must trust.
     private func announce(port: Int, authority: CertificateAuthority) async {
         let address = "\(self.isEncrypted ? "wss" : "ws")://\(Endpoint(host: self.listen.host, port: port))"
-        Console.complain("serving \(self.name) as Finnhub on \(address)/?token=anything; Ctrl-C stops")
+        Console.printError("serving \(self.name) as Finnhub on \(address)/?token=anything; Ctrl-C stops")
         guard self.isEncrypted else { return }
         if let path = self.authorityOut {
-            Console.complain("the authority to trust is in \(path)")
+            Console.printError("the authority to trust is in \(path)")
         } else {
             // Both streams may go to one file; its lines are then in order.
             await Console.flushErrors()
             // On standard output, so that a shell can store it in a file or a variable.
             for line in authority.certificatePEM.split(separator: "\n") { Console.print(String(line)) }
-            Console.complain("clients must trust the authority above; --ca-out FILE writes it to a file")
+            Console.printError("clients must trust the authority above; --ca-out FILE writes it to a file")
         }
     }
 }

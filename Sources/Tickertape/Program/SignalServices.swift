@@ -56,7 +56,7 @@ enum SignalServices {
             await disk.answer(within: Self.reloadLimit) { Self.reloaded(certificate) } ?? [
                 "SIGHUP: the disk of the certificate has not answered for 2 s; the new one is used when it does"
             ]
-        for line in lines { Console.complain(line) }
+        for line in lines { Console.printError(line) }
     }
 
     private static func reloaded(_ certificate: RelayTLS?) -> [String] {

@@ -29,7 +29,7 @@ enum SystemErrorText {
     /// Warns of files of a recording that are left out, if there is a reason.
     static func reportLeftOut(_ reason: String?) {
         guard let reason else { return }
-        Console.complain("warning: \(reason); it and the files of the recording after it are left out")
+        Console.printError("warning: \(reason); it and the files of the recording after it are left out")
     }
 }
 

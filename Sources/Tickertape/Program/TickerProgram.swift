@@ -51,7 +51,7 @@ struct TickerProgram {
         try await self.connect(readers, to: base)
         readers.relay?.announce()
         defer {
-            if !self.settings.display.isQuiet, !self.settings.display.isOnce { base.instruments.latency.complain() }
+            if !self.settings.display.isQuiet, !self.settings.display.isOnce { base.instruments.latency.printError() }
         }
         do {
             try await NamedService.run(
@@ -64,7 +64,7 @@ struct TickerProgram {
         }
         // Before the loops end, since the mock server reports its position to them while it plays.
         if await self.played?.mockServer.stop() == false {
-            Console.complain("warning: the disk of the recording does not answer; the replay was cut short")
+            Console.printError("warning: the disk of the recording does not answer; the replay was cut short")
         }
         await self.watchlist?.settle()
         await base.loops.end()
@@ -140,7 +140,7 @@ struct TickerProgram {
 
 extension LatencyBook {
     /// Prints the last line of a program: its latencies.
-    func complain() {
-        if let line = self.report.line { Console.complain(line) }
+    func printError() {
+        if let line = self.report.line { Console.printError(line) }
     }
 }

@@ -16,7 +16,7 @@ final class Warnings: Sendable {
         if let screen = self.screen.withLockedValue({ $0 }) {
             screen.display.notice("warning: \(text)")
         } else {
-            Console.complain("warning: \(text)")
+            Console.printError("warning: \(text)")
         }
     }
 }

@@ -26,7 +26,7 @@ extension Settings {
             if self.alerts.webhook != nil, case .file(let config) = self.origin(of: .alertWebhook),
                 let hint = (try? SmallFile(path: config, limit: SettingsFile.limit))?.hintForReaders
             {
-                Console.complain("warning: \(config) holds the webhook's URL and others can read it; run \(hint)")
+                Console.printError("warning: \(config) holds the webhook's URL and others can read it; run \(hint)")
             }
             return self.alerts.webhook
         }
@@ -54,7 +54,7 @@ extension Settings {
             )
         }
         if let hint = contents.hintForReaders {
-            Console.complain("warning: the webhook's URL is in a file that others can read; run \(hint)")
+            Console.printError("warning: the webhook's URL is in a file that others can read; run \(hint)")
         }
         return address
     }

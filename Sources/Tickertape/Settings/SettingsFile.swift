@@ -69,7 +69,7 @@ struct SettingsFile {
         do {
             self.values = try YAMLSnapshot(data: bytes.span.bytes, providerName: path, parsingOptions: options)
         } catch {
-            throw OperatorError("\(path):\(YAMLComplaint.words("\(error)", of: bytes))", status: .configuration)
+            throw OperatorError("\(path):\(YAMLDiagnostic.words("\(error)", of: bytes))", status: .configuration)
         }
         self.keys = keys.list.withLockedValue { $0 }
     }

@@ -32,7 +32,7 @@ struct EarlierRecordingsTests {
             source: source,
             settings: settings,
             clock: RecorderClock(wall: { Self.now }, monotonic: { Self.now }),
-            complain: { Issue.record("\($0)") }
+            printError: { Issue.record("\($0)") }
         )
     }
 

@@ -115,7 +115,7 @@ extension Recorder {
         on disk: FaultyDisk,
         epoch: UInt64,
         _ change: (inout RecorderSettings) -> Void = { _ in },
-        complain: @escaping @Sendable (String) -> Void = { Issue.record("\($0)") }
+        printError: @escaping @Sendable (String) -> Void = { Issue.record("\($0)") }
     ) throws {
         var settings = RecorderSettings()
         settings.compresses = false
@@ -130,7 +130,7 @@ extension Recorder {
             settings: settings,
             clock: RecorderClock(wall: { 5_000_000 }, monotonic: { 0 }),
             disk: disk,
-            complain: complain
+            printError: printError
         )
     }
 }

@@ -94,7 +94,7 @@ struct RecorderQueueTests {
         let recorder = try Recorder(on: disk, epoch: 1) {
             $0.maximumWaitingBytes = 4 << 20
             $0.flushInterval = 2_000_000
-        } complain: { _ in
+        } printError: { _ in
             complaints.withLockedValue { $0 += 1 }
         }
         disk.state.withLockedValue {

@@ -28,7 +28,7 @@ struct RecorderTests {
             dialect: dialect,
             settings: settings,
             clock: RecorderClock(wall: { 1_900_000 }, monotonic: { 1_000 }),
-            complain: { Issue.record("\($0)") }
+            printError: { Issue.record("\($0)") }
         )
     }
 

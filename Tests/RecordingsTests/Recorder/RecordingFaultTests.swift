@@ -176,8 +176,8 @@ struct RecordingFaultTests {
         let recorder = try Recorder(on: disk, epoch: 7) {
             $0.maximumWaitingBytes = 200_000
             $0.flushInterval = Self.millisecond
-        } complain: { complaint in
-            complaints.withLockedValue { $0.append(complaint) }
+        } printError: { errorText in
+            complaints.withLockedValue { $0.append(errorText) }
         }
         let isStuck = NIOLockedValueBox(false)
         disk.state.withLockedValue {

@@ -111,7 +111,7 @@ struct CatchingUpTests {
     }
 
     @Test("postponed prices are not sent where a symbol resumes by single trades: its trades come once, in order")
-    func untoldPrices() throws {
+    func unreportedPrices() throws {
         let bench = HubBench {
             $0.keepQuiet()
             $0.pipeline = PricePipeline.Settings(quiet: 3_600_000_000_000, atMost: nil)

@@ -42,8 +42,8 @@ struct SubscriberGroupsTests {
             let frames = symbols.enumerated().map { frame in
                 #"{"data":[\#(frame.element.enumerated().map { Frames.element($0.element, "\(step * 100 + frame.offset * 10 + $0.offset + 1)") }.joined(separator: ","))],"type":"trade"}"#
             }
-            let parcels = subscribers.parcels(of: [feed.batch(frames)])
-            for encodedBatch in parcels {
+            let queuedBatches = subscribers.queuedBatches(of: [feed.batch(frames)])
+            for encodedBatch in queuedBatches {
                 #expect(encodedBatch.slots == encodedBatch.members.map { Self.slot(of: $0, in: readers) })
                 for reader in encodedBatch.members {
                     reader.bytes.writeImmutableBuffer(encodedBatch.bytes)
@@ -72,9 +72,9 @@ struct SubscriberGroupsTests {
         subscribers.place(readers[0], wanting: SymbolFilter(symbols: ["A", "B"]))
         subscribers.place(readers[1], wanting: SymbolFilter(symbols: ["A", "B"]))
         subscribers.place(readers[2], wanting: SymbolFilter(symbols: ["A", "C"]))
-        let parcels = subscribers.parcels(of: [feed.batch([Frames.trade("A", "1")])])
-        #expect(parcels.map(\.members.count).sorted() == [1, 2])
-        let addresses = parcels.map { $0.bytes.withUnsafeReadableBytes { $0.baseAddress } }
+        let queuedBatches = subscribers.queuedBatches(of: [feed.batch([Frames.trade("A", "1")])])
+        #expect(queuedBatches.map(\.members.count).sorted() == [1, 2])
+        let addresses = queuedBatches.map { $0.bytes.withUnsafeReadableBytes { $0.baseAddress } }
         #expect(Set(addresses).count == 1)
     }
 
@@ -84,9 +84,9 @@ struct SubscriberGroupsTests {
         var subscribers = SubscriberGroups<Reader>()
         let reader = Reader()
         subscribers.place(reader, wanting: SymbolFilter(symbols: ["A"]))
-        #expect(subscribers.parcels(of: [feed.batch([Frames.trade("B", "1")])]).isEmpty)
+        #expect(subscribers.queuedBatches(of: [feed.batch([Frames.trade("B", "1")])]).isEmpty)
         subscribers.place(reader, wanting: .nothing)
-        #expect(subscribers.parcels(of: [feed.batch([Frames.trade("A", "1")])]).isEmpty)
+        #expect(subscribers.queuedBatches(of: [feed.batch([Frames.trade("A", "1")])]).isEmpty)
     }
 
     private static func slot(of reader: Reader, in readers: [Reader]) -> DirectSlots.Slot {
@@ -119,7 +119,7 @@ private struct EncodedBatch<Member> {
 
 extension SubscriberGroups {
     /// Encodes the batches for each group, as the fan-out of Finnhub's protocol does.
-    fileprivate mutating func parcels(of batches: ArraySlice<TapeBatch>) -> [EncodedBatch<Member>] {
+    fileprivate mutating func queuedBatches(of batches: ArraySlice<TapeBatch>) -> [EncodedBatch<Member>] {
         let present = SymbolSet(of: batches)
         var interested: [Interested] = []
         self.interested(in: batches, of: present, into: &interested)

@@ -86,7 +86,7 @@ struct BrakeProgramTests {
                 ["replay", path, "--speed", "max", "--wait-client", "--quiet", "--relay", "127.0.0.1:0"] + settings
             )
             let address = "the relay is on \(isEncrypted ? "wss" : "ws")://127.0.0.1:"
-            let port = try #require(await program.complaint(numberBehind: address), "\(program.errors)")
+            let port = try #require(await program.errorText(numberBehind: address), "\(program.errors)")
             let lossless = ["symbols=*&delivery=all", "symbols=*&delivery=all&overflow=close"]
             let others = [
                 "symbols=*&delivery=all&overflow=latest", "symbols=*", "symbols=*&overflow=close",

@@ -104,7 +104,7 @@ struct MemoryProgramTests {
             ]
         )
         let port = try #require(
-            await program.complaint(numberBehind: "the relay is on wss://127.0.0.1:"),
+            await program.errorText(numberBehind: "the relay is on wss://127.0.0.1:"),
             "\(program.errors)"
         )
         var configuration = TLSClientConfiguration()

@@ -88,7 +88,7 @@ struct PlaceProgramTests {
             RunningProgram.tickertape,
             ["serve", Self.demo, "--plain", "--listen", "127.0.0.1:0"]
         )
-        let port = try #require(await program.complaint(numberBehind: "as Finnhub on ws://127.0.0.1:"))
+        let port = try #require(await program.errorText(numberBehind: "as Finnhub on ws://127.0.0.1:"))
         func ask(_ start: String) async throws -> String {
             let curl = try RunningProgram(
                 "/usr/bin/env",

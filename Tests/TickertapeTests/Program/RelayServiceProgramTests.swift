@@ -63,7 +63,7 @@ struct RelayServiceProgramTests {
         chmod(file, 0o600)
         let token = ["--set", "relay.token-file=\(file)"]
         let first = try self.run(server, folder, ["--relay", "0.0.0.0:0", "--log-level", "trace"] + token)
-        let reported = await first.complaint(numberBehind: "the relay is on ws://0.0.0.0:")
+        let reported = await first.errorText(numberBehind: "the relay is on ws://0.0.0.0:")
         let port = try #require(reported, "\(first.errors)")
         #expect(first.errors.contains("warning: other machines can reach the relay"), "\(first.errors)")
         #expect(first.errors.contains("redistribute"))

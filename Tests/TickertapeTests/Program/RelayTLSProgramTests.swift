@@ -50,7 +50,7 @@ struct RelayTLSProgramTests {
     }
 
     private func port(of program: RunningProgram) async throws -> Int {
-        try #require(await program.complaint(numberBehind: "the relay is on wss://127.0.0.1:"), "\(program.errors)")
+        try #require(await program.errorText(numberBehind: "the relay is on wss://127.0.0.1:"), "\(program.errors)")
     }
 
     @Test("cert makes a pair that openssl verifies, with a key for its owner alone, and never replaces one unasked")

@@ -71,7 +71,7 @@ struct SymbolsProgramTests {
             RunningProgram.tickertape,
             ["serve", Self.demo, "--plain", "--listen", "127.0.0.1:0", "--fault", "status=401"]
         )
-        let port = try #require(await server.complaint(numberBehind: "as Finnhub on ws://127.0.0.1:"))
+        let port = try #require(await server.errorText(numberBehind: "as Finnhub on ws://127.0.0.1:"))
         let url = "service.url=http://127.0.0.1:\(port)/api/v1"
         for command in ["symbols", "news"] {
             let (program, ending) = try await self.run([command, "--set", url], folder)

@@ -40,7 +40,7 @@ package final class FaultyLine: ChannelDuplexHandler {
 
     private var state = State.open
     private var pacer: LinePacer
-    private var parcels: CircularBuffer<(arrival: Int64, encodedBatch: EncodedBatch)> = []
+    private var queuedBatches: CircularBuffer<(arrival: Int64, encodedBatch: EncodedBatch)> = []
     /// The next piece of the first queued batch, and the time of its delivery.
     private var piece: (bytes: Int, due: Int64)?
     private var bytesOnTheWay = 0
@@ -66,11 +66,11 @@ package final class FaultyLine: ChannelDuplexHandler {
     package func drop() {
         guard let context, case .open = self.state else { return }
         self.state = .silent
-        guard let last = self.parcels.last else {
+        guard let last = self.queuedBatches.last else {
             self.finish(context: context)
             return
         }
-        self.parcels.append((last.arrival, .fin))
+        self.queuedBatches.append((last.arrival, .fin))
         self.setLimit(Self.silenceLimit, context: context)
     }
 
@@ -125,7 +125,7 @@ package final class FaultyLine: ChannelDuplexHandler {
         }
         let hadRoom = self.hasRoom
         self.state = state
-        self.forgetParcels()
+        self.forgetQueuedBatches()
         // A writer that waits for buffer space would wait forever, and others with it.
         if !hadRoom { self.context?.fireChannelWritabilityChanged() }
         return true
@@ -161,7 +161,7 @@ package final class FaultyLine: ChannelDuplexHandler {
 
     package func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
         switch self.state {
-        case .open where self.pacer.isImmediate && self.parcels.isEmpty:
+        case .open where self.pacer.isImmediate && self.queuedBatches.isEmpty:
             context.write(data, promise: promise)
         case .open:
             self.send(self.unwrapOutboundIn(data), promise: promise, context: context)
@@ -175,10 +175,10 @@ package final class FaultyLine: ChannelDuplexHandler {
 
     package func close(context: ChannelHandlerContext, mode: CloseMode, promise: EventLoopPromise<Void>?) {
         switch self.state {
-        case .open where self.parcels.isEmpty, .ended:
+        case .open where self.queuedBatches.isEmpty, .ended:
             context.close(mode: mode, promise: promise)
         case .open:
-            self.parcels.append((self.parcels.last?.arrival ?? 0, .close(mode, promise)))
+            self.queuedBatches.append((self.queuedBatches.last?.arrival ?? 0, .close(mode, promise)))
         case .silent, .gone:
             // The close is not passed on: the peer must not notice it.
             promise?.succeed(())
@@ -190,13 +190,13 @@ package final class FaultyLine: ChannelDuplexHandler {
     private func send(_ bytes: ByteBuffer, promise: EventLoopPromise<Void>?, context: ChannelHandlerContext) {
         guard self.bytesOnTheWay + bytes.readableBytes <= Self.maximumBytes else {
             promise?.fail(ChannelError.ioOnClosedChannel)
-            self.forgetParcels()
+            self.forgetQueuedBatches()
             self.drop()
             return
         }
         self.bytesOnTheWay += bytes.readableBytes + Self.batchBytes
         let arrival = self.pacer.arrival(now: Int64(context.eventLoop.now.uptimeNanoseconds))
-        self.parcels.append((arrival, .bytes(bytes, promise)))
+        self.queuedBatches.append((arrival, .bytes(bytes, promise)))
         self.arm(context: context)
     }
 
@@ -204,7 +204,7 @@ package final class FaultyLine: ChannelDuplexHandler {
     /// bytes.
     private func nextPiece() -> (bytes: Int, due: Int64)? {
         if let piece { return piece }
-        guard let first = self.parcels.first else { return nil }
+        guard let first = self.queuedBatches.first else { return nil }
         var bytes = 0
         if case .bytes(let all, _) = first.encodedBatch { bytes = min(all.readableBytes, self.pacer.pieceBytes) }
         self.piece = (bytes, self.pacer.deliver(bytes: bytes, arrived: first.arrival))
@@ -225,7 +225,7 @@ package final class FaultyLine: ChannelDuplexHandler {
         let hadRoom = self.hasRoom
         while let next = self.nextPiece(), next.due <= now {
             self.piece = nil
-            let first = self.parcels.removeFirst()
+            let first = self.queuedBatches.removeFirst()
             switch first.encodedBatch {
             case .bytes(var bytes, let promise):
                 self.bytesOnTheWay -= next.bytes
@@ -234,7 +234,7 @@ package final class FaultyLine: ChannelDuplexHandler {
                     context.write(self.wrapOutboundOut(bytes), promise: promise)
                     continue
                 }
-                self.parcels.prepend((first.arrival, .bytes(bytes, promise)))
+                self.queuedBatches.prepend((first.arrival, .bytes(bytes, promise)))
                 context.write(self.wrapOutboundOut(start), promise: nil)
             case .close(let mode, let promise):
                 context.flush()
@@ -249,14 +249,14 @@ package final class FaultyLine: ChannelDuplexHandler {
         if !hadRoom, self.hasRoom { context.fireChannelWritabilityChanged() }
     }
 
-    private func forgetParcels() {
+    private func forgetQueuedBatches() {
         self.timer?.cancel()
         self.timer = nil
-        let parcels = self.parcels
-        self.parcels = []
+        let queuedBatches = self.queuedBatches
+        self.queuedBatches = []
         self.piece = nil
         self.bytesOnTheWay = 0
-        for (_, encodedBatch) in parcels {
+        for (_, encodedBatch) in queuedBatches {
             switch encodedBatch {
             case .bytes(_, let promise), .close(_, let promise): promise?.fail(ChannelError.ioOnClosedChannel)
             case .fin: break
@@ -268,6 +268,6 @@ package final class FaultyLine: ChannelDuplexHandler {
         self.state = .ended
         self.limit?.cancel()
         self.limit = nil
-        self.forgetParcels()
+        self.forgetQueuedBatches()
     }
 }

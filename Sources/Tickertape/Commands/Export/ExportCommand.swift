@@ -87,7 +87,7 @@ struct ExportCommand: AsyncParsableCommand {
             export.beginFile()
             let source = try ExportSource(path: file)
             if !source.followers.isEmpty {
-                Console.complain(SystemErrorText.continuation(of: file, in: source.followers))
+                Console.printError(SystemErrorText.continuation(of: file, in: source.followers))
             }
             while let (line, loss) = try source.next() {
                 if let loss { export.lost(lines: loss.lines, from: loss.from, to: loss.to) }
@@ -110,9 +110,9 @@ struct ExportCommand: AsyncParsableCommand {
         let missing = ExportMissing.words(report, order)
         if report.trades > 0 {
             try output.close()
-            if let missing { Console.complain("warning: \(missing)") }
+            if let missing { Console.printError("warning: \(missing)") }
         }
-        for line in report.warnings(damagedParts: damagedParts) { Console.complain(line) }
+        for line in report.warnings(damagedParts: damagedParts) { Console.printError(line) }
         // After the warnings, since damage may be the cause.
         if report.trades == 0 { throw OperatorError(missing ?? "there is no trade in it", status: .failure) }
     }

@@ -18,7 +18,7 @@ extension SettingsCommand {
     func loadSettings() throws(OperatorError) -> LoadedSettings {
         let loaded = try Settings.load(flags: self.givenFlags, environment: Self.environment())
         if loaded.settings.token != nil || loaded.settings.alerts.webhook != nil { ProcessSecrecy.forbidCoreDumps() }
-        for warning in loaded.warnings { Console.complain("warning: \(warning)") }
+        for warning in loaded.warnings { Console.printError("warning: \(warning)") }
         return loaded
     }
 

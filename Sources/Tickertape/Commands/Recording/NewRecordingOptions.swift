@@ -20,7 +20,7 @@ struct NewRecordingOptions: ParsableArguments {
             let frames = SystemErrorText.count(result.frames, "frame")
             Console.print("\(target): \(frames), \(SystemErrorText.count(result.lines, "line"))")
             SystemErrorText.reportLeftOut(result.unreadable)
-            if let missing = result.missing { Console.complain("warning: \(missing)") }
+            if let missing = result.missing { Console.printError("warning: \(missing)") }
             if result.files > 1 { Console.print("read from \(result.files) files") }
             if result.damagedLines > 0 {
                 Console.print(

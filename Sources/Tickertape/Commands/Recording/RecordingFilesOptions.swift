@@ -36,7 +36,7 @@ struct RecordingFilesOptions: ParsableArguments {
             }
         }
         let holes = isCheck ? run.holes : []
-        for hole in holes { Console.complain(hole) }
+        for hole in holes { Console.printError(hole) }
         var failures = unread
         if isCheck, !broken.isEmpty {
             failures.append(

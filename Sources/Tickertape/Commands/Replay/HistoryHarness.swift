@@ -38,7 +38,7 @@ final class HistoryHarness: TapeReader {
             recording: { nil },
             // Failures are the only use of the wall clock.
             wallClock: WallClock.now,
-            notify: { Console.complain("warning: \($0)") }
+            notify: { Console.printError("warning: \($0)") }
         )
     }
 

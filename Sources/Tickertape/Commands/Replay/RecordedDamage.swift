@@ -7,26 +7,26 @@ enum RecordedDamage {
     private static let maximumLines = 20
 
     /// Reports the unreadable parts after the replay, when all are known.
-    static func complain(of file: RecordingFile) {
+    static func printError(of file: RecordingFile) {
         for path in file.damage.cutOff {
-            Console.complain(
+            Console.printError(
                 "warning: \(path) is cut off: what followed, if anything, is missing; `recording verify` says more"
             )
         }
         guard let summary = file.damage.summary else { return }
         let verb = file.damage.lines + file.damage.parts == 1 ? "is" : "are"
-        Console.complain("warning: \(summary) of \(file.path) cannot be read and \(verb) left out")
+        Console.printError("warning: \(summary) of \(file.path) cannot be read and \(verb) left out")
     }
 
     /// Reports each unreadable place when the player reaches it, up to ``maximumLines``.
-    static func complainAtOnce(of file: RecordingFile) {
+    static func printErrorAtOnce(of file: RecordingFile) {
         let lines = NIOLockedValueBox(0)
         file.damage.watch { line in
             let count = lines.withLockedValue { lines in
                 lines += 1
                 return lines
             }
-            if count <= self.maximumLines { Console.complain("warning: \(line)") }
+            if count <= self.maximumLines { Console.printError("warning: \(line)") }
         }
     }
 }

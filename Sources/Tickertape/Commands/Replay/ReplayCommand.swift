@@ -114,7 +114,7 @@ struct ReplayCommand: SettingsCommand {
             }
         }
         let outputs = try await hash.run().outputs
-        RecordedDamage.complain(of: hash.recording)
+        RecordedDamage.printError(of: hash.recording)
         guard asJSON else {
             for output in outputs { Console.print("\(output.digest)  \(output.name)") }
             return

@@ -167,7 +167,7 @@ struct ServeCommand: SettingsCommand {
         var mockServerSettings = self.mockServerSettings
         if case .recording(let recording) = material {
             // The search for places would otherwise find the damage first, and it is reported only once.
-            RecordedDamage.complainAtOnce(of: recording)
+            RecordedDamage.printErrorAtOnce(of: recording)
             try self.pace.apply(to: &mockServerSettings.replay, recording: recording)
         }
         let program = ServeProgram(
@@ -203,7 +203,7 @@ struct ServeCommand: SettingsCommand {
         settings.oneConnectionPerKey = self.onePerKey?.rule
         settings.symbolLimit = self.symbolLimit
         settings.connectionLimit = self.connectionLimit
-        settings.faultHappened = { connection, fault in Console.complain("connection \(connection): \(fault)") }
+        settings.faultHappened = { connection, fault in Console.printError("connection \(connection): \(fault)") }
         return settings
     }
 }

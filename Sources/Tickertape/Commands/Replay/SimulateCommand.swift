@@ -96,6 +96,6 @@ struct SimulateCommand: SettingsCommand {
         } catch {
             throw OperatorError("cannot write \(path): \(error)", status: .failure)
         }
-        Console.complain("wrote \(bytes) bytes to \(path)")
+        Console.printError("wrote \(bytes) bytes to \(path)")
     }
 }

@@ -34,7 +34,7 @@ struct NewsCommand: SettingsCommand {
         let settings = try self.loadSettings().settings
         guard settings.token != nil else { throw OperatorError(.noKey) }
         let lookup = try ServiceLookup(settings)
-        if let warning = lookup.warning { Console.complain("warning: \(warning)") }
+        if let warning = lookup.warning { Console.printError("warning: \(warning)") }
         let headlines = try await lookup.headlines.latest().mapError { OperatorError($0) }.get()
         var list = PrintedList(columns: ["time", "source", "headline", "url"])
         list.rows = headlines.prefix(self.limit).map { headline in

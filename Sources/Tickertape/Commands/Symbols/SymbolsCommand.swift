@@ -56,7 +56,7 @@ struct SymbolsCommand: SettingsCommand {
     mutating func run() async throws {
         let settings = try self.loadSettings().settings
         let lookup = try ServiceLookup(settings, exchange: self.exchange, recording: self.recording)
-        if let warning = lookup.warning { Console.complain("warning: \(warning)") }
+        if let warning = lookup.warning { Console.printError("warning: \(warning)") }
         // One more than it prints, to find out whether there are more.
         switch await lookup.symbols.search(self.words.joined(separator: " "), limit: self.limit + 1) {
         case .failure(let failure):
@@ -65,14 +65,14 @@ struct SymbolsCommand: SettingsCommand {
             guard !found.symbols.isEmpty else {
                 throw OperatorError(found.note ?? "nothing was found", status: .failure)
             }
-            if let note = found.note { Console.complain(note) }
+            if let note = found.note { Console.printError(note) }
             var list = PrintedList(columns: ["symbol", "displaySymbol", "description"])
             list.rows = found.symbols.prefix(self.limit).map {
                 [.text($0.symbol), .text($0.displaySymbol), .text($0.description)]
             }
             list.print(self.format)
             if found.symbols.count > self.limit {
-                Console.complain("these are the first \(self.limit); --limit prints more, and another word fewer")
+                Console.printError("these are the first \(self.limit); --limit prints more, and another word fewer")
             }
         }
     }

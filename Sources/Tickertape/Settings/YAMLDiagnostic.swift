@@ -1,5 +1,5 @@
 /// The one-line message about a config file that is not YAML, with a hint.
-enum YAMLComplaint {
+enum YAMLDiagnostic {
     private static let hint = "write settings as `key: value`, indented with spaces"
 
     /// Returns the end of a message that begins with the file's name and a colon.
@@ -7,8 +7,8 @@ enum YAMLComplaint {
     /// The message omits the text at the error's position, since it may hold a key. The parser's first line has the
     /// position and the context, and the second has the problem. The lines after these quote the file. When the first
     /// line states the problem, the second is ignored.
-    static func words(_ complaint: String, of bytes: [UInt8]) -> String {
-        let lines = complaint.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline)
+    static func words(_ errorText: String, of bytes: [UInt8]) -> String {
+        let lines = errorText.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline)
         var first = String(lines.first ?? "")
         while first.last == ":" { first.removeLast() }
         if let names = Self.twice(first) {

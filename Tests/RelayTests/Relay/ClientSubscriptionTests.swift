@@ -8,7 +8,7 @@ import Wire
 @testable import Relay
 
 @Suite("Clients' subscriptions and the upstream's", .timeLimit(.minutes(5 * Patience.factor)))
-struct WishTests {
+struct ClientSubscriptionTests {
     @Test("a client that returns within ten seconds changes nothing upstream, one that stays away does")
     func grace() throws {
         let bench = HubBench()
