@@ -15,17 +15,17 @@ package final class RecordingReader {
     }
 
     private let source: Source
-    private var parser: RecordingParser
+    @exclusivity(unchecked) private var parser: RecordingParser
     /// The offset of the next text, in bytes.
-    private var offset: Int64
+    @exclusivity(unchecked) private var offset: Int64
     private let end: Int64
     /// The most bytes of text that are read.
     private let limit: Int64
     /// Whether the text begins inside a line, which is left out.
-    private var beginsInLine: Bool
-    private var isAtEnd = false
+    @exclusivity(unchecked) private var beginsInLine: Bool
+    @exclusivity(unchecked) private var isAtEnd = false
     /// The bytes of text that were read.
-    package private(set) var bytesRead: Int64 = 0
+    @exclusivity(unchecked) package private(set) var bytesRead: Int64 = 0
 
     /// Reads text in order, from the start of a line.
     ///
