@@ -15,17 +15,17 @@ package final class RecordingReader {
     }
 
     private let source: Source
-    @exclusivity(unchecked) private var parser: RecordingParser
+    private var parser: RecordingParser
     /// The offset of the next text, in bytes.
-    @exclusivity(unchecked) private var offset: Int64
+    private var offset: Int64
     private let end: Int64
     /// The most bytes of text that are read.
     private let limit: Int64
     /// Whether the text begins inside a line, which is left out.
-    @exclusivity(unchecked) private var beginsInLine: Bool
-    @exclusivity(unchecked) private var isAtEnd = false
+    private var beginsInLine: Bool
+    private var isAtEnd = false
     /// The bytes of text that were read.
-    @exclusivity(unchecked) package private(set) var bytesRead: Int64 = 0
+    package private(set) var bytesRead: Int64 = 0
 
     /// Reads text in order, from the start of a line.
     ///

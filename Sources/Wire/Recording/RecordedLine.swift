@@ -40,13 +40,14 @@ package struct RecordedNote: Sendable, Equatable {
 
 /// One line of a recording, of any kind, as ``RecordingParser/nextLine()`` returns it.
 package struct RecordedLine: Sendable, Equatable {
+    // The large rare kinds are indirect, so that a line of a frame is cheap to pass on.
     package enum Content: Sendable, Equatable {
-        case header(RecordingHeader)
+        indirect case header(RecordingHeader)
         /// A text frame of the service, the numbers of its trades, and its dialect.
         case frame(ByteBuffer, RecordedNumbers?, FrameDialect)
         /// Trades may be missing here; `dropped` is the number of frames that arrived and were not recorded.
-        case gap(Gap, dropped: UInt64?)
-        case note(RecordedNote)
+        indirect case gap(Gap, dropped: UInt64?)
+        indirect case note(RecordedNote)
         /// A valid line of a kind that this version does not know.
         case unknown
         case damaged(reason: String)
