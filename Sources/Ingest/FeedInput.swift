@@ -123,10 +123,15 @@ package final class FeedInput {
 
     /// Notes that trades may be missing: a gap begins, and the next trades are compared with the last ones.
     ///
-    /// - Parameter from: the last moment before which nothing is missing; wall clock, ns since 1970.
-    package func interrupted(from: Int64, reason: String, cause: FeedStatus.Cause?) {
-        self.interruptions.interrupted(from: from, reason: reason, cause: cause)
+    /// - Parameters:
+    ///   - from: the last moment before which nothing is missing; wall clock, ns since 1970.
+    ///   - isResumable: whether ``resumed(isComplete:)`` may follow.
+    package func interrupted(from: Int64, reason: String, cause: FeedStatus.Cause?, isResumable: Bool = false) {
+        self.interruptions.interrupted(from: from, reason: reason, cause: cause, isResumable: isResumable)
     }
+
+    /// Notes whether the next frames are all that were missed since the interruption, so that there is no gap.
+    package func resumed(isComplete: Bool) { self.interruptions.resumed(isComplete: isComplete) }
 
     /// Notes that silent symbols may have traded unseen: a gap begins, which the next trade ends.
     package func silenceEnded(from: Int64, reason: String, cause: FeedStatus.Cause?) {

@@ -11,6 +11,8 @@ package struct GapTracker: Sendable {
         var from: Int64
         var reason: String
         var cause: FeedStatus.Cause?
+        /// Whether ``resumed(isComplete:)`` may prove that nothing is missing.
+        var isResumable: Bool
         var attempts = 0
         /// When the feed last subscribed on a new connection: wall clock, ns since 1970, and monotonic ns.
         var asked: Moment?
@@ -27,18 +29,25 @@ package struct GapTracker: Sendable {
 
     /// Takes an interruption. An open gap absorbs it.
     ///
-    /// - Parameter from: the last moment before which nothing is missing; wall clock, ns since 1970. It is the arrival
-    ///   of the last frame before the interruption, or for silent symbols the time at which the first of them fell
-    ///   silent.
-    package mutating func interrupted(from: Int64, reason: String, cause: FeedStatus.Cause? = nil) {
+    /// - Parameters:
+    ///   - from: the last moment before which nothing is missing; wall clock, ns since 1970. It is the arrival of the
+    ///     last frame before the interruption, or for silent symbols the time at which the first of them fell silent.
+    ///   - isResumable: whether the feed may still get what it misses; ``resumed(isComplete:)`` then drops the gap.
+    package mutating func interrupted(
+        from: Int64,
+        reason: String,
+        cause: FeedStatus.Cause? = nil,
+        isResumable: Bool = false
+    ) {
         let from = self.reported.map { $0.contains(from) ? $0.upperBound : from } ?? from
         guard let open = self.open else {
-            self.open = Open(from: from, reason: reason, cause: cause)
+            self.open = Open(from: from, reason: reason, cause: cause, isResumable: isResumable)
             return
         }
         // The subscription has ended. A silence that is noticed late may have begun before the gap.
         self.open?.asked = nil
         self.open?.from = min(open.from, from)
+        self.open?.isResumable = open.isResumable && isResumable
     }
 
     /// Notes that an attempt to connect began.
@@ -46,6 +55,18 @@ package struct GapTracker: Sendable {
 
     /// Notes that the feed has subscribed on the present connection.
     package mutating func asked(_ now: Moment) { self.open?.asked = now }
+
+    /// Notes whether the feed gets everything that it missed, so that there is no gap.
+    ///
+    /// - Returns: whether a gap is no longer open.
+    package mutating func resumed(isComplete: Bool) -> Bool {
+        guard isComplete, self.open?.isResumable == true else {
+            self.open?.isResumable = false
+            return false
+        }
+        self.open = nil
+        return true
+    }
 
     /// Takes trades that do not repeat any from before the gap. Returns the gap that ends here.
     ///

@@ -38,12 +38,21 @@ struct Interruptions {
     }
 
     /// Begins a gap. The trades after it are compared with the last trades before it.
-    mutating func interrupted(from: Int64, reason: String, cause: FeedStatus.Cause?) {
-        self.gaps.interrupted(from: from, reason: reason, cause: cause)
+    ///
+    /// - Parameter isResumable: whether ``resumed(isComplete:)`` may follow.
+    mutating func interrupted(from: Int64, reason: String, cause: FeedStatus.Cause?, isResumable: Bool = false) {
+        self.gaps.interrupted(from: from, reason: reason, cause: cause, isResumable: isResumable)
         guard !self.ignoresRepeats else { return }
         self.overlap = OverlapCheck(self.tails)
         self.overlapEnd = nil
         self.isOverlapPublished = false
+    }
+
+    /// Notes whether the feed gets everything that it missed: then there is no gap, and the next trades are new.
+    mutating func resumed(isComplete: Bool) {
+        guard self.gaps.resumed(isComplete: isComplete) else { return }
+        self.overlap = nil
+        self.overlapEnd = nil
     }
 
     /// Begins a gap without a comparison: silent symbols may have traded unseen.

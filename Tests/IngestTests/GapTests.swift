@@ -24,6 +24,25 @@ struct GapTrackerTests {
         #expect(gaps.traded(received: 10, nextSequence: 5, epoch: 7) == nil)
     }
 
+    @Test("an interruption whose trades all come later is no gap, unless another one may hide more")
+    func resumed() {
+        var gaps = GapTracker()
+        gaps.interrupted(from: 5, reason: "lost", isResumable: true)
+        var isDropped = gaps.resumed(isComplete: true)
+        #expect(isDropped && !gaps.isOpen)
+        gaps.interrupted(from: 6, reason: "lost", isResumable: true)
+        gaps.interrupted(from: 7, reason: "asleep")
+        isDropped = gaps.resumed(isComplete: true)
+        #expect(!isDropped)
+        #expect(gaps.traded(received: 9, nextSequence: 4, epoch: 7)?.from == 6)
+        gaps.interrupted(from: 10, reason: "lost", isResumable: true)
+        isDropped = gaps.resumed(isComplete: false)
+        #expect(!isDropped)
+        gaps.interrupted(from: 11, reason: "lost", isResumable: true)
+        isDropped = gaps.resumed(isComplete: true)
+        #expect(!isDropped && gaps.isOpen)
+    }
+
     @Test("a gap stays open while connections end without a trade, keeps its first reason, and counts them")
     func flapping() {
         var gaps = GapTracker()

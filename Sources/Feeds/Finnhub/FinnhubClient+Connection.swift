@@ -58,6 +58,7 @@ extension FinnhubClient {
         let now = self.now
         self.input.connectionEnded(now: now)
         self.input.logLosses(now: now.monotonic)
+        handler.place?.connectionEnded(subscribed: self.watch.requested)
         // Trades of a quiet symbol may be missing, even if the connection ends for another reason.
         let complete = min(self.input.lastReceived, self.watch.quietSince(now) ?? .max)
         var failure = self.link?.isRenewing == true ? ReconnectingConnection.renewed : UpstreamFailure(ending)
@@ -78,7 +79,12 @@ extension FinnhubClient {
             // case.
             self.input.interrupted(from: min(silence.from, complete), reason: failure.description, cause: failure.cause)
         } else {
-            self.input.interrupted(from: complete, reason: failure.description, cause: failure.cause)
+            self.input.interrupted(
+                from: complete,
+                reason: failure.description,
+                cause: failure.cause,
+                isResumable: handler.place?.canResume ?? false
+            )
         }
         self.watch.connectionEnded(now)
         self.publishChanges()

@@ -23,6 +23,8 @@ final class FinnhubHandler: ChannelInboundHandler, WebSocketReceiver, KeptConnec
     private var webSocket: WebSocketHandler?
     private var timer: (task: Scheduled<Void>, at: Int64)?
     private var ending: ConnectionEnding?
+    /// The place in the relay's frames, if the peer is one.
+    let place: RelayPlace?
     private var isGivenUp = false
     private var hasEnded = false
 
@@ -30,12 +32,14 @@ final class FinnhubHandler: ChannelInboundHandler, WebSocketReceiver, KeptConnec
         monitor: ConnectionMonitor,
         input: FeedInput,
         key: Secret?,
+        place: RelayPlace?,
         wallClock: @escaping @Sendable () -> Int64,
         owner: FinnhubClient
     ) {
         self.monitor = monitor
         self.input = input
         self.reader = FinnhubFrameReader(key: key)
+        self.place = place
         self.wallClock = wallClock
         self.owner = owner
     }
@@ -44,6 +48,9 @@ final class FinnhubHandler: ChannelInboundHandler, WebSocketReceiver, KeptConnec
         self.context = context
         self.webSocket = try? context.pipeline.syncOperations.handler(type: WebSocketHandler.self)
         self.webSocket?.receiver = self
+        if let request = self.place?.takeRequest() {
+            context.writeAndFlush(self.wrapOutboundOut(.text(request.encoded())), promise: nil)
+        }
         self.requestsWait()
     }
 
@@ -81,7 +88,20 @@ final class FinnhubHandler: ChannelInboundHandler, WebSocketReceiver, KeptConnec
         // Whatever a connection sends after it was given up is part of the gap.
         guard !self.isGivenUp, !self.hasEnded, let context else { return }
         // The clock is read once a read. Binary messages are not part of the protocol and are ignored.
-        guard case .text(let bytes) = message else { return }
+        guard case .text(var bytes) = message else { return }
+        if let place {
+            switch place.read(bytes) {
+            case .frame(let frame, _): bytes = frame
+            case .position: return
+            case .gap(let gap):
+                // The frames before it go onto the tape first.
+                self.input.endRead(wall: self.wallClock())
+                self.owner?.ownerGapFound(gap)
+                return
+            case .resumed(let isComplete): return self.input.resumed(isComplete: isComplete)
+            case nil: break
+            }
+        }
         if self.input.hasDueMarks { self.input.obeyMarks(now: self.moment(context)) }
         let now = self.input.readAt ?? self.now(context)
         if case .error(let text) = self.reader.take(bytes, into: self.input, now: now) {

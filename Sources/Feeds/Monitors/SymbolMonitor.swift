@@ -110,6 +110,9 @@ package struct SymbolMonitor: Sendable {
     /// The state of each of them.
     package var states: [SymbolStatus] { self.entries.map(\.status) }
 
+    /// The symbols that were requested on the present connection.
+    var requested: [String] { self.entries.filter { $0.order > 0 }.map(\.symbol) }
+
     // MARK: Subscriptions
 
     /// Adds a symbol. Beyond the limit it is held back, as refused, until a place becomes free.

@@ -6,13 +6,16 @@ import Wire
 /// through its relay. It subscribes to no prices.
 final class OwnerStatusReader: StreamConnectionDelegate {
     private let client: FinnhubClient
+    private let place: RelayPlace
     private let connection: StreamConnection
     /// The owner's status; `nil` before the first one, and while the relay cannot be reached.
     private var status: FeedStatus?
     private var isStopped = false
 
-    /// - Parameter connector: the way to the owner's `/v1/stream`.
-    init(_ client: FinnhubClient, connector: any Connecting) {
+    /// - Parameters:
+    ///   - place: the place in the owner's frames.
+    ///   - connector: the way to the owner's `/v1/stream`.
+    init(_ client: FinnhubClient, place: RelayPlace, connector: any Connecting) {
         var backoff = ReconnectBackoff.Settings()
         backoff.limit = 1_000_000_000
         backoff.briefLimit = .max
@@ -20,6 +23,7 @@ final class OwnerStatusReader: StreamConnectionDelegate {
         // No other program reconnects at the same time, so waits need no jitter.
         context.chance = { 1 }
         self.client = client
+        self.place = place
         self.connection = StreamConnection(.ofNothing, connector: connector, backoff: backoff, context)
         self.connection.delegate = self
     }
@@ -34,7 +38,9 @@ final class OwnerStatusReader: StreamConnectionDelegate {
     func messageArrived(_ message: StreamMessage) {
         switch message {
         case .hello(_, _, _, let status, _), .status(let status): self.take(status)
-        case .gap(let gap): if !self.isStopped { self.client.ownerGapFound(gap) }
+        case .gap(let gap):
+            // An owner of an earlier version sends its gaps only here.
+            if !self.isStopped, !self.place.hasPositions { self.client.ownerGapFound(gap) }
         case .snapshot, .price, .trades, .trade, .resumed, .symbol, .released, .replay, .error, .unknown, .malformed:
             break
         }

@@ -3,11 +3,11 @@ import Logging
 package import Market
 package import NIOCore
 
-/// The relay of another program, which holds the key, as a feed: its frames come from `/`, and the owner's status and
-/// gaps from `/v1/stream` (``OwnerStatusReader``).
+/// The relay of another program, which holds the key, as a feed: its frames and the owner's gaps come from `/`, and the
+/// owner's status from `/v1/stream` (``OwnerStatusReader``).
 ///
 /// The relay passes on Finnhub's own frames, so a ``FinnhubClient`` reads them, and this program's tape numbers the
-/// trades. Belongs to the tape's event loop.
+/// trades. After a break it resumes with the owner's positions (``RelayPlace``). Belongs to the tape's event loop.
 package final class RelayFeed: FinnhubConnectionFeed {
     /// Makes the way to a path of another program's relay.
     package typealias Connector = (_ relay: UpstreamAddress, _ path: String) throws -> any Connecting
@@ -25,6 +25,7 @@ package final class RelayFeed: FinnhubConnectionFeed {
 
     let owner: KeyOwner
     private let relay: UpstreamAddress
+    private let place = RelayPlace()
     private let connector: Connector
     private let connectionLost: (_ retry: @escaping () -> Void) -> Void
     private var ownerStatus: OwnerStatusReader?
@@ -47,7 +48,7 @@ package final class RelayFeed: FinnhubConnectionFeed {
         self.connectionLost = connectionLost
         let way: any Connecting
         do {
-            way = try connector(relay, "/")
+            way = try connector(relay, "/?resume=1")
         } catch {
             way = NoConnector(failure: UpstreamFailure("it cannot be used: \(error)"))
         }
@@ -78,7 +79,7 @@ package final class RelayFeed: FinnhubConnectionFeed {
         guard self.ownerStatus == nil else { return }
         self.client.relayChanged(self.relay.place)
         let ownerStatus = (try? self.connector(self.relay, "/v1/stream")).map {
-            OwnerStatusReader(self.client, connector: $0)
+            OwnerStatusReader(self.client, place: self.place, connector: $0)
         }
         self.ownerStatus = ownerStatus
         ownerStatus?.start()
@@ -97,6 +98,7 @@ extension RelayFeed: ReconnectingConnectionDelegate {
             channel,
             address: self.relay.place,
             isRelayed: true,
+            place: self.place,
             link: self.link
         )
         self.client.context.logger.notice(

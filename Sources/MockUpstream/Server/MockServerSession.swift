@@ -39,7 +39,7 @@ package struct MockServerSession: Sendable {
             self.subscribed.insert(symbol)
         case .unsubscribe(let symbol):
             self.subscribed.remove(symbol)
-        case .other, nil:
+        case .resume, .other, nil:
             break
         }
         return .none

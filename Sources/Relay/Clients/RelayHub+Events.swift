@@ -161,6 +161,7 @@ extension RelayHub {
 
     func gapFound(_ gap: Gap) {
         if gap.movesClock { self.settled.clockMoved() }
+        self.index.interrupted(gap.symbol)
         let marked = self.markBars(gap)
         let message = self.message()
         let sessions = gap.symbol.map { self.index.sessions(of: $0) } ?? Array(self.sessions.values)

@@ -8,6 +8,7 @@ extension RelayHub {
     /// show its last price as current forever.
     func released(_ symbol: String) {
         self.symbolStates[symbol] = nil
+        self.index.interrupted(symbol)
         let since = self.wallClock()
         let message = self.message()
         for session in self.index.allFollowers { session.symbolReleased(symbol, since: since, message) }

@@ -101,10 +101,15 @@ final class SessionIndex {
 
     /// Changes the symbols of which a session gets every trade.
     func setTrades<Session: RelayProtocol>(of session: Session, _ filter: SymbolFilter) {
-        guard let fanout = self.fanoutOfProtocol[ObjectIdentifier(Session.self)] as? Session.Fanout else {
-            preconditionFailure("\(Session.self) is not among the protocols of the relay")
+        self.fanout(of: Session.self).groups.place(session, wanting: filter, slot: session.output.slot)
+    }
+
+    /// Returns the fan-out of trades to the sessions of a protocol.
+    func fanout<Session: RelayProtocol>(of spoken: Session.Type) -> Session.Fanout {
+        guard let fanout = self.fanoutOfProtocol[ObjectIdentifier(spoken)] as? Session.Fanout else {
+            preconditionFailure("\(spoken) is not among the protocols of the relay")
         }
-        fanout.groups.place(session, wanting: filter, slot: session.output.slot)
+        return fanout
     }
 
     /// Removes a session from everything, since it has ended.
@@ -145,6 +150,9 @@ final class SessionIndex {
         }
         return isDelivered
     }
+
+    /// Notes that trades may be missing from here on; of one symbol, or of all if it is `nil`.
+    func interrupted(_ symbol: String?) { for fanout in self.fanouts { fanout.interrupted(symbol) } }
 
     /// Forgets which symbol each number means; the next epoch assigns the numbers anew.
     func epochBegan() { for fanout in self.fanouts { fanout.epochBegan() } }

@@ -1,8 +1,10 @@
-/// The symbols that a session wants.
+/// The trades that a session wants: their symbols, and the form in which they come.
 struct SymbolFilter: Hashable {
     /// Whether it means all symbols except `symbols`; otherwise it means these.
     var isEverything = false
     var symbols: Set<String>
+    /// Whether each message has a position, by which the session can resume.
+    var hasPositions = false
 
     static let nothing = SymbolFilter(symbols: [])
 

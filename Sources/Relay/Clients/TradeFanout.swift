@@ -15,6 +15,8 @@ protocol TradeFanout: AnyObject {
     func send(_ batches: ArraySlice<TapeBatch>, of present: SymbolSet) -> Bool
     /// Forgets which symbol each number means; the next epoch assigns the numbers anew.
     func epochBegan()
+    /// Notes that trades may be missing from here on; of one symbol, or of all if it is `nil`.
+    func interrupted(_ symbol: String?)
 }
 
 extension TradeFanout {
@@ -23,4 +25,7 @@ extension TradeFanout {
     func remove(_ session: ObjectIdentifier) { self.groups.remove(session) }
 
     func epochBegan() { self.groups.epochBegan() }
+
+    /// Does nothing: most protocols keep no frames.
+    func interrupted(_ symbol: String?) {}
 }

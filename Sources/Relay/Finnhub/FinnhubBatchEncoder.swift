@@ -5,15 +5,19 @@ import Wire
 struct FinnhubBatchEncoder {
     private let batches: ArraySlice<TapeBatch>
     private let present: SymbolSet
+    private let hasPositions: Bool
     // Most groups want the whole batch, which mostly is of one symbol. That needs no table.
     private var whole: FinnhubTradeEncoder.Content?
     private var parts: [SymbolSet: FinnhubTradeEncoder.Content] = [:]
     private var cuts = FinnhubTradeEncoder.CutFrames()
 
-    /// - Parameter present: the symbols of the batches' trades.
-    init(_ batches: ArraySlice<TapeBatch>, present: SymbolSet) {
+    /// - Parameters:
+    ///   - present: the symbols of the batches' trades.
+    ///   - hasPositions: whether each frame has its position.
+    init(_ batches: ArraySlice<TapeBatch>, present: SymbolSet, hasPositions: Bool = false) {
         self.batches = batches
         self.present = present
+        self.hasPositions = hasPositions
     }
 
     /// Returns the frames with the trades of some symbols.
@@ -28,6 +32,7 @@ struct FinnhubBatchEncoder {
                 self.batches,
                 wanted: wanted,
                 isAll: true,
+                hasPositions: self.hasPositions,
                 cuts: &self.cuts,
                 into: &room
             )
@@ -40,6 +45,7 @@ struct FinnhubBatchEncoder {
             self.batches,
             wanted: wanted,
             isAll: false,
+            hasPositions: self.hasPositions,
             cuts: &self.cuts,
             into: &part
         )

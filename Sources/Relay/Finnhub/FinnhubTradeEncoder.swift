@@ -10,6 +10,8 @@ import Wire
 enum FinnhubTradeEncoder {
     /// The largest buffer that is kept from one batch to the next, in bytes.
     private static let keptBytes = 128 << 10
+    /// The bytes of a position and its message around a frame, at most.
+    private static let positionBytes = 80
 
     /// Encoded trades.
     struct Content {
@@ -42,6 +44,7 @@ enum FinnhubTradeEncoder {
     ///
     /// - Parameters:
     ///   - isAll: whether `wanted` contains all symbols of the batches.
+    ///   - hasPositions: whether each frame has its position (``NumberedMessage``).
     ///   - cuts: the frames of these batches that have been parsed.
     ///   - out: receives the frames. Its previous contents are discarded; its memory is reused if nothing else refers
     ///     to it.
@@ -49,6 +52,7 @@ enum FinnhubTradeEncoder {
         _ batches: ArraySlice<TapeBatch>,
         wanted: SymbolSet,
         isAll: Bool,
+        hasPositions: Bool = false,
         cuts: inout CutFrames,
         into out: inout ByteBuffer
     ) -> Content {
@@ -57,10 +61,12 @@ enum FinnhubTradeEncoder {
         for index in batches.indices {
             let frames = batches[index].frames
             for frame in frames.indices { room += frames[frame].bytes.readableBytes + 4 }
+            if hasPositions { room += frames.count * Self.positionBytes }
         }
         if out.capacity > Self.keptBytes { out = ByteBuffer() }
         out.clear(minimumCapacity: room)
         var scratch = ByteBuffer()
+        var numbered = ByteBuffer()
         var count = 0
         var messages = 0
         for index in batches.indices {
@@ -70,7 +76,11 @@ enum FinnhubTradeEncoder {
                 if frames[place].isWhole, frames[place].dialect == .finnhub,
                     isAll || batches[index].trades[range].allSatisfy({ wanted.contains($0.symbol) })
                 {
-                    WebSocketFraming.serverText(frames[place].bytes, into: &out)
+                    if hasPositions {
+                        Self.write(frames[place].bytes, at: batches[index].position(of: range), &numbered, into: &out)
+                    } else {
+                        WebSocketFraming.serverText(frames[place].bytes, into: &out)
+                    }
                     count += range.count
                     messages += 1
                     continue
@@ -82,12 +92,28 @@ enum FinnhubTradeEncoder {
                 if cutter.map({ Self.cut($0, frames[place], batches[index].trades, wanted, into: &scratch) }) != true {
                     FinnhubEncoder.trade(chosen, symbols: batches[index].symbols, into: &scratch)
                 }
-                WebSocketFraming.serverText(scratch, into: &out)
+                if hasPositions {
+                    Self.write(scratch, at: batches[index].position(of: range), &numbered, into: &out)
+                } else {
+                    WebSocketFraming.serverText(scratch, into: &out)
+                }
                 count += chosen.count
                 messages += 1
             }
         }
         return Content(bytes: out, messages: messages, trades: UInt64(count))
+    }
+
+    /// Writes a frame with its position as a whole WebSocket frame.
+    private static func write(
+        _ frame: ByteBuffer,
+        at position: TapePosition,
+        _ scratch: inout ByteBuffer,
+        into out: inout ByteBuffer
+    ) {
+        scratch.clear()
+        NumberedMessage.frame(frame, position).write(into: &scratch)
+        WebSocketFraming.serverText(scratch, into: &out)
     }
 
     /// Returns whether the wanted trades are cut out of a frame's text: the frame is Finnhub's, and all of it could be
@@ -118,5 +144,12 @@ enum FinnhubTradeEncoder {
             return wanted.contains(trades[next].symbol)
         }
         return true
+    }
+}
+
+extension TapeBatch {
+    /// Returns the position of the last of some trades; not empty.
+    fileprivate func position(of trades: Range<Int>) -> TapePosition {
+        TapePosition(epoch: self.epoch, sequence: self.firstSequence + UInt64(trades.upperBound) - 1)
     }
 }

@@ -12,12 +12,18 @@ package final class TradesClient: RelayProtocol {
     private static let pingFrame = SharedMessage.framed(FinnhubEncoder.ping)
 
     package let output: ClientOutput
-    private let context: RelayContext
+    let context: RelayContext
     private let options: TradesOptions
     /// With `snapshot=1`: the sequence number of the newest trade of each unsubscribed symbol that the client has had.
     private var had: [String: UInt64] = [:]
     private static let maximumHad = 256
+    /// The further cost of a resumption, in requests.
+    private static let costOfResuming = 9
     private var allowance: RequestAllowance
+    /// The state of its catch-up after a break; `nil` if it is up to date.
+    var catchUp: FrameCatchUp?
+    /// Whether the next step of the catch-up is scheduled on the loop.
+    var isStepScheduled = false
 
     package init(context: RelayContext, options: TradesOptions = TradesOptions()) {
         let settings = context.settings
@@ -53,6 +59,20 @@ package final class TradesClient: RelayProtocol {
         )
     }
 
+    /// Whether the client's frames have positions, so that it can resume after a break.
+    var canResume: Bool { self.options.resume }
+
+    func opened() {
+        guard self.canResume else { return }
+        self.beginKeeping()
+    }
+
+    func closed() {
+        self.catchUp = nil
+        guard self.canResume else { return }
+        self.endKeeping()
+    }
+
     // MARK: Requests
 
     func received(_ text: ByteBuffer) {
@@ -69,14 +89,21 @@ package final class TradesClient: RelayProtocol {
             if self.options.snapshot { self.noteHad(symbol) }
             self.context.index.unsubscribe(self, from: symbol)
             self.symbolsChanged()
-        case .other:
+        case .resume(let symbols, let since) where self.canResume:
+            // A resumption may bring thousands of frames.
+            let isFirst = self.catchUp == nil && self.context.index.symbolCount(of: self) == 0
+            guard isFirst, self.allowance.requested(cost: Self.costOfResuming, now: self.context.now) == .allowed else {
+                return self.answer(FinnhubEncoder.error("Invalid message"))
+            }
+            self.resume(symbols, since: since)
+        case .resume, .other:
             break  // news and press releases are not relayed; Finnhub, too, ignores what a plan lacks
         case nil:
             self.answer(FinnhubEncoder.error("Invalid message"))
         }
     }
 
-    private func subscribe(_ symbol: String) {
+    func subscribe(_ symbol: String) {
         let index = self.context.index
         // A repeated subscription changes nothing, as with Finnhub.
         guard !index.isSubscribed(self, to: symbol) else { return }
@@ -89,14 +116,18 @@ package final class TradesClient: RelayProtocol {
         case .accepted:
             self.symbolsChanged()
             self.context.noteSubscribed()
-            if self.options.snapshot { self.showNewest(symbol) }
+            if self.options.snapshot, self.catchUp == nil { self.showNewest(symbol) }
             self.context.reportRefusal(of: symbol, to: self)
         }
     }
 
     /// The client gets every trade of the symbols to which it has subscribed.
-    private func symbolsChanged() {
-        self.context.index.setTrades(of: self, SymbolFilter(symbols: self.context.index.symbols(of: self)))
+    func symbolsChanged() {
+        // Until it has caught up, the client gets the frames from the kept ones.
+        guard self.catchUp == nil else { return }
+        var filter = SymbolFilter(symbols: self.context.index.symbols(of: self))
+        filter.hasPositions = self.canResume
+        self.context.index.setTrades(of: self, filter)
     }
 
     func symbolRefused(_ symbol: String, reason: String) { self.answer(FinnhubEncoder.error(reason)) }
@@ -152,7 +183,7 @@ package final class TradesClient: RelayProtocol {
         self.pace.wrote(messages: messages)
     }
 
-    private func write(_ frames: ByteBuffer, messages: Int) {
+    func write(_ frames: ByteBuffer, messages: Int) {
         self.output.send(framed: frames)
         self.pace.wrote(messages: messages)
     }

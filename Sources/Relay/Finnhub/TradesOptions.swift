@@ -14,6 +14,8 @@ package struct TradesOptions: Equatable {
     var overflow = Overflow.close
     /// Whether a subscription to a symbol is answered with its newest trade.
     var snapshot = false
+    /// Whether each frame comes with its position, so that the client can resume after a break.
+    var resume = false
 
     init() {}
 
@@ -25,6 +27,8 @@ package struct TradesOptions: Equatable {
             switch pair {
             case "snapshot=1", "snapshot=true": self.snapshot = true
             case "snapshot=0", "snapshot=false": self.snapshot = false
+            case "resume=1", "resume=true": self.resume = true
+            case "resume=0", "resume=false": self.resume = false
             case "overflow=close": self.overflow = .close
             case "overflow=latest": self.overflow = .latest
             default: break

@@ -5,6 +5,9 @@ package enum FinnhubRequest: Sendable, Equatable {
     /// Subscribes to the trades of a symbol; the symbol is empty if the request names none.
     case subscribe(String)
     case unsubscribe(String)
+    /// Subscribes to symbols and asks the relay for the frames after a position; only for a client with positions
+    /// (``NumberedMessage``).
+    case resume([String], since: TapePosition)
     /// A request of another type, such as `subscribe-news`.
     case other(String)
 
@@ -21,17 +24,26 @@ package enum FinnhubRequest: Sendable, Equatable {
         text.withUnsafeReadableBytes { bytes in
             var type: String?
             var symbol = ""
+            var symbols: [String] = []
+            var since: TapePosition?
             let isWhole = JSONReader.wholeObject(bytes) { key, reader in
+                if key.equals("symbols"), reader.kind() == .array {
+                    guard let names = reader.strings(atMost: StreamRequest.maximumSymbols) else { return false }
+                    symbols = names
+                    return true
+                }
                 guard reader.kind() == .string else { return reader.skipValue() }
                 guard let value = reader.string() else { return false }
                 if key.equals("type") { type = value.text }
                 if key.equals("symbol") { symbol = value.text }
+                if key.equals("since") { since = TapePosition(value.text) }
                 return true
             }
             guard isWhole else { return nil }
             switch type {
             case "subscribe": return .subscribe(symbol)
             case "unsubscribe": return .unsubscribe(symbol)
+            case "resume": return since.map { .resume(symbols, since: $0) } ?? .other("resume")
             case .some(let type): return .other(type)
             case nil: return nil
             }
@@ -40,11 +52,18 @@ package enum FinnhubRequest: Sendable, Equatable {
 
     /// The request in the form of Finnhub's documentation.
     package func encoded() -> ByteBuffer {
+        if case .resume(let symbols, let since) = self {
+            var line = JSONWriter(type: "resume")
+            line.field("symbols", symbols)
+            line.field("since", since.description)
+            return line.finish()
+        }
         var buffer = ByteBuffer()
         let (type, symbol): (String, String?) =
             switch self {
             case .subscribe(let symbol): ("subscribe", symbol)
             case .unsubscribe(let symbol): ("unsubscribe", symbol)
+            case .resume: ("resume", nil)
             case .other(let type): (type, nil)
             }
         buffer.writeStaticString("{\"type\":")

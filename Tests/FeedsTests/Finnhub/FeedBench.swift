@@ -32,6 +32,9 @@ final class FeedBench: @unchecked Sendable {
     private(set) var hanging: [(reached: (any Channel) throws -> Void, connected: (any Channel, Bool) throws -> Void)] =
         []
 
+    /// The path of the frames at another program's relay.
+    static let relayPath = "/?resume=1"
+
     /// Whether the peers identify themselves as relays.
     var isRelay = false
 
@@ -69,6 +72,15 @@ final class FeedBench: @unchecked Sendable {
                 requests.append((text.contains("unsubscribe") ? "-" : "+") + symbol)
             }
             return requests
+        }
+
+        /// The texts of the requests since the last call.
+        func takeTexts() throws -> [String] {
+            var texts: [String] = []
+            while let output = try self.channel.readOutbound(as: WebSocketOutput.self) {
+                if case .text(let bytes) = output { texts.append(String(buffer: bytes)) }
+            }
+            return texts
         }
 
         /// Answers a ping: a sign of life without a trade.
@@ -160,8 +172,8 @@ final class FeedBench: @unchecked Sendable {
         if path != "/v1/stream" { self.attempts.append(self.now) }
         let connection = Connection(loop: self.loop)
         self.connections.append(connection)
-        if path == "/", let relayFailure { return loop.makeFailedFuture(relayFailure) }
-        if path == "/", self.relayHangs {
+        if path == Self.relayPath, let relayFailure { return loop.makeFailedFuture(relayFailure) }
+        if path == Self.relayPath, self.relayHangs {
             self.hanging.append((reached, connected))
             return loop.makePromise(of: Void.self).futureResult
         }

@@ -167,7 +167,7 @@ struct FeedBenchTests {
         let ownership = FakeOwnership(.others(KeyOwner(pid: 9, relay: .at(relay))))
         let bench = FeedBench { $0.holding = KeyHolding(ownership: ownership) }
         bench.start()
-        let place = try #require(bench.ways.firstIndex(of: "/"))
+        let place = try #require(bench.ways.firstIndex(of: FeedBench.relayPath))
         #expect(bench.ways.contains("/v1/stream") && !bench.ways.contains(nil))
         let attached = bench.connections[place]
         attached.send(FeedBench.trade("A", 1))

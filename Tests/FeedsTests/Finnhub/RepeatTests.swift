@@ -127,12 +127,12 @@ struct RepeatTests {
                 $0.dropsRepeats = drops
             }
             bench.start()
-            let attached = bench.connections[try #require(bench.ways.firstIndex(of: "/"))]
+            let attached = bench.connections[try #require(bench.ways.firstIndex(of: FeedBench.relayPath))]
             attached.send(FeedBench.trade("A", 1), FeedBench.trade("A", 1), FeedBench.trade("A", 2))
             #expect(self.isMarked(bench) == [false, false, false] && self.leftOut(bench) == 0)
             attached.reset()
             bench.advance(milliseconds: 5_000)
-            let place = try #require(bench.ways.lastIndex(of: "/"))
+            let place = try #require(bench.ways.lastIndex(of: FeedBench.relayPath))
             #expect(bench.connections[place] !== attached)
             bench.connections[place].send(FeedBench.trade("A", 1, 2, 3))
             #expect(self.isMarked(bench) == [false, false, false, true, true, false], "\(drops)")

@@ -195,7 +195,7 @@ final class SoakConnection {
             }
         case .unsubscribe(let name):
             if let symbol = SoakMarket.names.firstIndex(of: name) { self.subscribed[symbol] = false }
-        case .other, nil: break
+        case .resume, .other, nil: break
         }
     }
 
