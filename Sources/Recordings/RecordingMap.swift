@@ -99,28 +99,6 @@ package final class RecordingMap {
         return nil
     }
 
-    /// Returns the first gap behind a time (ns since the file's start); `nil` where no gap follows.
-    ///
-    /// With an index, blocks without a gap are passed over; without one the file is read from that time on.
-    package func gap(after at: Int64) throws(RecordingFailure) -> RecordingPlace? {
-        var found: RecordingPlace?
-        func look(_ line: RecordedLine) -> Bool {
-            guard case .gap = line.content, let time = line.at, time > at else { return true }
-            found = RecordingPlace(offset: line.offset, at: time)
-            return false
-        }
-        guard let index else {
-            guard let start = try self.place(at: at) else { return nil }
-            try self.scan(from: start.offset, isLineStart: true, look)
-            return found
-        }
-        for block in index.blocks where block.gaps > 0 && (block.at?.upperBound ?? .min) > at {
-            try self.scan(from: block.offset, to: block.offset + Int64(block.length), isLineStart: true, look)
-            if found != nil { break }
-        }
-        return found
-    }
-
     // MARK: Reading
 
     /// Returns a reader of all lines, in order.

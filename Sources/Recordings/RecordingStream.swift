@@ -218,22 +218,6 @@ package final class RecordingStream {
     /// Goes to the start of the open file.
     private func beginFile() throws(RecordingFailure) { try self.go(to: RecordingPlace(offset: 0, at: nil)) }
 
-    /// Goes to the first gap behind a time, ns since the recording's start; returns the gap's time, or `nil` and stays
-    /// where it is.
-    package func seekGap(after at: Int64) throws(RecordingFailure) -> Int64? {
-        for place in (self.segments.lastIndex { $0.shift <= at } ?? 0)..<self.segments.count {
-            let shift = self.segments[place].shift
-            let found = try self.look(into: place) { map throws(RecordingFailure) in
-                try map.gap(after: at.subtractingCapped(shift))
-            }
-            guard let found else { continue }
-            try self.open(place)
-            try self.go(to: found)
-            return found.at.map { $0.addingCapped(shift) }
-        }
-        return nil
-    }
-
     /// Passes over stretches without a stop (``GapMarkers``), from a time on (ns since the recording's start), without a
     /// change of the place.
     ///

@@ -85,22 +85,12 @@ struct MapTests {
         }
     }
 
-    @Test("finds the next gap, and the blocks in which a symbol trades")
-    func gaps() throws {
+    @Test("knows the blocks in which a symbol trades")
+    func blocks() throws {
         let folder = try TemporaryFolder()
         defer { folder.remove() }
         let text = MarketText.make(frames: 6_000, gapEvery: 1_500)
-        let gaps = self.lines(text).compactMap { line -> Int64? in
-            guard case .gap = line.content else { return nil }
-            return line.at
-        }
-        #expect(gaps.count == 4)
-        for path in try self.files(folder, text) {
-            let map = try RecordingMap(path: path)
-            var found: [Int64] = []
-            while let gap = try map.gap(after: found.last ?? -1), let at = gap.at { found.append(at) }
-            #expect(found == gaps)
-        }
+        _ = try self.files(folder, text)
         let index = try #require(try RecordingMap(path: "\(folder.path)/b.jsonl.zst").index)
         #expect(index.blocks.count > 2)
         #expect(Set(index.symbols) == Set(MarketText.symbols))
@@ -131,7 +121,6 @@ struct MapTests {
             let map = try RecordingMap(path: path)
             #expect(map.header == nil)
             #expect(try map.place(at: 0) == nil)
-            #expect(try map.gap(after: 0) == nil)
             #expect(try map.last() == nil)
         }
         var plain = ByteBuffer()
@@ -184,8 +173,6 @@ struct MapTests {
         try stream.seek(at: 1_500_000)
         let second = try stream.next()
         #expect(text(second) == "201")
-        #expect(try stream.seekGap(after: 0) == 2_100_000)
-        #expect(try stream.seekGap(after: 2_100_000) == nil)
         try stream.seek(at: .max)
         #expect(try stream.next() == nil)
         try stream.seek(at: 0)
