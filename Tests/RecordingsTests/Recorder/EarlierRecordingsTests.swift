@@ -11,9 +11,6 @@ import Wire
 struct EarlierRecordingsTests {
     private static let now = SystemClock.now().wall / 1_000_000_000 * 1_000_000_000
 
-    /// The recorder's thread has a low priority: beside builds it takes long to write many frames.
-    private static let stop: Duration = .seconds(30 * Patience.factor)
-
     private func recorder(
         _ path: String,
         epoch: UInt64,
@@ -40,7 +37,7 @@ struct EarlierRecordingsTests {
     private func record(_ path: String, epoch: UInt64, count: Int, source: String? = "live") async throws {
         let recorder = try self.recorder(path, epoch: epoch, source: source)
         self.feed(recorder, epoch: epoch, count: count)
-        let report = await recorder.finish(within: Self.stop)
+        let report = await recorder.finishPatiently()
         #expect(report.isWhole)
     }
 
@@ -103,7 +100,7 @@ struct EarlierRecordingsTests {
         defer { folder.remove() }
         let recorder = try self.recorder("\(folder.path)/a.jsonl", epoch: 11, segmentBytes: 300_000)
         self.feed(recorder, epoch: 11, count: 9_000)
-        let report = await recorder.finish(within: Self.stop)
+        let report = await recorder.finishPatiently()
         #expect(report.segments > 3 && report.frames == 18_000)
         #expect(self.found(in: folder).map(\.sequences) == [1..<9_001])
         #expect(SegmentUpkeep(SegmentNames(first: "\(folder.path)/a.jsonl")).pack() == [])
@@ -120,7 +117,7 @@ struct EarlierRecordingsTests {
         defer { folder.remove() }
         let recorder = try self.recorder("\(folder.path)/a.jsonl", epoch: 11, segmentBytes: 300_000)
         self.feed(recorder, epoch: 11, count: 9_000)
-        let report = await recorder.finish(within: Self.stop)
+        let report = await recorder.finishPatiently()
         #expect(report.segments > 3)
         let paths = SegmentNames(first: "\(folder.path)/a.jsonl").all().map(\.path)
         let touch = try RunningProgram("/usr/bin/touch", ["-d", "@\(Self.now / 1_000_000_000)"] + paths)
@@ -164,7 +161,7 @@ struct EarlierRecordingsTests {
         _ = try folder.write("no recording", to: "nonsense.jsonl")
         #expect(mkfifo("\(folder.path)/pipe.jsonl", 0o600) == 0)
         #expect(self.found(in: folder).map(\.epoch) == [4])
-        _ = await running.finish(within: Self.stop)
+        _ = await running.finishPatiently()
         #expect(self.found(in: folder).map(\.epoch) == [3, 4])
     }
 

@@ -134,7 +134,7 @@ struct RecorderQueueTests {
         read(62...71)
         #expect(recorder.dropped == 20)
         for _ in 0..<200 { permits.signal() }
-        let report = await recorder.finish()
+        let report = await recorder.finishPatiently()
         #expect(report.frames == 51 && report.dropped == 20 && report.isWhole)
         try await self.wait { complaints.withLockedValue { $0 } >= 1 }
         var reader = RecordingParser()
@@ -197,6 +197,6 @@ struct RecorderQueueTests {
             // The pause has begun only when the writer waits to be woken.
             try await self.wait { recorder.queue.withLockedValue { $0.isAwaited } }
         }
-        #expect(await recorder.finish().frames == 3)
+        #expect(await recorder.finishPatiently().frames == 3)
     }
 }

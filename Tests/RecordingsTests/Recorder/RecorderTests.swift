@@ -64,7 +64,7 @@ struct RecorderTests {
         recorder.gapFound(gap)
         recorder.gapFound(open)
         recorder.read(self.batch([Self.frames[0]], received: 1_900))
-        let report = await recorder.finish()
+        let report = await recorder.finishPatiently()
         #expect(report.frames == 2)
         let found = self.events(of: try folder.read("a.jsonl")).compactMap { event -> (Int64, Gap)? in
             guard case .gap(let recorded) = event else { return nil }
@@ -94,7 +94,7 @@ struct RecorderTests {
         batch.frames[1].trades = 2..<5
         batch.frames[1].leftOut = [0, 2]
         recorder.read(batch)
-        _ = await recorder.finish()
+        _ = await recorder.finishPatiently()
         let text = try folder.read("a.jsonl")
         let numbers = self.events(of: text).compactMap { event -> RecordedNumbers? in
             if case .frame(let frame) = event { frame.numbers } else { nil }
@@ -121,7 +121,7 @@ struct RecorderTests {
             .disconnected(code: nil, reason: "", cause: .closed, goodbye: ""),
         ]
         for event in events { recorder.connectionChanged(event, monotonic: 2_000) }
-        _ = await recorder.finish()
+        _ = await recorder.finishPatiently()
         var reader = RecordingParser()
         reader.feed(ByteBuffer(string: try folder.read("a.jsonl")))
         var notes: [RecordedNote] = []
@@ -139,7 +139,7 @@ struct RecorderTests {
         let recorder = try self.recorder("\(folder.path)/a.jsonl")
         recorder.read(self.batch(Array(Self.frames[0...1]), received: 1_500))
         recorder.read(self.batch([Self.frames[2]], received: 2_000_001_000))
-        let report = await recorder.finish()
+        let report = await recorder.finishPatiently()
         let text = try folder.read("a.jsonl")
         #expect(report.frames == 3)
         #expect(report.bytes == UInt64(text.utf8.count))
@@ -162,7 +162,7 @@ struct RecorderTests {
         for received: Int64 in [1_500, 400, 1_600] {
             recorder.read(self.batch([Self.frames[1]], received: received))
         }
-        _ = await recorder.finish()
+        _ = await recorder.finishPatiently()
         let times = self.events(of: try folder.read("a.jsonl")).compactMap { event in
             if case .frame(let frame) = event { frame.at } else { nil }
         }
@@ -176,7 +176,7 @@ struct RecorderTests {
         recorder.read(self.batch(Self.frames, received: 2_000))
         let finish = Task {
             while !Task.isCancelled { await Task.yield() }
-            return await recorder.finish()
+            return await recorder.finishPatiently()
         }
         finish.cancel()
         #expect(await finish.value.frames == 3)
@@ -193,7 +193,7 @@ struct RecorderTests {
         settings.compresses = false
         let recorder = try self.recorder(path, settings: settings)
         #expect(recorder.path == "\(folder.path)/a-0002.jsonl")
-        _ = await recorder.finish()
+        _ = await recorder.finishPatiently()
         #expect(try folder.read("a.jsonl") == "evidence")
         #expect(self.events(of: try folder.read("a-0002.jsonl")).count == 1)
         let error = #expect(throws: (any Error).self) { try self.recorder("\(folder.path)/none/a.jsonl") }
@@ -206,7 +206,7 @@ struct RecorderTests {
         defer { folder.remove() }
         let recorder = try self.recorder("\(folder.path)/a.jsonl")
         for number in 0..<1_000 { recorder.read(self.batch([Self.frames[0]], received: Int64(1_000 + number))) }
-        #expect(await recorder.finish().frames == 1_000)
+        #expect(await recorder.finishPatiently().frames == 1_000)
         recorder.read(self.batch([Self.frames[0]], received: 9_999))
         let text = try folder.read("a.jsonl")
         #expect(text.hasSuffix("}\n"))

@@ -199,7 +199,7 @@ struct RecordingFaultTests {
         gate.unlock(withValue: 1)
         try await self.wait { disk.content("a.jsonl").count > 100_000 }
         self.read(recorder, 5_001)
-        let report = await recorder.finish()
+        let report = await recorder.finishPatiently()
         let found = self.check(disk.content("a.jsonl"))
         #expect(found.isIntact && found.isEnded)
         #expect(found.frames == Int(report.frames) && found.droppedFrames == report.dropped)
@@ -225,7 +225,7 @@ struct RecordingFaultTests {
         #expect(!hanging.isWhole)
         gate.lock()
         gate.unlock(withValue: 1)
-        let report = await recorder.finish()
+        let report = await recorder.finishPatiently()
         #expect(report.isWhole && report.frames == 1 && self.check(disk.content("a.jsonl")).isEnded)
     }
 
@@ -251,7 +251,7 @@ struct RecordingFaultTests {
         let before = self.check(disk.content("a.jsonl")).frames
         gate.lock()
         gate.unlock(withValue: 1)
-        let report = await recorder.finish()
+        let report = await recorder.finishPatiently()
         let found = self.check(disk.content("a.jsonl"))
         #expect(before < 5_000 && report.frames == 5_000 && report.dropped == 0 && report.doubted == 0)
         #expect(found.isIntact && found.isEnded && found.frames == 5_000 && found.events["unsynced"] == nil)

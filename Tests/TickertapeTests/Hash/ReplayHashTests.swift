@@ -14,6 +14,13 @@ struct ReplayHashTests {
     /// The outputs that depend on the trades only, and not on their arrival times.
     private static let timeless: Set<String> = ["alerts", "bars", "history", "relay-drop-in", "trades"]
 
+    /// The outputs of the unchanged market, with their bytes. They are made once, for all tests that compare with them.
+    private static let unchanged = Task {
+        let tests = try Self()
+        defer { tests.folder.remove() }
+        return try await tests.hash { $0.keepsBytes = true }
+    }
+
     private let folder: TemporaryFolder
     private let path: String
 
@@ -101,7 +108,7 @@ struct ReplayHashTests {
         var market = ScriptedMarket()
         market.peak = "60999.76"
         let changed = try self.folder.write(market.text, to: "changed.jsonl")
-        let before = try await self.hash { $0.keepsBytes = true }
+        let before = try await Self.unchanged.value
         let after = try await self.hash(changed) { $0.keepsBytes = true }
         // Notices are about states and gaps, and have no price.
         let all = Set(before.outputs.map(\.name))
@@ -141,7 +148,7 @@ struct ReplayHashTests {
         var market = ScriptedMarket()
         market.hasGap = true
         let path = try self.folder.write(market.text, to: "gap.jsonl")
-        let without = try await self.hash { $0.keepsBytes = true }
+        let without = try await Self.unchanged.value
         let with = try await self.hash(path) { $0.keepsBytes = true }
         func text(_ report: ReplayHash.Report, _ name: String) -> String {
             String(decoding: report.outputs.first { $0.name == name }?.bytes ?? [], as: UTF8.self)
@@ -185,7 +192,7 @@ struct ReplayHashTests {
     @Test("have the alerts that the program gives with sockets and clocks, at any speed")
     func alerts() async throws {
         defer { self.folder.remove() }
-        let report = try await self.hash { $0.keepsBytes = true }
+        let report = try await Self.unchanged.value
         let output = try #require(report.outputs.first { $0.name == "alerts" })
         let expected = String(decoding: output.bytes ?? [], as: UTF8.self).split(separator: "\n").map(String.init)
         for kind in ["new-high", "new-low", "moves", "stale", "back"] {
@@ -207,7 +214,7 @@ struct ReplayHashTests {
     @Test("have the trades that the program records with sockets and clocks, at any speed")
     func trades() async throws {
         defer { self.folder.remove() }
-        let report = try await self.hash { $0.keepsBytes = true }
+        let report = try await Self.unchanged.value
         let output = try #require(report.outputs.first { $0.name == "trades" })
         let expected = String(decoding: output.bytes ?? [], as: UTF8.self).split(separator: "\n").map(String.init)
         #expect(expected.count > 50)
@@ -232,7 +239,7 @@ struct ReplayHashTests {
     @Test("are those of the recording that the replay makes, as far as they are made of the trades alone")
     func recordedAgain() async throws {
         defer { self.folder.remove() }
-        let first = try await self.hash { $0.keepsBytes = true }
+        let first = try await Self.unchanged.value
         let recording = try #require(first.outputs.first { $0.name == "recording" })
         let copy = try self.folder.write(String(decoding: recording.bytes ?? [], as: UTF8.self), to: "again.jsonl")
         let again = try await self.hash(copy)
@@ -254,7 +261,7 @@ struct ReplayHashTests {
     @Test("are those of a part of the recording and of some of its symbols, where these are asked for")
     func part() async throws {
         defer { self.folder.remove() }
-        let whole = try await self.hash { $0.keepsBytes = true }
+        let whole = try await Self.unchanged.value
         let part = try await self.hash {
             $0.symbols = [ScriptedMarket.symbols[1]]
             $0.replay.from = .offset(2_000_000_000)
