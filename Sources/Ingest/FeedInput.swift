@@ -133,6 +133,9 @@ package final class FeedInput {
     /// Notes whether the next frames are all that were missed since the interruption, so that there is no gap.
     package func resumed(isComplete: Bool) { self.interruptions.resumed(isComplete: isComplete) }
 
+    /// Notes that everything has come that was missed.
+    package func caughtUp() { self.interruptions.caughtUp() }
+
     /// Notes that silent symbols may have traded unseen: a gap begins, which the next trade ends.
     package func silenceEnded(from: Int64, reason: String, cause: FeedStatus.Cause?) {
         self.interruptions.silenceEnded(from: from, reason: reason, cause: cause)

@@ -19,6 +19,8 @@ package struct GapTracker: Sendable {
     }
 
     private var open: Open?
+    /// The gap that ``resumed(isComplete:)`` dropped, until everything has come that the feed missed.
+    private var dropped: Open?
     /// The newest published gap, joined with the gaps directly before it, so that no period is reported twice; wall
     /// clock, ns since 1970.
     private var reported: ClosedRange<Int64>?
@@ -40,6 +42,9 @@ package struct GapTracker: Sendable {
         isResumable: Bool = false
     ) {
         let from = self.reported.map { $0.contains(from) ? $0.upperBound : from } ?? from
+        // A part of what the feed missed before has not come.
+        self.open = self.open ?? self.dropped
+        self.dropped = nil
         guard let open = self.open else {
             self.open = Open(from: from, reason: reason, cause: cause, isResumable: isResumable)
             return
@@ -56,7 +61,8 @@ package struct GapTracker: Sendable {
     /// Notes that the feed has subscribed on the present connection.
     package mutating func asked(_ now: Moment) { self.open?.asked = now }
 
-    /// Notes whether the feed gets everything that it missed, so that there is no gap.
+    /// Notes whether the feed gets everything that it missed, so that there is no gap. Another interruption before
+    /// ``caughtUp()`` opens the same gap again.
     ///
     /// - Returns: whether a gap is no longer open.
     package mutating func resumed(isComplete: Bool) -> Bool {
@@ -64,9 +70,13 @@ package struct GapTracker: Sendable {
             self.open?.isResumable = false
             return false
         }
+        self.dropped = self.open
         self.open = nil
         return true
     }
+
+    /// Notes that everything has come that the feed missed.
+    package mutating func caughtUp() { self.dropped = nil }
 
     /// Takes trades that do not repeat any from before the gap. Returns the gap that ends here.
     ///

@@ -55,6 +55,9 @@ struct Interruptions {
         self.overlapEnd = nil
     }
 
+    /// Notes that everything has come that the feed missed.
+    mutating func caughtUp() { self.gaps.caughtUp() }
+
     /// Begins a gap without a comparison: silent symbols may have traded unseen.
     mutating func silenceEnded(from: Int64, reason: String, cause: FeedStatus.Cause?) {
         self.gaps.interrupted(from: from, reason: reason, cause: cause)

@@ -30,6 +30,7 @@ struct GapTrackerTests {
         gaps.interrupted(from: 5, reason: "lost", isResumable: true)
         var isDropped = gaps.resumed(isComplete: true)
         #expect(isDropped && !gaps.isOpen)
+        gaps.caughtUp()
         gaps.interrupted(from: 6, reason: "lost", isResumable: true)
         gaps.interrupted(from: 7, reason: "asleep")
         isDropped = gaps.resumed(isComplete: true)
@@ -41,6 +42,21 @@ struct GapTrackerTests {
         gaps.interrupted(from: 11, reason: "lost", isResumable: true)
         isDropped = gaps.resumed(isComplete: true)
         #expect(!isDropped && gaps.isOpen)
+    }
+
+    @Test("an interruption before everything has come is the same gap, from its beginning")
+    func resumedInPart() {
+        for isComplete in [true, false] {
+            var gaps = GapTracker()
+            gaps.interrupted(from: 5, reason: "lost", isResumable: true)
+            _ = gaps.resumed(isComplete: true)
+            #expect(gaps.traded(received: 6, nextSequence: 3, epoch: 7) == nil)
+            if isComplete { gaps.caughtUp() }
+            gaps.interrupted(from: 6, reason: "gone", isResumable: true)
+            _ = gaps.resumed(isComplete: false)
+            let gap = gaps.traded(received: 9, nextSequence: 4, epoch: 7)
+            #expect(gap?.from == (isComplete ? 6 : 5) && gap?.reason == (isComplete ? "gone" : "lost"))
+        }
     }
 
     @Test("a gap stays open while connections end without a trade, keeps its first reason, and counts them")

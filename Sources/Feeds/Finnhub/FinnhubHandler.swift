@@ -92,7 +92,7 @@ final class FinnhubHandler: ChannelInboundHandler, WebSocketReceiver, KeptConnec
         if let place {
             switch place.read(bytes) {
             case .frame(let frame, _): bytes = frame
-            case .position: return
+            case .position: return self.input.caughtUp()
             case .gap(let gap):
                 // The frames before it go onto the tape first.
                 self.input.endRead(wall: self.wallClock())

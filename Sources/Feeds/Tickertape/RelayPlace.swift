@@ -15,6 +15,9 @@ final class RelayPlace {
     /// Whether the relay sends positions on the present connection, and its gaps between the frames.
     private(set) var hasPositions = false
 
+    /// Whether the frames since ``position`` come before the next position.
+    private var isCatchingUp = false
+
     /// Whether the relay can be asked for the frames that follow.
     var canResume: Bool { self.position != nil && !self.symbols.isEmpty }
 
@@ -23,6 +26,7 @@ final class RelayPlace {
     /// - Parameter wanted: the symbols that are wanted now.
     func connectionOpened(wanted: [String]) -> Bool {
         self.hasPositions = false
+        self.isCatchingUp = false
         self.symbols.formIntersection(wanted)
         self.request = self.symbols.isEmpty ? nil : self.position.map { .resume(self.symbols.sorted(), since: $0) }
         return self.request != nil
@@ -40,9 +44,12 @@ final class RelayPlace {
         if message != nil { self.hasPositions = true }
         switch message {
         case .frame(_, let position): self.position = position
-        // A connection that resumes is not there yet.
-        case .position(let position): if self.symbols.isEmpty || self.position == nil { self.position = position }
-        case .resumed, .gap, nil: break
+        case .position(let position):
+            // A connection that has yet to resume is not there.
+            if self.isCatchingUp || self.symbols.isEmpty || self.position == nil { self.position = position }
+            self.isCatchingUp = false
+        case .resumed: self.isCatchingUp = true
+        case .gap, nil: break
         }
         return message
     }

@@ -23,9 +23,14 @@ extension TradesClient {
     /// Begins to keep frames for the client, and sends it the position at which it begins.
     func beginKeeping() {
         let ring = self.context.ring
-        let next = ring.sequences.upperBound
-        self.fanout.resumableClientJoined(FrameRing(epoch: ring.epoch, next: next))
-        self.send(.position(TapePosition(epoch: ring.epoch ?? 0, sequence: max(next, 1) - 1)))
+        self.fanout.resumableClientJoined(FrameRing(epoch: ring.epoch, next: ring.sequences.upperBound))
+        self.sendPosition()
+    }
+
+    /// Sends the position of the newest trade.
+    private func sendPosition() {
+        let ring = self.context.ring
+        self.send(.position(TapePosition(epoch: ring.epoch ?? 0, sequence: max(ring.sequences.upperBound, 1) - 1)))
     }
 
     func endKeeping() { self.fanout.resumableClientLeft(now: self.now) }
@@ -108,5 +113,6 @@ extension TradesClient {
         self.catchUp = nil
         self.pace.setCatchingUp(false)
         self.symbolsChanged()
+        self.sendPosition()
     }
 }

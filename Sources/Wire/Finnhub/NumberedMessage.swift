@@ -9,7 +9,8 @@ package import NIOCore
 package enum NumberedMessage: Sendable, Equatable {
     /// A frame with trades, and the position of its last trade.
     case frame(ByteBuffer, TapePosition)
-    /// The newest position when the connection opened, `0:0` before the first trade; later frames follow it.
+    /// The newest position when the connection opened, and when the client has what it missed; `0:0` before the first
+    /// trade. Later frames follow it.
     case position(TapePosition)
     /// The answer to ``FinnhubRequest/resume(_:since:)``, before the frames that the client missed: whether the relay
     /// has all of them.

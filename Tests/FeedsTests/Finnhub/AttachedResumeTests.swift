@@ -78,6 +78,27 @@ struct AttachedResumeTests {
         bench.stop()
     }
 
+    @Test("has one gap from the first break on if it loses the owner before it has what it missed")
+    func lostMeanwhile() throws {
+        for isThere in [true, false] {
+            let bench = self.attached()
+            try self.relay(bench).send(self.frame("A", 1))
+            try self.relay(bench).reset()
+            bench.advance(seconds: 1)
+            try self.relay(bench).send(#"{"type":"resumed","complete":true}"#, self.frame("A", 2))
+            if isThere { try self.relay(bench).send(#"{"type":"position","at":"5:102"}"#) }
+            try self.relay(bench).reset()
+            bench.advance(seconds: 1)
+            #expect(try self.relay(bench).takeTexts().first?.contains(#""since":"5:102""#) == true)
+            try self.relay(bench).send(#"{"type":"resumed","complete":false}"#, self.frame("A", 4))
+            let gap = try #require(bench.log.contents.gaps.first)
+            #expect(bench.log.contents.gaps.count == 1 && gap.nextSequence == 3)
+            // The second break was a second after the first one.
+            #expect((gap.to - gap.from < 1_500_000_000) == isThere)
+            bench.stop()
+        }
+    }
+
     @Test("has the owner's gaps at their place between the frames")
     func ownerGap() throws {
         let bench = self.attached()

@@ -16,6 +16,8 @@ struct ResumeOptionTests {
         #"{"type":"frame","at":"7:\#(sequence)","frame":\#(frame)}"#
     }
 
+    private static func position(_ sequence: Int) -> String { #"{"type":"position","at":"7:\#(sequence)"}"# }
+
     private static func resume(_ symbols: String..., since sequence: Int) -> String {
         let names = symbols.map { "\"\($0)\"" }.joined(separator: ",")
         return #"{"type":"resume","symbols":[\#(names)],"since":"7:\#(sequence)"}"#
@@ -66,6 +68,7 @@ struct ResumeOptionTests {
         bench.play(Self.both)
         var texts = try self.texts(again, bench)
         #expect(texts.removeFirst() == #"{"type":"resumed","complete":true}"#)
+        #expect(texts.removeLast() == Self.position(6_004))
         bench.play(Frames.trade(Frames.eth, "9"))
         texts += try self.texts(again, bench)
         let numbers = (0...2_000).map { 4 + 3 * $0 } + [6_005]
@@ -93,7 +96,10 @@ struct ResumeOptionTests {
             let isComplete = event == nil
             #expect(
                 try self.texts(client, bench)
-                    == [#"{"type":"resumed","complete":\#(isComplete)}"#, Self.frame(Frames.trade(Frames.eth, "2"), 2)]
+                    == [
+                        #"{"type":"resumed","complete":\#(isComplete)}"#,
+                        Self.frame(Frames.trade(Frames.eth, "2"), 2), Self.position(2),
+                    ]
             )
             bench.stop()
         }
@@ -110,7 +116,7 @@ struct ResumeOptionTests {
         let client = try bench.client(Self.target)
         #expect(try client.takeTexts() == [#"{"type":"position","at":"7:2"}"#])
         try client.send(Self.resume(Frames.eth, since: 1))
-        #expect(try self.texts(client, bench) == [#"{"type":"resumed","complete":false}"#])
+        #expect(try self.texts(client, bench) == [#"{"type":"resumed","complete":false}"#, Self.position(2)])
         bench.play(Frames.trade(Frames.eth, "3"))
         #expect(try client.takeTexts() == [Self.frame(Frames.trade(Frames.eth, "3"), 3)])
         bench.stop()
@@ -128,7 +134,11 @@ struct ResumeOptionTests {
         try client.send(Self.resume(Frames.eth, since: 2))
         try client.subscribe(Frames.btc)
         let texts = try self.texts(client, bench)
-        #expect(texts == [#"{"type":"resumed","complete":true}"#, Self.frame(Frames.trade(Frames.eth, "2"), 4)])
+        #expect(
+            texts == [
+                #"{"type":"resumed","complete":true}"#, Self.frame(Frames.trade(Frames.eth, "2"), 4), Self.position(4),
+            ]
+        )
         bench.play(Self.both)
         #expect(try client.takeTexts() == [Self.frame(Self.both, 6)])
         bench.stop()
@@ -158,7 +168,8 @@ struct ResumeOptionTests {
         _ = try client.takeTexts()
         let names = (0..<4_096).map { "\"N:\($0)\"" }.joined(separator: ",")
         try client.send(#"{"type":"resume","symbols":[\#(names)],"since":"7:18446744073709551615"}"#)
-        let texts = try self.texts(client, bench)
+        var texts = try self.texts(client, bench)
+        #expect(texts.removeLast() == Self.position(1))
         #expect(texts.last == #"{"type":"resumed","complete":false}"#)
         #expect(texts.dropLast().allSatisfy { $0.contains(#""type":"error""#) })
         #expect(bench.subscriptions.symbols.count == 5)
@@ -198,7 +209,10 @@ struct ResumeOptionTests {
         let client = try bench.client(Self.target)
         _ = try client.takeTexts()
         try client.send(Self.resume(Frames.eth, since: 1))
-        #expect(try self.texts(client, bench) == [#"{"type":"resumed","complete":false}"#])
+        #expect(
+            try self.texts(client, bench)
+                == [#"{"type":"resumed","complete":false}"#, #"{"type":"position","at":"8:1"}"#]
+        )
         bench.play(Frames.trade(Frames.eth, "3"))
         #expect(
             try client.takeTexts() == [#"{"type":"frame","at":"8:2","frame":\#(Frames.trade(Frames.eth, "3"))}"#]
