@@ -278,7 +278,8 @@ let package = Package(
         .testTarget(
             name: "IngestTests",
             dependencies: [
-                "Ingest", "Market", "TickertapeTesting", "Wire", .nioConcurrency, .nioCore, .nioEmbedded, .logging,
+                "Ingest", "Market", "Platform", "TickertapeTesting", "Wire",
+                .nioConcurrency, .nioCore, .nioEmbedded, .logging,
             ],
             swiftSettings: house
         ),

@@ -117,6 +117,9 @@ struct FrameMarksTests {
         // A mark of another connection.
         self.feed.marks.post(Self.moved("b"), after: 0, on: 2)
         #expect(woken.withLockedValue { $0 } == 1)
+        self.feed.marks.follow(nil)
+        self.feed.marks.post(Self.moved("c"), after: 0, on: 1)
+        #expect(woken.withLockedValue { $0 } == 1)
     }
 
     @Test("change the pace, and suspend the detection of silence while the replay is paused")

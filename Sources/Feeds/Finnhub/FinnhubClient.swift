@@ -2,6 +2,7 @@ package import Ingest
 import Logging
 package import Market
 import NIOCore
+import Platform
 package import Wire
 
 /// A client of Finnhub's protocol across all its connections: its subscriptions, its trades and its status.
@@ -67,7 +68,8 @@ package final class FinnhubClient {
         guard let marks = self.settings.marks else { return }
         let loop = self.context.loop
         let loopBound = NIOLoopBound(self, eventLoop: loop)
-        marks.follow { loop.execute { loopBound.value.input.obeyMarks(now: loopBound.value.now) } }
+        let task = CoalescedTask(on: loop)
+        marks.follow { task.request { loopBound.value.input.obeyMarks(now: loopBound.value.now) } }
         end.assumeIsolated().whenComplete { _ in marks.follow(nil) }
     }
 

@@ -18,7 +18,7 @@ package protocol ReplayControlling: AnyObject, Sendable {
         answer: @escaping @Sendable (Result<ReplayPosition, ReplayRefusal>) -> Void
     )
     /// Registers `changed`, which is called on the replay's own thread whenever the replay's place, its speed or its
-    /// pause has been changed by a request.
+    /// pause has been changed by a request, and when the replay restarts. It must neither wait nor call `watch`.
     func watch(_ changed: @escaping @Sendable (ReplayPosition) -> Void)
 }
 

@@ -29,6 +29,8 @@ package final class ReplayPlayer {
     var isPumping = false
     var timer: Scheduled<Void>?
     var search: GapSearch?
+    /// Whether the recording has restarted in this turn.
+    private var hasRestarted = false
     private var rebase: Int64?
     private var frameReader = FrameReader()
     /// It is kept when the replay is moved or restarts. A clock that was behind in one place of a recording mostly was
@@ -137,6 +139,7 @@ package final class ReplayPlayer {
     /// Plays until it has to wait; returns how many messages that was.
     private func playOn() -> Int {
         var played = 0
+        self.hasRestarted = false
         while self.mayPlay {
             let now = self.now
             let wasBroken = self.isBroken
@@ -155,7 +158,8 @@ package final class ReplayPlayer {
                 played += 1
             }
             if self.isOver { return played }
-            if played == Self.messagesPerTurn {
+            // A restart opens the files again, which may take as long as many messages.
+            if played == Self.messagesPerTurn || self.hasRestarted {
                 self.schedule(at: now)
                 return played
             }
@@ -256,6 +260,7 @@ package final class ReplayPlayer {
                 self.reading.goOn(
                     with: try self.material.cursor(at: self.settings.from == nil ? nil : self.span.bounds.lowerBound)
                 )
+                self.hasRestarted = true
                 self.rebase = nil
                 // A break that is still open at the recording's end ends there.
                 self.isBroken = false

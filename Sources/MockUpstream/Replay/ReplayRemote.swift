@@ -23,7 +23,8 @@ package final class ReplayRemote: ReplayControlling {
         let watchers = self.watchers
         player.moved = { new in machine.withLockedValue { $0 = new } }
         player.changed = { position in
-            for watcher in watchers.withLockedValue({ $0 }) { watcher(position) }
+            // Under the lock, so that none is called after ``stopWatching()``.
+            watchers.withLockedValue { for watcher in $0 { watcher(position) } }
         }
     }
 
@@ -43,4 +44,7 @@ package final class ReplayRemote: ReplayControlling {
     package func watch(_ changed: @escaping @Sendable (ReplayPosition) -> Void) {
         self.watchers.withLockedValue { $0.append(changed) }
     }
+
+    /// Removes the watchers. None is called after this method has returned.
+    func stopWatching() { self.watchers.withLockedValue { $0 = [] } }
 }

@@ -61,6 +61,7 @@ package final class MockServer: Sendable {
     private let channel: any Channel
     private let clients: NIOLoopBound<MockServerClients>
     private let goPromise: EventLoopPromise<Void>
+    private let marks: FrameMarks?
     /// Controls the clock that all clients share; `nil` if each client has its own.
     package let remote: ReplayRemote?
 
@@ -68,11 +69,13 @@ package final class MockServer: Sendable {
         channel: any Channel,
         clients: NIOLoopBound<MockServerClients>,
         goPromise: EventLoopPromise<Void>,
+        marks: FrameMarks?,
         remote: ReplayRemote?
     ) {
         self.channel = channel
         self.clients = clients
         self.goPromise = goPromise
+        self.marks = marks
         self.remote = remote
     }
 
@@ -146,7 +149,13 @@ package final class MockServer: Sendable {
             .bind(host: host, port: port)
         bound.whenFailure { goPromise.fail($0) }
         let channel = try await bound.get()
-        return MockServer(channel: channel, clients: clients, goPromise: goPromise, remote: remote)
+        return MockServer(
+            channel: channel,
+            clients: clients,
+            goPromise: goPromise,
+            marks: settings.marks,
+            remote: remote
+        )
     }
 
     /// Starts a server for a recording.
@@ -175,10 +184,18 @@ package final class MockServer: Sendable {
         self.goPromise.succeed(())
     }
 
+    /// Calls `answered` on the server's loop, which cannot run it while it waits for the recording's disk.
+    package func probe(_ answered: @escaping @Sendable () -> Void) { self.channel.eventLoop.execute(answered) }
+
     /// Stops listening and ends every connection. Returns whether the loop did so within the limit; it cannot while it
     /// waits for the recording's disk.
+    ///
+    /// Whatever it returns, the player calls neither the feed nor a watcher of its clock afterwards, so their loops may
+    /// end.
     @discardableResult
     package func stop(within limit: Duration = .seconds(2)) async -> Bool {
+        self.marks?.follow(nil)
+        self.remote?.stopWatching()
         let (channel, clients) = (self.channel, self.clients)
         self.goPromise.succeed(())
         let ended: Void? = await withTimeLimit(limit) {

@@ -180,7 +180,11 @@ package final class RelayServer: TapeReader, Sendable {
             hub.value.setFeedWaits(position.speed == nil)
             hub.value.replayStood(isPaused: position.isPaused)
         }
-        replay.watch { position in loop.execute { hub.value.replayChanged(position) } }
+        let (changes, task) = (ReplayChanges(), CoalescedTask(on: loop))
+        replay.watch { position in
+            changes.add(position)
+            task.request { for change in changes.take() { hub.value.replayChanged(change) } }
+        }
     }
 
     var replayEndpoint: ReplayEndpoint? {

@@ -45,7 +45,7 @@ extension PriceDisplay {
     /// Shows that the replay was moved, paused or resumed. Callable from any thread.
     package func replayMoved() {
         guard let replay else { return }
-        self.loop.execute {
+        self.replayTask.request {
             self.state.withValue { state in
                 let isPaused = replay()?.isPaused ?? false
                 if isPaused != state.isPaused { self.output.show(.paused(isPaused, since: self.wallClock())) }

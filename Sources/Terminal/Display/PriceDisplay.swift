@@ -32,6 +32,8 @@ package final class PriceDisplay: TapeReader {
     let relay: (@Sendable () -> DisplayRelay?)?
     let clients: (@Sendable () -> Int)?
     let replay: (@Sendable () -> ReplayPosition?)?
+    /// Shows a change of the replay.
+    let replayTask: CoalescedTask
     let state: NIOLoopBoundBox<State>
 
     /// - Parameters:
@@ -59,6 +61,7 @@ package final class PriceDisplay: TapeReader {
         self.prices = prices
         self.wallClock = wallClock
         self.replay = replay
+        self.replayTask = CoalescedTask(on: loop)
         self.relay = relay
         self.clients = clients
         let model = DisplayModel(symbols: symbols, status: status, relay: relay?(), limits: limits)

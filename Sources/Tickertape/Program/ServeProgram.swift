@@ -34,12 +34,13 @@ struct ServeProgram {
         let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
         let mockServer = try await self.start(settings, on: group.next())
         await self.announce(port: mockServer.address?.port ?? self.listen.port, authority: authority)
-        try await NamedService.run([
-            NamedService("stand-in") {
-                try? await gracefulShutdown()
-                await mockServer.stop()
-            }
-        ])
+        let service = NamedService("stand-in") {
+            try? await gracefulShutdown()
+            await mockServer.stop()
+        }
+        let played = PlayedMaterial(self.material, mockServer: mockServer)
+        let watch = played.diskWatch { Console.printError("warning: \($0)") }
+        try await NamedService.run([watch?.part, service].compactMap { $0 })
         await group.end()
         if case .recording(let recording) = self.material { RecordedDamage.printError(of: recording) }
     }

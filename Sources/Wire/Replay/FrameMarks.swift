@@ -31,19 +31,21 @@ package final class FrameMarks: Sendable {
     ///   - frames: how many text frames were written on the connection so far.
     ///   - connection: the client's port.
     package func post(_ mark: FrameMark, after frames: Int, on connection: Int?) {
-        let wake: (@Sendable () -> Void)? = self.state.withLockedValue { state in
-            guard connection == state.connection, state.isOpen || !mark.isOfFrame else { return nil }
+        self.state.withLockedValue { state in
+            guard connection == state.connection, state.isOpen || !mark.isOfFrame else { return }
             state.waiting.append((state.isOpen ? frames : 0, mark))
             self.noteNext(state)
-            // The next frame looks by itself.
-            return mark.isOfFrame ? nil : state.wake
+            // The feed looks for marks before it takes the next frame.
+            if !mark.isOfFrame { state.wake?() }
         }
-        wake?()
     }
 
     // MARK: The feed's side
 
-    /// Says who looks for marks when there may be no further frame, called on any thread; `nil` for nobody any more.
+    /// Sets the function that makes the feed look for marks when there may be no further frame; `nil` sets none.
+    ///
+    /// It is called on the player's thread, and must neither wait nor call this object. Once this method has returned,
+    /// the former function is no longer called.
     package func follow(_ wake: (@Sendable () -> Void)?) { self.state.withLockedValue { $0.wake = wake } }
 
     /// Notes that the feed has a new connection, on which no frame has come.
@@ -56,7 +58,7 @@ package final class FrameMarks: Sendable {
         }
     }
 
-    /// Notes that the connection has ended: nothing waits for its frames any more.
+    /// Notes that the connection has ended, so that no mark waits for its frames.
     package func ended() {
         self.state.withLockedValue { state in
             state.isOpen = false

@@ -282,6 +282,26 @@ struct ReplayPlayerTests {
         remote.request(.seek(.offset(1_000_000_000)))
         bench.loop.run()
         #expect(heard.value == ["120 true", "1000 true"])
+        remote.stopWatching()
+        remote.request(.resume)
+        bench.loop.run()
+        #expect(heard.value.count == 2 && !remote.position().isPaused)
+    }
+
+    @Test("restarts at most once before other work of the loop runs")
+    func restarts() throws {
+        let bench = try Bench(ReplayRecording.text([.trade(at: 0, number: 0), .trade(at: 1, number: 1)])) {
+            $0.machine.speed = nil
+            $0.repeats = true
+        }
+        bench.player.start()
+        #expect(bench.output.take() == ["0", "1", "1>0", "0"])
+        bench.output.hasRoom = false
+        bench.advance(1)
+        #expect(bench.output.take() == [])
+        bench.output.hasRoom = true
+        bench.player.outputHasRoom()
+        #expect(bench.output.take() == ["1", "1>0", "0"])
     }
 }
 

@@ -54,6 +54,23 @@ struct ReplayDiskTests {
         #expect(!program.errors.contains("end of the recording"))
     }
 
+    @Test("warns once while a read hangs, and plays on when the disk answers")
+    func goesOn() async throws {
+        let folder = try TemporaryFolder()
+        defer { folder.remove() }
+        let program = try await self.start(folder)
+        let hang = try folder.write("", to: "hang")
+        let warning = "a.jsonl does not answer, and the replay stands still until it does"
+        #expect(await program.printsError(of: warning), "\(program.errors)")
+        try await Task.sleep(for: .seconds(2))
+        let stood = program.output.split(separator: "\n").count
+        try FileManager.default.removeItem(atPath: hang)
+        #expect(await program.lines(stood + 3).count >= stood + 3, "\(program.errors)")
+        program.send(signal: SIGTERM)
+        #expect(await program.ending() == .exit(0), "\(program.errors)")
+        #expect(program.errors.components(separatedBy: "does not answer").count == 2, "\(program.errors)")
+    }
+
     @Test("ends at SIGTERM though a read hangs, with status 0 and a warning")
     func hangs() async throws {
         let folder = try TemporaryFolder()
