@@ -45,7 +45,8 @@ def main():
     with tempfile.TemporaryDirectory() as base:
         market(f"{base}/market.jsonl", 60_000)
         server, port = served(program, f"{base}/market.jsonl", base)
-        log = open(f"{base}/recorder.log", "w+", encoding="utf-8")
+        # The program shares the file's offset, which reading moves; only appended lines overwrite none.
+        log = open(f"{base}/recorder.log", "a+", encoding="utf-8")
 
         def said():
             log.seek(0)
@@ -76,7 +77,7 @@ def main():
             wait("more in the files", lambda: size() > before + 50_000)
             wait("a word that it is written again", lambda: AGAIN in said())
             recorder.send_signal(signal.SIGTERM)
-            assert recorder.wait(timeout=30) == 0, said()
+            assert recorder.wait(timeout=60) == 0, said()
         finally:
             for process in (recorder, server):
                 if process.poll() is None:
@@ -92,6 +93,7 @@ def main():
         dropped = sum(one["droppedFrames"] for one in found)
         frames = sum(one["frames"] for one in found)
         words = said().split()
+        assert "recorded" in words, said()
         told = int(words[words.index("recorded") + 1])
         missing = int(words[words.index("warning:", words.index("recorded")) + 1])
         assert dropped > 0 and dropped == missing, (dropped, missing, said())

@@ -28,7 +28,7 @@ def market(path, frames):
 
 def served(program, path, folder):
     """Starts the mock server; returns it and its port."""
-    log = open(f"{folder}/serve.log", "w+", encoding="utf-8")
+    log = open(f"{folder}/serve.log", "a+", encoding="utf-8")
     server = subprocess.Popen(
         [program, "serve", path, "--plain", "--listen", "127.0.0.1:0"], stdout=log, stderr=log, stdin=subprocess.DEVNULL
     )

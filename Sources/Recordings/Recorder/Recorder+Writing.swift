@@ -1,4 +1,5 @@
 import NIOCore
+import Synchronization
 import Wire
 
 // The methods of the writer's thread.
@@ -78,6 +79,7 @@ extension Recorder {
                 case .note(let note, let moment):
                     file.append(note: note, wall: moment.wall, monotonic: moment.monotonic)
                 }
+                self.progress.wrappingAdd(1, ordering: .relaxed)
             }
             file.flush(now: now)
             self.notify(&file)

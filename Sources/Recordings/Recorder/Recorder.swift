@@ -3,6 +3,7 @@ package import Market
 import NIOConcurrencyHelpers
 import NIOCore
 import Platform
+import Synchronization
 package import Wire
 
 /// The writer of a recording: every frame verbatim with its arrival, and the events of the connection, appended by a
@@ -28,6 +29,8 @@ package final class Recorder: TapeReader {
     let settings: RecorderSettings
     let clock: RecorderClock
     let queue = NIOLockedValueBox(RecorderQueue())
+    /// The number of entries written so far, which shows that the thread makes progress.
+    let progress = Atomic<Int>(0)
     /// The thread that writes; `nil` if the owner calls ``drain()`` and ``close()`` itself.
     private let thread: WorkQueue?
     /// Wakes the thread when there is something to write.
@@ -209,19 +212,29 @@ package final class Recorder: TapeReader {
     /// Frames in the files so far that may not survive a power cut. Callable from any thread.
     package var doubted: UInt64 { self.queue.withLockedValue { $0.doubted } }
 
-    /// Writes everything queued, syncs and closes the file; returns the totals of all files. Waits for the disk at most
-    /// `limit`.
+    /// The number of times that ``finish(within:)`` waits for the limit while the thread makes progress.
+    private static let maximumWaits = 3
+
+    /// Writes everything queued, syncs and closes the file; returns the totals of all files.
+    ///
+    /// Ends when the thread has written nothing for `limit`, and after three times that limit in any case. A machine that
+    /// is only slow thus gets more time than a disk that hangs.
     package func finish(within limit: Duration = WorkQueue.patience) async -> Report {
         self.takeNoMore()
         self.wake.ring()
         guard let thread else { return self.close() }
         self.maintenance?.stop()
-        // Queued behind the writing.
-        let report = await thread.answer(within: limit) { self.close() }
+        for _ in 0..<Self.maximumWaits {
+            let written = self.progress.load(ordering: .relaxed)
+            // Queued behind the writing. A second call finds the file closed.
+            if let report = await thread.answer(within: limit, { self.close() }) {
+                await self.maintenance?.finish(within: limit)
+                return report
+            }
+            guard self.progress.load(ordering: .relaxed) > written else { break }
+        }
         // A blocked thread ends with the program.
-        guard let report else { return Report(frames: 0, bytes: 0, dropped: self.dropped, isWhole: false) }
-        await self.maintenance?.finish(within: limit)
-        return report
+        return Report(frames: 0, bytes: 0, dropped: self.dropped, isWhole: false)
     }
 
     func takeNoMore() {

@@ -229,6 +229,33 @@ struct RecordingFaultTests {
         #expect(report.isWhole && report.frames == 1 && self.check(disk.content("a.jsonl")).isEnded)
     }
 
+    @Test("a stop waits longer than its limit for a disk that is slow but takes the frames")
+    func slow() async throws {
+        let disk = FaultyDisk()
+        let gate = ConditionLock(value: 0)
+        let writes = NIOLockedValueBox(0)
+        // A file for each frame, so that each frame is a write.
+        let recorder = try Recorder(on: disk, epoch: 7) { $0.segmentBytes = 1 }
+        disk.state.withLockedValue {
+            $0.beforeWrite = {
+                let number = writes.withLockedValue { writes in
+                    writes += 1
+                    return writes
+                }
+                gate.lock(whenValue: 1)
+                gate.unlock()
+                if number <= 16 { usleep(50_000 * UInt32(Patience.factor)) }
+            }
+        }
+        self.read(recorder, 1)
+        try await self.wait { writes.withLockedValue { $0 } > 0 }
+        for number in 2...20 { self.read(recorder, number) }
+        gate.lock()
+        gate.unlock(withValue: 1)
+        let report = await recorder.finish(within: .milliseconds(500) * Patience.factor)
+        #expect(report.isWhole && report.frames == 20)
+    }
+
     @Test("a disk that takes 5 s for a sync delays no frame, and loses none that fits into memory")
     func stalledSync() async throws {
         let disk = FaultyDisk()
