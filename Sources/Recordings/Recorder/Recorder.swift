@@ -224,10 +224,18 @@ package final class Recorder: TapeReader {
         self.wake.ring()
         guard let thread else { return self.close() }
         self.maintenance?.stop()
+        // Where the processor is busy, the writer's niceness would make the end many times longer.
+        let end = WorkQueue("recorder-end")
+        let closer = (try? end.start()) == nil ? thread : end
         for _ in 0..<Self.maximumWaits {
             let written = self.progress.load(ordering: .relaxed)
             // Queued behind the writing. A second call finds the file closed.
-            if let report = await thread.answer(within: limit, { self.close() }) {
+            let report = await withTimeLimit(limit) {
+                await withCheckedContinuation { continuation in
+                    thread.submit { closer.submit { continuation.resume(returning: self.close()) } }
+                }
+            }
+            if let report {
                 await self.maintenance?.finish(within: limit)
                 return report
             }
