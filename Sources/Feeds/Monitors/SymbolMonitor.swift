@@ -8,7 +8,7 @@ package import Wire
 /// service says so. This is the second of the feed's two clocks; the first, ``ConnectionMonitor``, shows whether the
 /// socket is alive at all.
 ///
-/// Its owner passes in the time, sends ``takeRequests(now:)``, publishes ``takeChanges()``, and ends the connection
+/// Its owner passes in the time, sends ``takeRequests(_:)``, publishes ``takeChanges()``, and ends the connection
 /// when ``deadlineReached(_:)`` asks for it.
 package struct SymbolMonitor: Sendable {
     /// A change for the owner to publish, in order.

@@ -15,7 +15,7 @@ final class RelayPlace {
     /// Whether the relay sends positions on the present connection, and its gaps between the frames.
     private(set) var hasPositions = false
 
-    /// Whether the frames since ``position`` come before the next position.
+    /// Whether the relay still sends the frames that this program missed; its next position ends them.
     private var isCatchingUp = false
 
     /// Whether the relay can be asked for the frames that follow.
@@ -45,7 +45,7 @@ final class RelayPlace {
         switch message {
         case .frame(_, let position): self.position = position
         case .position(let position):
-            // A connection that has yet to resume is not there.
+            // Before a resumption, the newest frame that came is older than the relay's position.
             if self.isCatchingUp || self.symbols.isEmpty || self.position == nil { self.position = position }
             self.isCatchingUp = false
         case .resumed: self.isCatchingUp = true

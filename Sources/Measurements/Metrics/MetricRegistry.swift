@@ -5,7 +5,7 @@ import Synchronization
 /// The metrics of one program: a factory for swift-metrics whose handlers are atomics, and the text for Prometheus.
 ///
 /// Each program has its own instead of the process-wide `MetricsSystem`, because tests run several side by side. A
-/// family has at most ``mostSeries`` series. Handlers requested beyond that are not exported, so no label can exhaust
+/// family has at most ``maximumSeries`` series. Handlers requested beyond that are not exported, so no label can exhaust
 /// the memory.
 package final class MetricRegistry: MetricsFactory {
     /// The largest number of series of one family.

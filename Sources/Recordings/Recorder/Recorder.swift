@@ -54,7 +54,7 @@ package final class Recorder: TapeReader {
     ///   - address: the service's, without a key.
     ///   - isByHand: whether to start no thread and no maintenance of older files: ``drain()`` writes, and ``close()``
     ///     ends the recording.
-    ///   - complain: is called on the recorder's threads with each problem, and with the recovery from it.
+    ///   - printError: called on the recorder's threads with each problem, and with the recovery from it.
     /// - Throws: ``RecordingWriter/Failure`` when the file cannot be made; ``SystemCallFailure`` when the process can have
     ///   no more threads or descriptors.
     package init(
@@ -201,7 +201,7 @@ package final class Recorder: TapeReader {
     }
 
     /// Calls `reported` with the paths of the files completed since the last call, and with that of the file being
-    /// written now. The recorder's thread makes the call and waits for it.
+    /// written now. The recorder's writing thread makes the call and waits for it, at the end the one that closes.
     package func whenCompleted(_ reported: @escaping @Sendable (_ completed: [String], _ newest: String) -> Void) {
         self.completion.withLockedValue { $0 = reported }
     }
@@ -217,7 +217,7 @@ package final class Recorder: TapeReader {
 
     /// Writes everything queued, syncs and closes the file; returns the totals of all files.
     ///
-    /// Ends when the thread has written nothing for `limit`, and after three times that limit in any case. A machine that
+    /// Ends when nothing has been written for `limit`, and after three times that limit in any case. A machine that
     /// is only slow thus gets more time than a disk that hangs.
     package func finish(within limit: Duration = WorkQueue.patience) async -> Report {
         self.takeNoMore()

@@ -124,7 +124,7 @@ struct FrameRing {
     }
 
     /// Returns the oldest batches with frames after a trade, of about `limit` bytes or more.
-    func batches(after sequence: UInt64, atMost limit: Int) -> [TapeBatch] {
+    func batches(after sequence: UInt64, about limit: Int) -> [TapeBatch] {
         var low = 0
         var high = self.batches.count
         while low < high {

@@ -38,20 +38,23 @@ extension TradesClient {
     /// Subscribes to symbols, and sends their kept frames after a position.
     func resume(_ symbols: [String], since: TapePosition) {
         self.fanout.expireKept(now: self.now)
+        // Of a symbol that the upstream did not send, trades may be missing that no gap reports.
+        let wereSent = Set(self.context.symbols).isSuperset(of: symbols)
         // Frames that arrive from now on come from the kept ones, too.
         self.catchUp = FrameCatchUp(place: since, symbols: symbols)
         for symbol in symbols where self.isOpen { self.subscribe(symbol) }
         guard self.isOpen else { return }
         let ring = self.fanout.kept
         let isComplete =
-            ring?.isComplete(after: since, of: symbols) == true
+            wereSent && ring?.isComplete(after: since, of: symbols) == true
             && symbols.allSatisfy { self.context.index.isSubscribed(self, to: $0) }
         self.send(.resumed(isComplete: isComplete))
         guard let kept = ring, kept.follows(since) else { return self.caughtUp() }
         self.pace.setCatchingUp(true)
         // Whatever was lost before them, the kept frames are the next ones.
         if !isComplete { self.catchUp?.place.sequence = max(since.sequence, kept.before) }
-        self.step()
+        // In a later turn: trades are no answers, for whose reading further requests wait.
+        self.scheduleStep()
     }
 
     /// Reports a gap of the upstream to a client that can resume; others learn of it on `/v1/stream`. A client that is
@@ -89,9 +92,9 @@ extension TradesClient {
         let place = catchUp.place
         let wanted = catchUp.symbols.filter { self.context.index.isSubscribed(self, to: $0) }
         guard let kept = self.fanout.kept, kept.holds(after: place, of: wanted) else {
-            return self.close(.tryAgainLater, reason: "too slow: the frames since \(place) are not kept any more")
+            return self.close(.tryAgainLater, reason: "the frames since \(place) are no longer kept")
         }
-        let batches = kept.batches(after: place.sequence, atMost: Self.stepBytes)
+        let batches = kept.batches(after: place.sequence, about: Self.stepBytes)
         guard let last = batches.last else { return self.caughtUp() }
         var cuts = FinnhubTradeEncoder.CutFrames()
         var out = ByteBuffer()

@@ -20,6 +20,7 @@ package final class TradesClient: RelayProtocol {
     /// The further cost of a resumption, in requests.
     private static let costOfResuming = 9
     private var allowance: RequestAllowance
+    private var refusals = SymbolRefusals()
     /// The state of its catch-up after a break; `nil` if it is up to date.
     var catchUp: FrameCatchUp?
     /// Whether the next step of the catch-up is scheduled on the loop.
@@ -69,6 +70,7 @@ package final class TradesClient: RelayProtocol {
 
     func closed() {
         self.catchUp = nil
+        self.refusals = SymbolRefusals()
         guard self.canResume else { return }
         self.endKeeping()
     }
@@ -76,6 +78,7 @@ package final class TradesClient: RelayProtocol {
     // MARK: Requests
 
     func received(_ text: ByteBuffer) {
+        self.refusals.requestBegan()
         switch self.allowance.requested(now: self.context.now) {
         case .allowed: break
         case .refused: return self.answer(FinnhubEncoder.error("Too many requests; slow down"))
@@ -110,15 +113,34 @@ package final class TradesClient: RelayProtocol {
         let isFull = index.symbolCount(of: self) >= self.context.symbolLimit
         switch isFull ? .full : index.subscribe(self, to: symbol) {
         case .invalid:
-            self.answer(FinnhubEncoder.error(SymbolErrors.invalid(symbol)))
+            self.refuse(symbol, .invalid)
         case .full:
-            self.answer(FinnhubEncoder.error(SymbolErrors.tooMany(symbol)))
+            self.refuse(symbol, .tooMany)
         case .accepted:
             self.symbolsChanged()
             self.context.noteSubscribed()
             if self.options.snapshot, self.catchUp == nil { self.showNewest(symbol) }
-            self.context.reportRefusal(of: symbol, to: self)
+            if self.context.isRefused(symbol) { self.refuse(symbol, .upstream) }
         }
+    }
+
+    /// Reports a refused symbol of a request: now, or after the client has read the reports before it.
+    private func refuse(_ symbol: String, _ reason: SymbolRefusals.Reason) {
+        if let refusal = self.refusals.add(symbol, reason) { self.report(refusal) }
+    }
+
+    private func report(_ refusal: SymbolRefusals.Refusal) {
+        switch refusal.reason {
+        case .invalid: self.answer(FinnhubEncoder.error(SymbolErrors.invalid(refusal.symbol)))
+        case .tooMany: self.answer(FinnhubEncoder.error(SymbolErrors.tooMany(refusal.symbol)))
+        case .upstream: self.context.reportRefusal(of: refusal.symbol, to: self)
+        }
+    }
+
+    func takeDeferred() -> Bool {
+        guard let refusal = self.refusals.popFirst() else { return false }
+        self.report(refusal)
+        return true
     }
 
     /// The client gets every trade of the symbols to which it has subscribed.

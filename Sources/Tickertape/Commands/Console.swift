@@ -8,8 +8,8 @@ import Wire
 /// The unbuffered writer of standard output and standard error.
 ///
 /// Every line for a person goes through ``PrintableText`` here, since it may quote untrusted text: a recording's
-/// header, a certificate's name, an argument. ``print(_:)`` and ``complain(_:)`` write exactly one line;
-/// ``complain(lines:)`` splits a text into lines.
+/// header, a certificate's name, an argument. ``print(_:)`` and ``printError(_:)`` write exactly one line;
+/// ``printError(lines:)`` splits a text into lines.
 enum Console {
     /// The `errno` of the first failed write to standard output; 0 after none.
     private static let failureNumber = Atomic<Int32>(0)

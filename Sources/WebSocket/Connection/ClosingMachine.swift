@@ -68,7 +68,7 @@ package struct ClosingMachine: Sendable {
 
     /// The application requested the end. Repeated requests have no effect.
     ///
-    /// - Parameter outflow: how much of the written bytes the peer has taken.
+    /// - Parameter sendProgress: how much of the written bytes the peer has taken.
     package mutating func closeAsked(
         _ code: WebSocketCloseCode,
         reason: String,
@@ -147,7 +147,7 @@ package struct ClosingMachine: Sendable {
     /// Time has passed. The wait for the peer's close frame continues while the peer takes the bytes before ours. It
     /// has an upper limit against a peer that takes a byte now and then, because the waiting bytes occupy memory.
     ///
-    /// - Parameter outflow: how much of the written bytes the peer has taken.
+    /// - Parameter sendProgress: how much of the written bytes the peer has taken.
     package mutating func timeReached(_ now: NIODeadline, sendProgress: SendProgress = SendProgress()) -> Action {
         switch self.state {
         case .open, .ended:

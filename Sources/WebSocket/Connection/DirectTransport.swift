@@ -12,7 +12,7 @@ package protocol DirectTransport {
     func send(_ buffers: [ByteBuffer]) -> Int
 
     /// Reports that earlier bytes may be waiting from now on, or that the connection has ended. A writer that bypasses
-    /// `WebSocketHandler` (``WebSocketHandler/letPast()``) must stop.
+    /// `WebSocketHandler` (``WebSocketHandler/allowBypass()``) must stop.
     func interrupted()
 }
 

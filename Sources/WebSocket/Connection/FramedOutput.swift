@@ -6,7 +6,7 @@ import NIOCore
 /// All outbound bytes pass this handler, so it keeps their order. With a direct transport it holds frames until the
 /// next flush, and then hands them to the transport if nothing waits in the channel. The rest goes through the channel,
 /// as do the pipeline's own frames (pings, pongs, the close frame); then all frames do, until nothing waits there. A
-/// fan-out may write past this handler (``letPast()``) until the handler interrupts it.
+/// fan-out may write past this handler (``allowBypass()``) until the handler interrupts it.
 final class FramedOutput: ChannelOutboundHandler {
     typealias OutboundIn = ByteBuffer
     typealias OutboundOut = ByteBuffer

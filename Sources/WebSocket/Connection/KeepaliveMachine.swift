@@ -57,7 +57,7 @@ package struct KeepaliveMachine: Sendable {
 
     /// Time has passed.
     ///
-    /// - Parameter outflow: how much of the written bytes the peer has taken.
+    /// - Parameter sendProgress: how much of the written bytes the peer has taken.
     package mutating func timeReached(_ now: NIODeadline, sendProgress: SendProgress = SendProgress()) -> Action {
         switch self.state {
         case .off:

@@ -6,8 +6,8 @@ import Synchronization
 /// They do not travel with the frames. Both ends count the text frames of the connection, so a mark takes effect between
 /// the same two frames at both ends: it is posted before the next frame is written, and looked for before that is taken.
 ///
-/// Where the connection ends before that number is reached, the marks that still wait take effect at the end of the
-/// connection, in their order; those about single frames are dropped with the frames.
+/// If the connection ends before that number is reached, the marks that still wait take effect at its end, in their
+/// order. Those about single frames are dropped with the frames.
 package final class FrameMarks: Sendable {
     private struct State {
         /// The feed's newest connection, by its local port.
@@ -18,7 +18,7 @@ package final class FrameMarks: Sendable {
     }
 
     private let state = NIOLockedValueBox(State())
-    /// After how many frames the first mark takes effect: the only thing that is looked at for each frame.
+    /// The number of frames after which the first mark takes effect. The feed reads only this for each frame.
     private let next = Atomic<Int>(.max)
 
     package init() {}

@@ -10,7 +10,7 @@ struct FrameRingTests {
     private let b = "B:B"
 
     private func texts(_ ring: FrameRing, after sequence: UInt64, atMost limit: Int = 1 << 20) -> [String] {
-        ring.batches(after: sequence, atMost: limit).flatMap { $0.frames.map { String(buffer: $0.bytes) } }
+        ring.batches(after: sequence, about: limit).flatMap { $0.frames.map { String(buffer: $0.bytes) } }
     }
 
     private func at(_ sequence: UInt64) -> TapePosition { TapePosition(epoch: 7, sequence: sequence) }

@@ -57,6 +57,30 @@ struct RequestQueueTests {
         bench.stop()
     }
 
+    @Test(
+        "of one resumption that names thousands of symbols only a few errors wait, and all come",
+        arguments: [" ", ""]
+    )
+    func resumptions(end: String) throws {
+        let bench = HubBench(symbolLimit: 2) { $0.keepQuiet() }
+        let client = try bench.pipedClient("/?resume=1")
+        bench.play(Frames.trade("S1", "1"))
+        _ = try client.takeTexts()
+        client.stopReading()
+        let names = (1...3_000).map { "S\($0)\(end)" }
+        let list = names.map { #""\#($0)""# }.joined(separator: ",")
+        try client.send(#"{"type":"resume","symbols":[\#(list)],"since":"7:0"}"#)
+        let waiting = bench.hub.reading(outboxBytes: 0, answerBytes: 0).waitingBytes
+        #expect((1..<16 << 10).contains(waiting), "\(waiting) bytes waited")
+        client.goOnReading()
+        bench.loop.run()
+        let errors = try client.takeTexts().filter { $0.hasPrefix(#"{"msg":"#) || $0.contains(#""type":"error""#) }
+        let refused = names.dropFirst(end.isEmpty ? 2 : 0)
+        #expect(errors.count == refused.count)
+        for (name, error) in zip(refused, errors) { #expect(error.contains(name), "\(error)") }
+        bench.stop()
+    }
+
     @Test("an error repeats no more than 64 bytes of a name", arguments: ["/", "/v1/stream"])
     func longName(path: String) throws {
         let bench = HubBench { $0.keepQuiet() }
