@@ -16,6 +16,9 @@ enum StreamFuzz {
         #"{"type":"ping","id":{"a":[1,null]}}"#, #"{"type":"overflow","policy":"close"}"#,
         #"{"type":"hello","n":1,"epoch":7,"seq":3,"status":{"state":"live","since":1,"source":"live"},"symbols":[]}"#,
         #"{"type":"resumed","n":13,"epoch":7,"from":12,"to":17,"trades":5,"complete":true}"#,
+        #"{"type":"frame","at":"1795239000000:14","frame":{"data":[],"type":"trade"}}"#,
+        #"{"type":"position","at":"1795239000000:12"}"#, #"{"type":"resumed","complete":true}"#,
+        #"{"type":"resume","symbols":["A","B\u0041"],"since":"18446744073709551615:18446744073709551615"}"#,
         #"{"type":"trade","n":9,"symbol":"A","seq":4,"price":"1.5","size":"2","time":1721555886208,"received":1721555886210123}"#,
     ].map { Array($0.utf8) }
 
@@ -28,16 +31,40 @@ enum StreamFuzz {
                 true
             case .unknown, .malformed: false
             }
-        guard let request = StreamRequest.parse(text) else { return isMessage }
+        let isKnown = try self.checkResumption(text) || isMessage
+        guard let request = StreamRequest.parse(text) else { return isKnown }
         switch request {
         case .replay(let text):
             let position = ReplayPosition(start: 0, end: 9_000_000_000, at: 1, speed: 1)
             _ = try? ReplayRequestText.parse(text, position: position)
-        case .other, .faulty: return isMessage
+        case .other, .faulty: return isKnown
         case .subscribe, .unsubscribe, .subscribeBars, .unsubscribeBars, .overflow, .ping: break
         }
         let back = StreamRequest.parse(request.encoded())
         try FuzzFinding.require(back == request, "\(request) written again is \(String(describing: back))")
         return true
+    }
+
+    /// Checks the messages and the request of a client of Finnhub's protocol that can resume; returns whether the text is
+    /// one of them.
+    private static func checkResumption(_ text: ByteBuffer) throws(FuzzFinding) -> Bool {
+        var isKnown = false
+        if let message = NumberedMessage.parse(text) {
+            isKnown = true
+            var out = ByteBuffer()
+            message.write(into: &out)
+            let back = NumberedMessage.parse(out)
+            // A gap's times are in milliseconds there.
+            if case .gap = message {
+            } else {
+                try FuzzFinding.require(back == message, "\(message) written again is \(String(describing: back))")
+            }
+        }
+        if let request = FinnhubRequest.parse(text), case .resume = request {
+            isKnown = true
+            let back = FinnhubRequest.parse(request.encoded())
+            try FuzzFinding.require(back == request, "\(request) written again is \(String(describing: back))")
+        }
+        return isKnown
     }
 }

@@ -188,6 +188,23 @@ struct TapeMeterTests {
         #expect(instruments.latency.report.clockOffset == 9_000_000_000)
     }
 
+    @Test("a trade whose time is ahead says nothing of this machine's clock")
+    func ahead() {
+        let instruments = Instruments()
+        let (meter, calls, _) = self.meter(instruments)
+        var feed = BatchSource()
+        let received: Int64 = 1_723_161_255_342_000_000 + 1_000_000
+        for number in 0...100 {
+            var batch = feed.batch([Frames.trade(Frames.btc, "1")], received: received)
+            if number == 100 {
+                batch.trades[0].exchangeTime += 3_600_000_000_000
+                batch.trades[0].marks.insert(.ahead)
+            }
+            meter.read(batch)
+        }
+        #expect(calls.all.isEmpty && instruments.latency.report.clockOffset == 0)
+    }
+
     @Test("the log has the words of all other outputs, once, with the reason and the beginning")
     func logs() {
         let (meter, _, lines) = self.meter(Instruments())

@@ -110,6 +110,9 @@ struct AbuseDebtTests {
             #expect(head.hasPrefix("HTTP/1.1 200 OK"))
             let waiting = try await fixture.waitingBytes()
             #expect(waiting > 4 << 20 && waiting < 32 << 20, "\(waiting)")
+            let late = try await RawClient.connect(to: fixture.address)
+            let refusal = try await late.request(request)
+            #expect(refusal.hasPrefix("HTTP/1.1 503") && refusal.lowercased().contains("retry-after: "), "\(refusal)")
             for client in clients { try? await client.close() }
         }
         #expect(instruments.refusals.all.contains { $0.type == "answers-too-large" && $0.number < 90 })
