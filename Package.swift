@@ -203,8 +203,8 @@ let package = Package(
         .target(
             name: "TickertapeTesting",
             dependencies: [
-                "HTTP", "Ingest", "Market", "MockUpstream", "Wire", "Recordings", "WebSocket", "TLS", "Feeds",
-                .nioConcurrency, .nioCore, .nioEmbedded,
+                "COpenSSL", "HTTP", "Ingest", "Market", "MockUpstream", "Wire", "Recordings", "WebSocket", "TLS",
+                "Feeds", .nioConcurrency, .nioCore, .nioEmbedded,
                 .nioHTTP1, .nioPosix, .logging,
             ],
             path: "Tests/Support",

@@ -39,7 +39,10 @@ final class FramedEchoHandler: ChannelInboundHandler {
         var frame = ByteBuffer()
         switch Self.unwrapInboundIn(data) {
         case .text(let text): WebSocketFraming.serverText(text, into: &frame)
-        case .binary(let bytes): WebSocketFraming.serverBinary(bytes, into: &frame)
+        case .binary(let bytes):
+            WebSocketFraming.serverText(bytes, into: &frame)
+            // A binary frame differs in its opcode only (RFC 6455, 5.2).
+            frame.setInteger(UInt8(0x82), at: frame.readerIndex)
         }
         self.webSocket?.writeFramed(self.compressor?.compress(frame) ?? frame)
     }

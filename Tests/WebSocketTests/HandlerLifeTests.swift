@@ -229,9 +229,6 @@ import Testing
         framed.clear()
         WebSocketFraming.serverText(ByteBuffer(bytes: payload).readableBytesView, into: &framed)
         #expect(Array(framed.readableBytesView) == Frame(first: 0x81, payload: payload).bytes)
-        framed.clear()
-        WebSocketFraming.serverBinary(ByteBuffer(bytes: payload), into: &framed)
-        #expect(Array(framed.readableBytesView) == Frame(first: 0x82, payload: payload).bytes)
         #expect(framed.readableBytes == WebSocketFraming.serverHeaderBytes(payloadBytes: length) + length)
     }
 

@@ -7,9 +7,9 @@ internal import COpenSSL
 package struct CertificateAuthority: Sendable {
     /// The certificate that clients trust, as PEM.
     package let certificatePEM: String
-    private let privateKeyPEM: String
+    let privateKeyPEM: String
     /// The certificates between a leaf and the trusted one, as PEM; empty for a root.
-    private let intermediatesPEM: String
+    let intermediatesPEM: String
 
     /// The default start of a validity period. It lies in the past for machines whose clocks run behind.
     package static let defaultNotBefore: Duration = .seconds(-3_600)
@@ -31,31 +31,10 @@ package struct CertificateAuthority: Sendable {
         self.intermediatesPEM = ""
     }
 
-    private init(certificatePEM: String, privateKeyPEM: String, intermediatesPEM: String) {
+    init(certificatePEM: String, privateKeyPEM: String, intermediatesPEM: String) {
         self.certificatePEM = certificatePEM
         self.privateKeyPEM = privateKeyPEM
         self.intermediatesPEM = intermediatesPEM
-    }
-
-    /// Makes an authority below this one. Every leaf that it issues carries its certificate in the chain.
-    package func subordinate(
-        name: String,
-        notBefore: Duration = Self.defaultNotBefore,
-        notAfter: Duration = Self.defaultNotAfter
-    ) throws(TLSError) -> CertificateAuthority {
-        var draft = CertificateTemplate(commonName: name, notBefore: notBefore, notAfter: notAfter)
-        draft.isAuthority = true
-        return try self.subordinate(draft)
-    }
-
-    /// Makes an authority from the draft, without checking that the draft allows it to sign.
-    func subordinate(_ draft: CertificateTemplate) throws(TLSError) -> CertificateAuthority {
-        let made = try draft.sign(issuer: self.issuer)
-        return CertificateAuthority(
-            certificatePEM: made.certificateChainPEM,
-            privateKeyPEM: made.privateKeyPEM,
-            intermediatesPEM: made.certificateChainPEM + self.intermediatesPEM
-        )
     }
 
     /// Issues a server's certificate for DNS names and IP addresses (subject alternative names).
@@ -106,7 +85,7 @@ package struct CertificateAuthority: Sendable {
     }
 
     /// The authority's own certificate and key.
-    var issuer: TLSCredentials {
+    package var issuer: TLSCredentials {
         TLSCredentials(certificateChainPEM: self.certificatePEM, privateKeyPEM: self.privateKeyPEM)
     }
 }

@@ -163,14 +163,14 @@ struct CertificateTemplate {
         try self.check(X509_add_ext(certificate, made, -1), "X509_add_ext")
     }
 
-    static func set(_ time: UnsafeMutablePointer<ASN1_TIME>?, to distance: Duration) throws(TLSError) {
+    private static func set(_ time: UnsafeMutablePointer<ASN1_TIME>?, to distance: Duration) throws(TLSError) {
         let (days, seconds) = distance.components.seconds.quotientAndRemainder(dividingBy: 86_400)
         guard X509_time_adj_ex(time, Int32(clamping: days), Int(seconds), nil) != nil else {
             throw OpenSSLErrors.library("X509_time_adj_ex")
         }
     }
 
-    static func check(_ result: Int32, _ call: String) throws(TLSError) {
+    private static func check(_ result: Int32, _ call: String) throws(TLSError) {
         guard result == 1 else { throw OpenSSLErrors.library(call) }
     }
 }

@@ -3,9 +3,9 @@ internal import COpenSSL
 /// A reader and writer of certificates and keys in PEM.
 ///
 /// The pointers that a closure gets are valid until it returns; then they are freed.
-enum PEM {
+package enum PEM {
     /// Calls `body` with the certificates in a PEM text, in order. Throws unless there is at least one.
-    static func withCertificates<Result>(
+    package static func withCertificates<Result>(
         in text: String,
         source: String,
         _ body: ([OpaquePointer]) throws(TLSError) -> Result
@@ -67,7 +67,7 @@ enum PEM {
     }
 
     /// Calls `body` with the private key in a PEM text. Throws when there is no key or a password protects it.
-    static func withPrivateKey<Result>(
+    package static func withPrivateKey<Result>(
         in text: String,
         source: String,
         _ body: (OpaquePointer) throws(TLSError) -> Result
@@ -83,7 +83,7 @@ enum PEM {
     }
 
     /// Returns the PEM text that `write` writes into its BIO; `write` returns 1 for success, as OpenSSL's functions do.
-    static func text(_ write: (OpaquePointer) -> Int32) throws(TLSError) -> String {
+    package static func text(_ write: (OpaquePointer) -> Int32) throws(TLSError) -> String {
         OpenSSLErrors.clear()
         guard let bio = BIO_new(BIO_s_mem()) else { throw OpenSSLErrors.library("BIO_new") }
         defer { BIO_free(bio) }

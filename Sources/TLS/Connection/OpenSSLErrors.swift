@@ -1,10 +1,10 @@
 internal import COpenSSL
 
 /// The errors on OpenSSL's queue of this thread, converted to ``TLSError``s.
-enum OpenSSLErrors {
+package enum OpenSSLErrors {
     /// Removes the errors of earlier calls, so that the next failure reports its own reason.
     @inline(__always)
-    static func clear() { ERR_clear_error() }
+    package static func clear() { ERR_clear_error() }
 
     /// Returns the oldest error, which caused the later ones, and empties the queue.
     static func take() -> UInt {
@@ -31,7 +31,7 @@ enum OpenSSLErrors {
     }
 
     /// Makes the error for a call that fails only when OpenSSL or the machine is in trouble.
-    static func library(_ call: String) -> TLSError {
+    package static func library(_ call: String) -> TLSError {
         TLSError(kind: .library, reason: "\(call): \(words(take()))")
     }
 

@@ -1,4 +1,5 @@
 internal import COpenSSL
+package import TLS
 
 /// The content of a certificate revocation list before it is signed (RFC 5280, 5).
 ///
@@ -23,14 +24,14 @@ package struct RevocationListTemplate: Sendable {
         guard let list = X509_CRL_new() else { throw OpenSSLErrors.library("X509_CRL_new") }
         defer { X509_CRL_free(list) }
         let version2 = 1
-        try CertificateTemplate.check(X509_CRL_set_version(list, version2), "X509_CRL_set_version")
+        try Self.check(X509_CRL_set_version(list, version2), "X509_CRL_set_version")
         try Self.withTime(self.thisUpdate) { X509_CRL_set1_lastUpdate(list, $0) }
         if let nextUpdate = self.nextUpdate { try Self.withTime(nextUpdate) { X509_CRL_set1_nextUpdate(list, $0) } }
         for certificate in self.revoked { try self.add(certificate, to: list) }
         let issuer = authority.issuer
         try PEM.withCertificates(in: issuer.certificateChainPEM, source: "the authority") { chain throws(TLSError) in
             let name = X509_get_subject_name(chain[0])
-            try CertificateTemplate.check(X509_CRL_set_issuer_name(list, name), "X509_CRL_set_issuer_name")
+            try Self.check(X509_CRL_set_issuer_name(list, name), "X509_CRL_set_issuer_name")
             if self.namesKey { try Self.addKeyIdentifier(of: chain[0], to: list) }
             try PEM.withPrivateKey(in: issuer.privateKeyPEM, source: "the authority's key") { key throws(TLSError) in
                 // X509_CRL_sign returns the signature's length.
@@ -60,7 +61,7 @@ package struct RevocationListTemplate: Sendable {
             throw OpenSSLErrors.library("X509V3_EXT_conf")
         }
         defer { X509_EXTENSION_free(made) }
-        try CertificateTemplate.check(X509_CRL_add_ext(list, made, -1), "X509_CRL_add_ext")
+        try Self.check(X509_CRL_add_ext(list, made, -1), "X509_CRL_add_ext")
     }
 
     /// Calls a setter with a time; the setter copies it.
@@ -68,9 +69,14 @@ package struct RevocationListTemplate: Sendable {
         _ distance: Duration,
         _ set: (UnsafeMutablePointer<ASN1_TIME>) -> Int32
     ) throws(TLSError) {
-        guard let time = ASN1_TIME_new() else { throw OpenSSLErrors.library("ASN1_TIME_new") }
+        guard let time = ASN1_TIME_adj(nil, Int(ASN1Times.now), 0, Int(distance.components.seconds)) else {
+            throw OpenSSLErrors.library("ASN1_TIME_adj")
+        }
         defer { ASN1_TIME_free(time) }
-        try CertificateTemplate.set(time, to: distance)
-        try CertificateTemplate.check(set(time), "setting a time")
+        try Self.check(set(time), "setting a time")
+    }
+
+    private static func check(_ result: Int32, _ call: String) throws(TLSError) {
+        guard result == 1 else { throw OpenSSLErrors.library(call) }
     }
 }

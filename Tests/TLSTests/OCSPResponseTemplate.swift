@@ -1,28 +1,29 @@
-internal import COpenSSL
+import COpenSSL
+@testable import TLS
 
 /// The content of an OCSP response about one certificate before it is signed (RFC 6960).
 ///
 /// Times are offsets from the moment of signing.
-package struct OCSPResponseTemplate: Sendable {
-    package enum Status: Sendable {
+struct OCSPResponseTemplate {
+    enum Status {
         case good, revoked, unknown
     }
 
-    package var status: Status
-    package var thisUpdate: Duration = .seconds(-3_600)
+    var status: Status
+    var thisUpdate: Duration = .seconds(-3_600)
     /// When the next response is due; `nil` leaves the field out.
-    package var nextUpdate: Duration? = .seconds(7 * 86_400)
+    var nextUpdate: Duration? = .seconds(7 * 86_400)
     /// Whether SHA-256 identifies the certificate; SHA-1 is customary.
-    package var namesBySHA256 = false
+    var namesBySHA256 = false
     /// A delegated signer, whose certificate is put into the response; `nil` signs with the authority's own key.
-    package var signer: TLSCredentials?
+    var signer: TLSCredentials?
 
-    package init(_ status: Status) {
+    init(_ status: Status) {
         self.status = status
     }
 
     /// Makes the response about a certificate (the first of a chain), in DER.
-    package func sign(
+    func sign(
         about certificate: TLSCredentials,
         by authority: CertificateAuthority
     ) throws(TLSError) -> [UInt8] {
@@ -80,10 +81,9 @@ package struct OCSPResponseTemplate: Sendable {
     private static func sign(_ answer: OpaquePointer, by signer: TLSCredentials) throws(TLSError) {
         try PEM.withCertificates(in: signer.certificateChainPEM, source: "the signer") { chain throws(TLSError) in
             try PEM.withPrivateKey(in: signer.privateKeyPEM, source: "the signer's key") { key throws(TLSError) in
-                try CertificateTemplate.check(
-                    OCSP_basic_sign(answer, chain[0], key, EVP_sha256(), nil, 0),
-                    "OCSP_basic_sign"
-                )
+                guard OCSP_basic_sign(answer, chain[0], key, EVP_sha256(), nil, 0) == 1 else {
+                    throw OpenSSLErrors.library("OCSP_basic_sign")
+                }
             }
         }
     }
