@@ -7,11 +7,6 @@ package enum Checksum32C {
     package static func of(_ bytes: UnsafeRawBufferPointer, after start: UInt32 = 0) -> UInt32 {
         tickertape_crc32c(start, bytes.baseAddress, bytes.count)
     }
-
-    /// Returns the same checksum by tables, as on a processor without the instruction.
-    package static func byTables(_ bytes: UnsafeRawBufferPointer, after start: UInt32 = 0) -> UInt32 {
-        tickertape_crc32c_by_tables(start, bytes.baseAddress, bytes.count)
-    }
 }
 
 /// The end of a sealed line: `,"crc":"9ae0daaf"}`, 18 bytes, whose eight digits are the CRC-32C of everything before
