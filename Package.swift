@@ -10,7 +10,7 @@ let outer: [SwiftSetting] =
         .enableUpcomingFeature("ExistentialAny"),
         .enableUpcomingFeature("InternalImportsByDefault"),
     ] + (strict ? [.treatAllWarnings(as: .error)] : [])
-// Not for the outer rooms: where libc and NIOPosix meet in one module, Swift 6.3 with this feature takes libc's structs
+// Not for the outer modules: where libc and NIOPosix meet in one module, Swift 6.3 with this feature takes libc's structs
 // (`stat`, `timespec`) for members of swift-nio's CNIOLinux, which nobody can import.
 let house = outer + [SwiftSetting.enableUpcomingFeature("MemberImportVisibility")]
 
@@ -32,7 +32,7 @@ extension Target.Dependency {
     static let serviceLifecycle = product(name: "ServiceLifecycle", package: "swift-service-lifecycle")
 }
 
-// The rooms, from the inside out. A room may import only what its list names, and the build checks that
+// The modules, from the inside out. A module may import only what its list names, and the build checks that
 // (`--explicit-target-dependency-import-check error`); docs/architecture.md says why.
 let package = Package(
     name: "tickertape",
@@ -106,7 +106,7 @@ let package = Package(
             ],
             swiftSettings: outer
         ),
-        // The web page at `/`, a room of its own because turning its files into code takes the compiler some seconds.
+        // The web page at `/`, a separate module because turning its files into code takes the compiler some seconds.
         .target(
             name: "Page",
             resources: [
@@ -115,7 +115,7 @@ let package = Package(
             ].map { .embedInCode("Files/\($0)") },
             swiftSettings: house
         ),
-        // The store of what is to survive a restart; the only room that knows SQLite.
+        // The store of what is to survive a restart; the only module that knows SQLite.
         .target(
             name: "History",
             dependencies: ["Market", "Platform", "Wire", "Recordings", .grdb, .nioConcurrency, .nioCore],

@@ -22,7 +22,7 @@ enum Program {
             exit(ExitStatus.failure.rawValue)
         }
         Task { @MainActor in
-            await Tickertape.main()
+            await TickertapeCommand.main()
             exit(ExitStatus.success.rawValue)
         }
         dispatchMain()

@@ -79,7 +79,7 @@ struct ReconnectBackoffTests {
 
     @Test("grows for a relay that cannot be reached, and starts again after one that carried messages")
     func relay() {
-        let settings = StreamFeed.Settings(
+        let settings = StreamSubscriber.Settings(
             relay: UpstreamAddress(isEncrypted: false, host: "127.0.0.1", port: 8_080),
             symbols: []
         )
@@ -101,7 +101,7 @@ struct ReconnectBackoffTests {
     @Test("does not take brief connections to a relay for a key that is in use")
     func shortRelayed() {
         let relay = UpstreamAddress(isEncrypted: false, host: "127.0.0.1", port: 1)
-        var backoff = ReconnectBackoff(settings: StreamFeed.Settings(relay: relay, symbols: []).backoff)
+        var backoff = ReconnectBackoff(settings: StreamSubscriber.Settings(relay: relay, symbols: []).backoff)
         let pauses = (0..<5).map { _ in backoff.connectionEnded(tradedFor: 0, livedFor: second, chance: 1) }
         #expect(pauses.allSatisfy { $0.kind == .reconnecting && $0.wait <= 5 * second })
     }

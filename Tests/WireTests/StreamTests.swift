@@ -218,7 +218,7 @@ import Wire
         }
     }
 
-    @Test("a status that says nothing of certificates is not believed to have checked them")
+    @Test("a status that says nothing of certificates does not count as one that has checked them")
     func unchecked() {
         let text = #"{"type":"status","state":"live","since":1,"source":"live"}"#
         guard case .status(let status) = StreamMessage.parse(ByteBuffer(string: text)) else {

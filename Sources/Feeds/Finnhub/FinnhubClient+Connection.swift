@@ -58,7 +58,7 @@ extension FinnhubClient {
         let now = self.now
         self.input.connectionEnded(now: now)
         self.input.logLosses(now: now.monotonic)
-        handler.place?.connectionEnded(subscribed: self.watch.requested)
+        handler.resumption?.connectionEnded(subscribed: self.watch.requested)
         // Trades of a quiet symbol may be missing, even if the connection ends for another reason.
         let complete = min(self.input.lastReceived, self.watch.quietSince(now) ?? .max)
         var failure = self.link?.isRenewing == true ? ReconnectingConnection.renewed : UpstreamFailure(ending)
@@ -83,7 +83,7 @@ extension FinnhubClient {
                 from: complete,
                 reason: failure.description,
                 cause: failure.cause,
-                isResumable: handler.place?.canResume ?? false
+                isResumable: handler.resumption?.canResume ?? false
             )
         }
         self.watch.connectionEnded(now)

@@ -170,23 +170,23 @@ package final class FinnhubClient {
     /// - Parameters:
     ///   - address: the address of the peer, for people.
     ///   - isRelayed: whether the connection leads to the relay of a program like this one.
-    ///   - place: the place in that relay's frames, if the feed can resume there.
+    ///   - resumption: the position in that relay's frames, if the feed can resume there.
     ///   - link: takes the end of the connection.
     /// - Returns: the connection's last handler, which is installed.
     func connectionOpened(
         _ channel: any Channel,
         address: String,
         isRelayed: Bool,
-        place: RelayPlace? = nil,
+        resumption: RelayResumption? = nil,
         link: ReconnectingConnection
     ) throws -> any KeptConnection {
         let now = self.now
-        if place?.connectionOpened(wanted: self.watch.symbols) != true { self.input.resumed(isComplete: false) }
+        if resumption?.connectionOpened(wanted: self.watch.symbols) != true { self.input.resumed(isComplete: false) }
         let handler = FinnhubHandler(
             monitor: ConnectionMonitor(settings: self.settings.connection, now: now.monotonic),
             input: self.input,
             key: self.settings.key,
-            place: place,
+            resumption: resumption,
             wallClock: self.context.wallClock,
             owner: self
         )

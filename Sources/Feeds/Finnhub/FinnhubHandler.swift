@@ -23,8 +23,8 @@ final class FinnhubHandler: ChannelInboundHandler, WebSocketReceiver, KeptConnec
     private var webSocket: WebSocketHandler?
     private var timer: (task: Scheduled<Void>, at: Int64)?
     private var ending: ConnectionEnding?
-    /// The place in the relay's frames, if the peer is one.
-    let place: RelayPlace?
+    /// The position in the relay's frames, if the peer is one.
+    let resumption: RelayResumption?
     private var isGivenUp = false
     private var hasEnded = false
 
@@ -32,14 +32,14 @@ final class FinnhubHandler: ChannelInboundHandler, WebSocketReceiver, KeptConnec
         monitor: ConnectionMonitor,
         input: FeedInput,
         key: Secret?,
-        place: RelayPlace?,
+        resumption: RelayResumption?,
         wallClock: @escaping @Sendable () -> Int64,
         owner: FinnhubClient
     ) {
         self.monitor = monitor
         self.input = input
         self.reader = FinnhubFrameReader(key: key)
-        self.place = place
+        self.resumption = resumption
         self.wallClock = wallClock
         self.owner = owner
     }
@@ -48,7 +48,7 @@ final class FinnhubHandler: ChannelInboundHandler, WebSocketReceiver, KeptConnec
         self.context = context
         self.webSocket = try? context.pipeline.syncOperations.handler(type: WebSocketHandler.self)
         self.webSocket?.receiver = self
-        if let request = self.place?.takeRequest() {
+        if let request = self.resumption?.takeRequest() {
             context.writeAndFlush(self.wrapOutboundOut(.text(request.encoded())), promise: nil)
         }
         self.requestsWait()
@@ -89,8 +89,8 @@ final class FinnhubHandler: ChannelInboundHandler, WebSocketReceiver, KeptConnec
         guard !self.isGivenUp, !self.hasEnded, let context else { return }
         // The clock is read once a read. Binary messages are not part of the protocol and are ignored.
         guard case .text(var bytes) = message else { return }
-        if let place {
-            switch place.read(bytes) {
+        if let resumption {
+            switch resumption.read(bytes) {
             case .frame(let frame, _): bytes = frame
             case .position: return self.input.caughtUp()
             case .gap(let gap):

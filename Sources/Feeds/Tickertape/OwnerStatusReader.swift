@@ -6,16 +6,16 @@ import Wire
 /// through its relay. It subscribes to no prices.
 final class OwnerStatusReader: StreamConnectionDelegate {
     private let client: FinnhubClient
-    private let place: RelayPlace
+    private let resumption: RelayResumption
     private let connection: StreamConnection
     /// The owner's status; `nil` before the first one, and while the relay cannot be reached.
     private var status: FeedStatus?
     private var isStopped = false
 
     /// - Parameters:
-    ///   - place: the place in the owner's frames.
+    ///   - resumption: the position in the owner's frames.
     ///   - connector: the way to the owner's `/v1/stream`.
-    init(_ client: FinnhubClient, place: RelayPlace, connector: any Connecting) {
+    init(_ client: FinnhubClient, resumption: RelayResumption, connector: any Connecting) {
         var backoff = ReconnectBackoff.Settings()
         backoff.limit = 1_000_000_000
         backoff.briefLimit = .max
@@ -23,7 +23,7 @@ final class OwnerStatusReader: StreamConnectionDelegate {
         // No other program reconnects at the same time, so waits need no jitter.
         context.chance = { 1 }
         self.client = client
-        self.place = place
+        self.resumption = resumption
         self.connection = StreamConnection(.ofNothing, connector: connector, backoff: backoff, context)
         self.connection.delegate = self
     }
@@ -40,7 +40,7 @@ final class OwnerStatusReader: StreamConnectionDelegate {
         case .hello(_, _, _, let status, _), .status(let status): self.take(status)
         case .gap(let gap):
             // An owner of an earlier version sends its gaps only here.
-            if !self.isStopped, !self.place.hasPositions { self.client.ownerGapFound(gap) }
+            if !self.isStopped, !self.resumption.hasPositions { self.client.ownerGapFound(gap) }
         case .snapshot, .price, .trades, .trade, .resumed, .symbol, .released, .replay, .error, .unknown, .malformed:
             break
         }

@@ -7,7 +7,7 @@ package import NIOCore
 /// owner's status from `/v1/stream` (``OwnerStatusReader``).
 ///
 /// The relay passes on Finnhub's own frames, so a ``FinnhubClient`` reads them, and this program's tape numbers the
-/// trades. After a break it resumes with the owner's positions (``RelayPlace``). Belongs to the tape's event loop.
+/// trades. After a break it resumes with the owner's positions (``RelayResumption``). Belongs to the tape's event loop.
 package final class RelayFeed: FinnhubConnectionFeed {
     /// Makes the way to a path of another program's relay.
     package typealias Connector = (_ relay: UpstreamAddress, _ path: String) throws -> any Connecting
@@ -25,7 +25,7 @@ package final class RelayFeed: FinnhubConnectionFeed {
 
     let owner: KeyOwner
     private let relay: UpstreamAddress
-    private let place = RelayPlace()
+    private let resumption = RelayResumption()
     private let connector: Connector
     private let connectionLost: (_ retry: @escaping () -> Void) -> Void
     private var ownerStatus: OwnerStatusReader?
@@ -79,7 +79,7 @@ package final class RelayFeed: FinnhubConnectionFeed {
         guard self.ownerStatus == nil else { return }
         self.client.relayChanged(self.relay.place)
         let ownerStatus = (try? self.connector(self.relay, "/v1/stream")).map {
-            OwnerStatusReader(self.client, place: self.place, connector: $0)
+            OwnerStatusReader(self.client, resumption: self.resumption, connector: $0)
         }
         self.ownerStatus = ownerStatus
         ownerStatus?.start()
@@ -98,7 +98,7 @@ extension RelayFeed: ReconnectingConnectionDelegate {
             channel,
             address: self.relay.place,
             isRelayed: true,
-            place: self.place,
+            resumption: self.resumption,
             link: self.link
         )
         self.client.context.logger.notice(

@@ -27,7 +27,7 @@ package struct StreamPast: Sendable {
     /// - Returns: `nil` if the paths of the relay's other answers cannot be derived from its address: only the path
     ///   `/v1/stream` has known siblings.
     package init?(
-        _ settings: StreamFeed.Settings,
+        _ settings: StreamSubscriber.Settings,
         on group: any EventLoopGroup,
         timeout: TimeAmount = .seconds(10),
         wallClock: @escaping @Sendable () -> Int64

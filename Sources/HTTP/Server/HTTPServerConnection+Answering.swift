@@ -56,7 +56,7 @@ extension HTTPServerConnection {
     private func sent(context: ChannelHandlerContext) {
         guard case .sending = self.state, context.channel.isActive else { return }  // late: the channel is closed
         self.stopTimer()
-        self.room = nil
+        self.reservation = nil
         self.progress?.answerLeft(now: context.eventLoop.now)
         guard !self.isLast else { return self.linger(context: context) }
         self.state = .idle

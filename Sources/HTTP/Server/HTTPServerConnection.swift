@@ -28,7 +28,7 @@ package final class HTTPServerConnection: ChannelDuplexHandler, RemovableChannel
 
     let service: any HTTPService
     /// The memory of the present response.
-    var room: AnswerMemory.Reservation?
+    var reservation: AnswerMemory.Reservation?
     var state: State = .idle
     /// The only timer: of a request, of a response, or of the peer's close.
     var timer: Scheduled<Void>?
@@ -87,7 +87,7 @@ package final class HTTPServerConnection: ChannelDuplexHandler, RemovableChannel
 
     package func handlerRemoved(context: ChannelHandlerContext) {
         self.stopTimer()
-        self.room = nil
+        self.reservation = nil
     }
 
     package func channelInactive(context: ChannelHandlerContext) {
@@ -143,15 +143,17 @@ package final class HTTPServerConnection: ChannelDuplexHandler, RemovableChannel
         if self.service.isForWebSocket(head) { return self.upgrade(head, context: context) }
         // The decoder stops after a request with an `Upgrade` header.
         if head.headers.contains(name: "Upgrade") { self.mayKeepAlive = false }
-        guard let room = self.service.answers.take() else { return self.fail(.answersTooLarge, context: context) }
+        guard let reservation = self.service.answers.take() else {
+            return self.fail(.answersTooLarge, context: context)
+        }
         self.state = .answering
-        let answer = self.service.respond(to: head, body: body.kept, memory: room, on: context.eventLoop)
+        let answer = self.service.respond(to: head, body: body.kept, memory: reservation, on: context.eventLoop)
         answer.assumeIsolated().whenComplete { result in
             guard case .answering = self.state, context.channel.isActive else { return }  // late: the channel is closed
             do {
                 let answer = try result.get()
-                try room.hold(answer.body.storageCapacity)
-                self.room = room
+                try reservation.hold(answer.body.storageCapacity)
+                self.reservation = reservation
                 self.send(answer, context: context)
             } catch {
                 self.fail(error as? HTTPServerFailure ?? .serviceFailed, context: context)

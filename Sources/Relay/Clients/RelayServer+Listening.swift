@@ -117,28 +117,28 @@ extension RelayServer {
                 }.get()
             },
             // The memory of an answer is reserved on the loop, so that at most one answer exists without a reservation.
-            snapshot: { room in
+            snapshot: { reservation in
                 try await loop.submit {
                     let snapshot = hub.value.snapshot()
-                    try room.hold(snapshot.storageCapacity)
+                    try reservation.hold(snapshot.storageCapacity)
                     return snapshot
                 }.get()
             },
             symbolSnapshot: { symbol in try await loop.submit { hub.value.snapshot(of: symbol) }.get() },
-            trades: { symbol, limit, room in
+            trades: { symbol, limit, reservation in
                 try await loop.submit {
                     let trades = hub.value.trades(of: symbol, limit: limit)
-                    try room.hold(items: trades?.items.count ?? 0)
+                    try reservation.hold(items: trades?.items.count ?? 0)
                     return trades
                 }.get()
             },
-            bars: { [past] symbol, query, room in
+            bars: { [past] symbol, query, reservation in
                 let live = try await loop.submit {
                     let bars = hub.value.bars(of: symbol, query)
-                    try room.hold(items: bars?.bars.count ?? 0)
+                    try reservation.hold(items: bars?.bars.count ?? 0)
                     return bars
                 }.get()
-                return try await BarExcerpt.joining(live, past: past, of: symbol, query, room)
+                return try await BarExcerpt.joining(live, past: past, of: symbol, query, reservation)
             },
             past: self.past,
             instruments: self.instruments,

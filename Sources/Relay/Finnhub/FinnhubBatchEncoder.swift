@@ -24,8 +24,8 @@ struct FinnhubBatchEncoder {
     ///
     /// - Parameters:
     ///   - wanted: symbols of the batches' trades; not empty.
-    ///   - room: the memory for frames with all trades.
-    mutating func content(_ wanted: SymbolSet, whole room: inout ByteBuffer) -> FinnhubTradeEncoder.Content {
+    ///   - buffer: the memory for frames with all trades.
+    mutating func content(_ wanted: SymbolSet, whole buffer: inout ByteBuffer) -> FinnhubTradeEncoder.Content {
         if wanted == self.present {
             if let whole = self.whole { return whole }
             let content = FinnhubTradeEncoder.encode(
@@ -34,7 +34,7 @@ struct FinnhubBatchEncoder {
                 isAll: true,
                 hasPositions: self.hasPositions,
                 cuts: &self.cuts,
-                into: &room
+                into: &buffer
             )
             self.whole = content
             return content

@@ -10,9 +10,9 @@ final class TradesFanout: TradeFanout {
     @exclusivity(unchecked) private var interested: [SubscriberGroups<TradesClient>.Interested] = []
     /// The buffer for the frames of groups that want a whole batch. It is reused unless a client's queue still holds
     /// it.
-    @exclusivity(unchecked) private var room = ByteBuffer()
+    @exclusivity(unchecked) private var buffer = ByteBuffer()
     /// The same for frames with positions.
-    @exclusivity(unchecked) private var numberedRoom = ByteBuffer()
+    @exclusivity(unchecked) private var numberedBuffer = ByteBuffer()
     /// The newest frames, for clients that resume after a break: from the first such client on until a while after the
     /// last one has left.
     @exclusivity(unchecked) private(set) var kept: FrameRing?
@@ -66,8 +66,8 @@ final class TradesFanout: TradeFanout {
             // All members of a group have the same filter.
             let content =
                 group.members.first?.canResume == true
-                ? numbered.content(group.wanted, whole: &self.numberedRoom)
-                : encoder.content(group.wanted, whole: &self.room)
+                ? numbered.content(group.wanted, whole: &self.numberedBuffer)
+                : encoder.content(group.wanted, whole: &self.buffer)
             self.slots.send(content.bytes, over: group.slots) { index, sent in
                 group.members[index].deliver(
                     content.bytes,

@@ -57,14 +57,14 @@ package struct BarExcerpt: Sendable {
         past: RelayPast?,
         of symbol: String,
         _ query: BarQuery,
-        _ room: AnswerMemory.Reservation
+        _ reservation: AnswerMemory.Reservation
     ) async throws -> BarExcerpt? {
         guard let past else { return live }
         let end = min(query.to ?? .max, live?.oldest ?? .max)
         let missing = query.from == nil ? query.limit - (live?.bars.count ?? 0) : query.limit
         guard missing > 0, query.from ?? .min < end else { return live }
         // The number of bars is known only once they are read.
-        try room.hold(items: missing + (live?.bars.count ?? 0))
+        try reservation.hold(items: missing + (live?.bars.count ?? 0))
         let earlier = try await past.bars(symbol, query.width, query.from, end == .max ? nil : end, missing)
         guard !earlier.isEmpty || live != nil else {
             // A symbol with bars outside this span is known.
@@ -72,7 +72,7 @@ package struct BarExcerpt: Sendable {
             return any.isEmpty ? nil : BarExcerpt(bars: [], oldest: .max)
         }
         let bars = earlier.map { ($0, true) } + (live?.bars ?? [])
-        try room.hold(items: bars.count)
+        try reservation.hold(items: bars.count)
         return BarExcerpt(bars: Array(bars.prefix(query.limit)), oldest: earlier.first?.start ?? live?.oldest ?? .max)
     }
 

@@ -138,7 +138,7 @@ struct RelayListener {
         return refusal
     }
 
-    private func service(for channel: any Channel, from peer: PeerAddress, isEncrypted: Bool) -> RelayService {
+    private func service(for channel: any Channel, from peer: PeerAddress, isEncrypted: Bool) -> RelayHTTPService {
         let settings = self.hub.settings
         let isSocketFile = Self.isSocketFile(channel)
         let bound = channel.localAddress.flatMap(PeerAddress.text) ?? settings.listen?.host
@@ -148,7 +148,7 @@ struct RelayListener {
         let tokens = isOurFile ? nil : self.tokens
         let hub = self.hub
         let connectionTable = self.connectionTable
-        return RelayService(
+        return RelayHTTPService(
             limits: HTTPServerLimits(settings),
             answers: self.answers,
             gate: RequestGate(

@@ -36,13 +36,13 @@ struct RelayRouter: Sendable {
     /// Answers one request. It never throws, since every failure is an answer too. The request has passed the gate, so
     /// its origin is an allowed one.
     ///
-    /// - Parameter room: the reservation of the answer's memory, which grows with the answer.
+    /// - Parameter reservation: the reservation of the answer's memory, which grows with the answer.
     func respond(
         to head: HTTPRequestHead,
         body: ByteBuffer = ByteBuffer(),
-        room: AnswerMemory.Reservation
+        reservation: AnswerMemory.Reservation
     ) async -> HTTPAnswer {
-        var answer = await self.answer(to: head, body, room)
+        var answer = await self.answer(to: head, body, reservation)
         if let origin = head.headers.first(name: "Origin") {
             answer.headers.replaceOrAdd(name: "Access-Control-Allow-Origin", value: origin)
             answer.headers.add(name: "Access-Control-Expose-Headers", value: "ETag")
@@ -55,13 +55,13 @@ struct RelayRouter: Sendable {
     private func answer(
         to head: HTTPRequestHead,
         _ body: ByteBuffer,
-        _ room: AnswerMemory.Reservation
+        _ reservation: AnswerMemory.Reservation
     ) async -> HTTPAnswer {
         do {
             guard let route = RelayRoute(head.path) else { throw HTTPRefusal.notFound }
             if head.method == .OPTIONS { return Self.options(of: route, for: head) }
             guard route.methods.contains(head.method) else { throw HTTPRefusal.methodNotAllowed(route.methods) }
-            return try await self.answer(to: head, at: route, body, room)
+            return try await self.answer(to: head, at: route, body, reservation)
         } catch let refusal as HTTPRefusal {
             return self.answer(refusal)
         } catch is HTTPServerFailure {
@@ -83,7 +83,7 @@ struct RelayRouter: Sendable {
         to head: HTTPRequestHead,
         at route: RelayRoute,
         _ body: ByteBuffer,
-        _ room: AnswerMemory.Reservation
+        _ reservation: AnswerMemory.Reservation
     ) async throws -> HTTPAnswer {
         let sources = self.sources
         switch route {
@@ -103,7 +103,7 @@ struct RelayRouter: Sendable {
             let body = StatusAnswers.status(reading, instruments: sources.instruments, version: sources.version)
             return .fresh("application/json", body)
         case .snapshot:
-            return .tagged(try await sources.snapshot(room), for: head)
+            return .tagged(try await sources.snapshot(reservation), for: head)
         case .symbolSnapshot(let text):
             let symbol = try Self.symbol(text)
             guard let body = try await sources.symbolSnapshot(symbol) else { throw HTTPRefusal.noSuchSymbol(symbol) }
@@ -111,8 +111,8 @@ struct RelayRouter: Sendable {
         case .trades(let text):
             let symbol = try Self.symbol(text)
             let query = try TradeQuery(head.query)
-            let trades = try await sources.trades(symbol, query.limit, room)
-            if let answer = try await query.pastAnswer(symbol, live: trades, past: sources.past, room) {
+            let trades = try await sources.trades(symbol, query.limit, reservation)
+            if let answer = try await query.pastAnswer(symbol, live: trades, past: sources.past, reservation) {
                 return .fresh("application/json", answer)
             }
             guard let trades else { throw HTTPRefusal.noSuchSymbol(symbol) }
@@ -120,7 +120,7 @@ struct RelayRouter: Sendable {
         case .bars(let text):
             let symbol = try Self.symbol(text)
             let query = try BarQuery(head.query)
-            guard let excerpt = try await sources.bars(symbol, query, room) else {
+            guard let excerpt = try await sources.bars(symbol, query, reservation) else {
                 throw HTTPRefusal.noSuchSymbol(symbol)
             }
             return .tagged(excerpt.body(symbol, query), for: head)

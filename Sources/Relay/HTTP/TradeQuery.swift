@@ -32,7 +32,7 @@ struct TradeQuery {
         _ symbol: String,
         live: TradeExcerpt?,
         past: RelayPast?,
-        _ room: AnswerMemory.Reservation
+        _ reservation: AnswerMemory.Reservation
     ) async throws -> ByteBuffer? {
         guard self.before != nil || self.from != nil || self.to != nil else { return nil }
         guard let past else {
@@ -46,9 +46,9 @@ struct TradeQuery {
         }
         let query = PastTradesQuery(before: self.before, from: self.from, to: self.to, limit: self.limit)
         // The number of trades is known only once they are read.
-        try room.hold(items: self.limit)
+        try reservation.hold(items: self.limit)
         let found = try await past.trades(symbol, query)
-        try room.hold(items: found.items.count)
+        try reservation.hold(items: found.items.count)
         return JSONWriter.line { out in
             out.field("symbol", symbol)
             out.field("epoch", live?.epoch)

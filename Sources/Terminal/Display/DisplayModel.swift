@@ -77,7 +77,7 @@ package struct DisplayModel: Sendable {
     /// Invalidates the symbols' numbers, which an epoch assigns anew.
     package mutating func epochBegan() { self.rowOfNumber = [] }
 
-    /// Takes the trades of one batch into the charts. Call it after ``take(_:now:arrived:)``, which makes the rows.
+    /// Takes the trades of one batch into the charts. Call it after ``take(_:now:arrived:age:)``, which makes the rows.
     ///
     /// - Parameters:
     ///   - received: wall clock at the arrival, ns since 1970.

@@ -106,7 +106,7 @@ struct LiveLine: Sendable {
         self.rows[symbol] = row
     }
 
-    /// When ``line(now:)`` may return a line, monotonic ns; `nil` when only an item can change the text.
+    /// When ``line(now:isForced:)`` may return a line, monotonic ns; `nil` when only an item can change the text.
     var due: Int64? {
         let earliest = self.written.map { written in
             // A recording may contain any time.

@@ -84,15 +84,15 @@ struct WatchCommand: SettingsCommand {
             keeps: false,
             warnings: warnings
         )
-        var feedSettings = StreamFeed.Settings(relay: url, symbols: symbols)
+        var stream = StreamSubscriber.Settings(relay: url, symbols: symbols)
         // A chart and a tape show every trade of an outage; lines show settled prices only.
-        feedSettings.takesEveryTrade = service.isScreen
-        feedSettings.dial = try settings.dial(to: url)
-        feedSettings.token = settings.relayToken
-        let past = service.isScreen ? try StreamPast(feedSettings, on: loop, wallClock: WallClock.now) : nil
+        stream.takesEveryTrade = service.isScreen
+        stream.dial = try settings.dial(to: url)
+        stream.token = settings.relayToken
+        let past = service.isScreen ? try StreamPast(stream, on: loop, wallClock: WallClock.now) : nil
         let charts = EarlierCharts(past, display: display, loop: loop)
-        let feed = try await StreamFeed.make(
-            settings: feedSettings,
+        let subscriber = try await StreamSubscriber.make(
+            settings: stream,
             loop: loop,
             logger: service.logger,
             wallClock: WallClock.now
@@ -106,11 +106,15 @@ struct WatchCommand: SettingsCommand {
                 relay.showLost(status, on: display)
             }
         }
-        let list = ScreenSymbols(symbols: symbols, source: WatchedSymbols(feed: feed, charts: charts), display: display)
-        let remote = self.controls(settings, symbols: list, feed: feed, alerts: alerts)
+        let list = ScreenSymbols(
+            symbols: symbols,
+            source: WatchedSymbols(subscriber: subscriber, charts: charts),
+            display: display
+        )
+        let remote = self.controls(settings, symbols: list, subscriber: subscriber, alerts: alerts)
         defer { if !settings.display.isOnce { latency.printError() } }
         try await NamedService.run(
-            [service.part(remote), alerts.part, NamedService("feed") { try await feed.run() }, charts.part],
+            [service.part(remote), alerts.part, NamedService("feed") { try await subscriber.run() }, charts.part],
             hasScreen: service.isScreen
         )
         await group.end()
@@ -120,13 +124,13 @@ struct WatchCommand: SettingsCommand {
     private func controls(
         _ settings: Settings,
         symbols: ScreenSymbols,
-        feed: StreamFeed,
+        subscriber: StreamSubscriber,
         alerts: AlertService
     ) -> DisplayRemote {
         var remote = DisplayRemote(without: "ask for this at the tickertape whose relay is watched")
         remote.connect(to: symbols)
         remote.connect(to: alerts)
-        remote.reconnect = .can { await feed.reconnect().refusal() }
+        remote.reconnect = .can { await subscriber.reconnect().refusal() }
         remote.replay = .cannot("this is not a replay of this program; pause it where it runs")
         if settings.token == nil {
             remote.search = .cannot(
@@ -172,17 +176,17 @@ struct WatchCommand: SettingsCommand {
 
 /// The symbols of a watched relay, whose charts start with the relay's bars.
 private struct WatchedSymbols: ScreenSymbolSource {
-    let feed: StreamFeed
+    let subscriber: StreamSubscriber
     let charts: EarlierCharts
 
     func add(_ symbol: String) async -> String? {
-        if let problem = await self.feed.retain(symbol) { return problem }
+        if let problem = await self.subscriber.retain(symbol) { return problem }
         self.charts.added(symbol)
         return nil
     }
 
     func remove(_ symbol: String) async {
-        self.feed.unsubscribe(symbol)
+        self.subscriber.unsubscribe(symbol)
         self.charts.forget(symbol)
     }
 }

@@ -9,7 +9,7 @@ import Wire
 @Suite("The memory of reads")
 struct TakenBackTests {
     /// A reader that keeps every batch, like a queue that is never emptied.
-    private final class Keeper: TapeReader {
+    private final class BatchCollector: TapeReader {
         let batches = NIOLockedValueBox<[TapeBatch]>([])
         let keeps: Bool
         let capacities = NIOLockedValueBox<[Int]>([])
@@ -26,7 +26,7 @@ struct TakenBackTests {
 
     @Test("the memory of a burst is released two reads later, even if batches are kept", arguments: [false, true])
     func burst(keeps: Bool) {
-        let reader = Keeper(keeps: keeps)
+        let reader = BatchCollector(keeps: keeps)
         let writer = FinnhubTape(epoch: 1, readers: [reader])
         var number = 0
         func read(frames: Int, trades: Int) {

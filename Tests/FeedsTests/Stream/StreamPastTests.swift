@@ -23,7 +23,7 @@ struct StreamPastTests {
         token: String? = nil,
         timeout: TimeAmount = .seconds(10)
     ) throws -> StreamPast? {
-        var settings = StreamFeed.Settings(
+        var settings = StreamSubscriber.Settings(
             relay: UpstreamAddress(isEncrypted: false, host: "127.0.0.1", port: port, path: path),
             symbols: []
         )

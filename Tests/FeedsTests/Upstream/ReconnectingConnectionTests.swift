@@ -196,14 +196,14 @@ struct ReconnectingConnectionTests {
 
     @Test("lets no late answer to an old attempt open a second connection")
     func lateAnswer() throws {
-        let ledgerless = ConnectionWorld { attempt in attempt == 0 ? .hangs : .opensAndStays }
-        ledgerless.link.start()
-        let first = try #require(ledgerless.hanging.first)
-        ledgerless.link.stop()
-        let channel = EmbeddedChannel(loop: ledgerless.loop)
+        let world = ConnectionWorld { attempt in attempt == 0 ? .hangs : .opensAndStays }
+        world.link.start()
+        let first = try #require(world.hanging.first)
+        world.link.stop()
+        let channel = EmbeddedChannel(loop: world.loop)
         #expect(throws: ChannelError.self) { try first.reached(channel) }
         try first.connected(channel, false)
-        #expect(ledgerless.connections.isEmpty)
+        #expect(world.connections.isEmpty)
         #expect(!channel.isActive)
     }
 

@@ -43,7 +43,7 @@ struct AnswerBench {
         limits.stallTimeout = .seconds(8)
         limits.requestTimeout = .seconds(2)
         let refusals = self.refusals
-        let service = RelayService(
+        let service = RelayHTTPService(
             limits: limits,
             answers: AnswerMemory(),
             gate: RequestGate(boundAddress: "127.0.0.1", allowedOrigins: []),

@@ -12,15 +12,15 @@ struct CommandTests {
         _ arguments: String...,
         as: Command.Type = Command.self
     ) throws -> Command {
-        try #require(try Tickertape.parseAsRoot(arguments) as? Command)
+        try #require(try TickertapeCommand.parseAsRoot(arguments) as? Command)
     }
 
     private func exitCode(_ arguments: String...) -> Int32? {
         do {
-            _ = try Tickertape.parseAsRoot(arguments)
+            _ = try TickertapeCommand.parseAsRoot(arguments)
             return nil
         } catch {
-            return Tickertape.exitCode(for: error).rawValue
+            return TickertapeCommand.exitCode(for: error).rawValue
         }
     }
 
@@ -30,7 +30,7 @@ struct CommandTests {
             for name in setting.flags {
                 let value = ["display.quiet", "display.once"].contains(setting.key) ? [] : ["some-value"]
                 let command = try #require(
-                    try Tickertape.parseAsRoot(["config", "--\(name)"] + value) as? ConfigCommand
+                    try TickertapeCommand.parseAsRoot(["config", "--\(name)"] + value) as? ConfigCommand
                 )
                 let given = try #require(command.givenFlags.values.first)
                 #expect(command.givenFlags.values.count == 1)
@@ -83,7 +83,7 @@ struct CommandTests {
         ] as [([String], String?)]
     )
     func mistyped(arguments: [String], words: String?) {
-        #expect(MistypedCommand.words(of: arguments, in: Tickertape.self) == words)
+        #expect(MistypedCommand.words(of: arguments, in: TickertapeCommand.self) == words)
     }
 
     @Test("`simulate` takes alerts, which are best tried where the market is made up")
@@ -171,13 +171,13 @@ struct CommandTests {
             ["--latency", "2m"], ["--latency", "soon"], ["--one-per-key", "some"], ["--max-connections", "0"],
             ["--symbol-limit", "0"],
         ] {
-            #expect(throws: (any Error).self, "\(wrong)") { try Tickertape.parseAsRoot(["serve", "f"] + wrong) }
+            #expect(throws: (any Error).self, "\(wrong)") { try TickertapeCommand.parseAsRoot(["serve", "f"] + wrong) }
         }
         #expect(self.exitCode("serve", "f", "--fault", "explode") == 64)
         let error = #expect(throws: (any Error).self) {
-            try Tickertape.parseAsRoot(["serve", "f", "--fault", "explode"])
+            try TickertapeCommand.parseAsRoot(["serve", "f", "--fault", "explode"])
         }
-        let words = Tickertape.message(for: try #require(error))
+        let words = TickertapeCommand.message(for: try #require(error))
         #expect(words.contains("there is no fault \"explode\"; the faults are hang, drop"), "\(words)")
     }
 
@@ -213,7 +213,7 @@ struct CommandTests {
 
     @Test("the help names every command, every exit status and where settings come from")
     func help() {
-        let help = Tickertape.helpMessage(columns: 100)
+        let help = TickertapeCommand.helpMessage(columns: 100)
         for word in [
             "run", "watch", "record", "replay", "serve", "config", "FINNHUB_TOKEN", "config.yaml", " 64 ", " 69 ",
             " 77 ", " 78 ",

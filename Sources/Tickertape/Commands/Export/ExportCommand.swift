@@ -38,16 +38,16 @@ struct ExportCommand: AsyncParsableCommand {
     var bars: String?
 
     @Option(
-        help: ArgumentHelp("Only what happened at this time and later: \(RecordingPlace.forms).", valueName: "time"),
-        transform: RecordingPlace.read
+        help: ArgumentHelp("Only what happened at this time and later: \(RecordingTime.forms).", valueName: "time"),
+        transform: RecordingTime.read
     )
-    var from: RecordingPlace?
+    var from: RecordingTime?
 
     @Option(
         help: ArgumentHelp("Only what happened before this time.", valueName: "time"),
-        transform: RecordingPlace.read
+        transform: RecordingTime.read
     )
-    var to: RecordingPlace?
+    var to: RecordingTime?
 
     @Option(name: .customLong("symbol"), help: "Only this symbol; several may be given.")
     var symbols: [String] = []

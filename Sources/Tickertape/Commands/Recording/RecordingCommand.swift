@@ -89,10 +89,10 @@ struct RecordingCutCommand: AsyncParsableCommand {
             """
     )
 
-    @Option(help: ArgumentHelp("The first moment.", valueName: "time"), transform: RecordingPlace.read)
-    var from: RecordingPlace?
-    @Option(help: ArgumentHelp("The moment after the last.", valueName: "time"), transform: RecordingPlace.read)
-    var to: RecordingPlace?
+    @Option(help: ArgumentHelp("The first moment.", valueName: "time"), transform: RecordingTime.read)
+    var from: RecordingTime?
+    @Option(help: ArgumentHelp("The moment after the last.", valueName: "time"), transform: RecordingTime.read)
+    var to: RecordingTime?
     @Option(
         name: .customLong("symbol"),
         help: ArgumentHelp("A symbol to keep; several may be given.", valueName: "symbol")
@@ -117,7 +117,7 @@ struct RecordingCutCommand: AsyncParsableCommand {
             var cut = RecordingEdits.Cut()
             cut.from = try self.from?.wall(in: self.file)
             cut.to = try self.to?.wall(in: self.file)
-            if self.from != nil || self.to != nil { cut.likelyStart = try RecordingPlace.likelyStart(of: self.file) }
+            if self.from != nil || self.to != nil { cut.likelyStart = try RecordingTime.likelyStart(of: self.file) }
             cut.symbols = Set(self.symbols)
             cut.dialect = self.dialect
             return try RecordingEdits.cut(

@@ -7,17 +7,17 @@ import Wire
 
 /// A moment in a recording, in the syntax that `cut` and `export` accept: a place of a replay, except those that are
 /// relative to the current one.
-struct RecordingPlace: Sendable, Equatable {
+struct RecordingTime: Sendable, Equatable {
     static let forms = ReplayPlaceText.fixedForms
 
     private let text: String
 
     /// Parses a flag's value.
-    @Sendable static func read(_ text: String) throws -> RecordingPlace {
-        guard let place = RecordingPlace(text) else {
+    @Sendable static func read(_ text: String) throws -> RecordingTime {
+        guard let time = RecordingTime(text) else {
             throw ValidationError("\"\(text)\" is not a time in a recording: write \(Self.forms).")
         }
-        return place
+        return time
     }
 
     init?(_ text: String) {

@@ -3,7 +3,7 @@ import Glibc
 import Market
 
 /// The root command, and the program's entry and exit.
-struct Tickertape: AsyncParsableCommand {
+struct TickertapeCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "tickertape",
         abstract: "Live crypto prices from Finnhub: in the terminal, and relayed to programs on this machine.",

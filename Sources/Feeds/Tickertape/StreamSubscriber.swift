@@ -6,12 +6,12 @@ import ServiceLifecycle
 import WebSocket
 package import Wire
 
-/// A running relay's prices as a feed, for `watch`.
+/// A subscriber of a running relay's prices, for `watch`.
 ///
 /// It distinguishes two statuses: the relay's own status of its upstream while the link to the relay is open, and the
 /// status of the link otherwise. After a break it continues where it stopped (``StreamReading``).
-package final class StreamFeed: Service {
-    /// The settings of the feed.
+package final class StreamSubscriber: Service {
+    /// The settings of the subscriber.
     package struct Settings: Sendable {
         /// The relay's address; a path of `/` stands for `/v1/stream`.
         package var relay: UpstreamAddress
@@ -37,7 +37,7 @@ package final class StreamFeed: Service {
         }
     }
 
-    /// An event of the feed; events come on its loop, in order.
+    /// An event of the subscriber; events come on its loop, in order.
     package enum Event: Sendable {
         /// A message of the relay that tells something new. An error of the relay comes as its meaning: the state of a
         /// symbol, or a status with the error as its reason.
@@ -89,7 +89,7 @@ package final class StreamFeed: Service {
         }
     }
 
-    /// Creates a feed that has not started.
+    /// Creates a subscriber that has not started.
     ///
     /// - Throws: ``TLSError`` if the trust roots cannot be used.
     package static func make(
@@ -99,7 +99,7 @@ package final class StreamFeed: Service {
         wallClock: @escaping @Sendable () -> Int64,
         chance: @escaping @Sendable () -> Double = { Double.random(in: 0...1) },
         event: @escaping @Sendable (Event) -> Void
-    ) async throws -> StreamFeed {
+    ) async throws -> StreamSubscriber {
         var connectorSettings =
             ConnectorSettings(
                 address: settings.relay,
@@ -120,7 +120,7 @@ package final class StreamFeed: Service {
                 FeedStatus(source: .live, phase: .connecting, since: wallClock()),
                 relay: "\(settings.relay)"
             )
-            return StreamFeed(
+            return StreamSubscriber(
                 loop: loop,
                 link: Link(connection, status: status, wallClock: wallClock, event: event)
             )

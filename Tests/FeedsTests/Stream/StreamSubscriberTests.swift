@@ -7,7 +7,7 @@ import Wire
 @testable import Feeds
 
 @Suite("A relay's stream as a feed", .timeLimit(.minutes(2 * Patience.factor)))
-struct StreamFeedTests {
+struct StreamSubscriberTests {
     private static func hello(_ newest: Int) -> ScriptedFinnhub.Act {
         .send(
             #"{"type":"hello","n":1,"epoch":7,"seq":\#(newest),"status":{"state":"live","since":1,"source":"live"},"symbols":[]}"#
@@ -28,14 +28,14 @@ struct StreamFeedTests {
     @Test("subscriptions made while it runs are sent at once, and again with the position on the next connection")
     func wishes() async throws {
         let relay = try await ScriptedFinnhub.start { connection in .play([Self.hello(3 + connection)]) }
-        var settings = StreamFeed.Settings(
+        var settings = StreamSubscriber.Settings(
             relay: UpstreamAddress(isEncrypted: false, host: "127.0.0.1", port: relay.port),
             symbols: ["A"]
         )
         settings.backoff.first = 1_000_000
         settings.backoff.floor = 0
         let greeted = NIOLockedValueBox(0)
-        let feed = try await StreamFeed.make(
+        let feed = try await StreamSubscriber.make(
             settings: settings,
             loop: MultiThreadedEventLoopGroup.singleton.next(),
             logger: Logger(label: "feed") { _ in SwiftLogNoOpLogHandler() },
@@ -61,11 +61,11 @@ struct StreamFeedTests {
     @Test("a new symbol brings the relay's objection, and is not requested again")
     func adopts() async throws {
         let relay = try await ScriptedFinnhub.start { _ in .play([Self.hello(3)]) }
-        let settings = StreamFeed.Settings(
+        let settings = StreamSubscriber.Settings(
             relay: UpstreamAddress(isEncrypted: false, host: "127.0.0.1", port: relay.port),
             symbols: ["A"]
         )
-        let feed = try await StreamFeed.make(
+        let feed = try await StreamSubscriber.make(
             settings: settings,
             loop: MultiThreadedEventLoopGroup.singleton.next(),
             logger: Logger(label: "feed") { _ in SwiftLogNoOpLogHandler() },

@@ -1,11 +1,11 @@
 import NIOCore
 import Wire
 
-/// The place of this program in the frames of another program's relay, across its connections, so that it resumes after
-/// a break.
+/// The position of this program in the frames of another program's relay, across its connections, so that it resumes
+/// after a break.
 ///
 /// The positions are those of the relay's tape. This program's own tape numbers the same trades anew.
-final class RelayPlace {
+final class RelayResumption {
     /// The position of the newest frame, or that of the relay when it was reached; `nil` if it sends no positions.
     private(set) var position: TapePosition?
     /// The symbols whose frames came on the connections so far.

@@ -5,7 +5,7 @@ import WebSocket
 import Wire
 
 /// The HTTP service of one connection: the checks of its requests, the answers, and the WebSockets.
-struct RelayService: HTTPService {
+struct RelayHTTPService: HTTPService {
     let limits: HTTPServerLimits
     let answers: AnswerMemory
     let gate: RequestGate
@@ -70,7 +70,7 @@ struct RelayService: HTTPService {
         on loop: any EventLoop
     ) -> EventLoopFuture<HTTPAnswer> {
         let router = self.router
-        return loop.makeFutureWithTask { await router.respond(to: head, body: body, room: memory) }
+        return loop.makeFutureWithTask { await router.respond(to: head, body: body, reservation: memory) }
     }
 
     func rejection(for failure: HTTPServerFailure, of head: HTTPRequestHead?) -> HTTPRejection {
