@@ -73,3 +73,16 @@ package enum KeyAction: String, Sendable, Hashable, CaseIterable {
         .pause, .rewind, .forward, .stepBack, .step, .stepSecondBack, .stepSecond, .slower, .faster, .goTo,
     ]
 }
+
+extension DisplayList {
+    /// The action that opens and closes the pane.
+    var action: KeyAction {
+        switch self {
+        case .help: .help
+        case .latency: .latency
+        case .events: .events
+        case .news: .news
+        case .alerts: .alerts
+        }
+    }
+}

@@ -1,24 +1,4 @@
-package import Market
-
-/// An item of a line output.
-package enum LineItem: Sendable, Equatable {
-    /// A price, with the arrival of its trade where that is measured, monotonic ns.
-    case price(PriceUpdate, arrived: Int64? = nil)
-    /// A price that a relay had before this program connected, with the arrival of its trade at the relay, monotonic
-    /// ns.
-    case snapshot(PriceUpdate, arrived: Int64)
-    case status(FeedStatus)
-    case gap(Gap)
-    case symbol(SymbolStatus)
-    /// A symbol without a subscriber; since when, wall clock, ns since 1970.
-    case unsubscribed(String, since: Int64)
-    /// The symbols that the feed has, for an output without a list of symbols to wait for.
-    case expected([String])
-    /// Whether a replay is paused; since when, wall clock, ns since 1970.
-    case paused(Bool, since: Int64 = 0)
-    /// An alert, with the bytes for a terminal at the errors beside the line.
-    case alert(Alert, call: [UInt8])
-}
+import Market
 
 /// A bounded queue of items to print: when the reader is too slow, the oldest price is dropped and counted.
 package struct LineQueue: Sendable {

@@ -57,17 +57,6 @@ enum DisplayList: Sendable, Equatable {
     case news
     /// The alerts that are set (``DisplayState/alerts``).
     case alerts
-
-    /// The action that opens and closes the pane.
-    var action: KeyAction {
-        switch self {
-        case .help: .help
-        case .latency: .latency
-        case .events: .events
-        case .news: .news
-        case .alerts: .alerts
-        }
-    }
 }
 
 /// One line of the help.

@@ -1,11 +1,5 @@
 package import NIOCore
 
-/// The role of a side; clients mask their frames, servers do not (RFC 6455, 5.1).
-package enum WebSocketRole: Sendable, Equatable {
-    case client
-    case server
-}
-
 /// The limits and intervals of one connection.
 package struct WebSocketSettings: Sendable, Equatable {
     package var role: WebSocketRole
