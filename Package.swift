@@ -93,7 +93,7 @@ let package = Package(
             dependencies: ["CChecksum", "CJSONText", "Market", .nioConcurrency, .nioCore],
             swiftSettings: house
         ),
-        // What the operating system gives: clocks, threads, wake-ups, patient writes.
+        // What the operating system gives: clocks, threads, wake-ups, whole writes, durable and private files.
         .target(
             name: "Platform",
             dependencies: ["CLinux", "Market", .nioConcurrency, .nioCore],
@@ -101,9 +101,7 @@ let package = Package(
         ),
         .target(
             name: "Recordings",
-            dependencies: [
-                "CLinux", "CZstd", "Market", "Platform", "Wire", .nioConcurrency, .nioCore,
-            ],
+            dependencies: ["CZstd", "Market", "Platform", "Wire", .nioConcurrency, .nioCore],
             swiftSettings: outer
         ),
         // The web page at `/`, a separate module because turning its files into code takes the compiler some seconds.
@@ -130,7 +128,7 @@ let package = Package(
         .target(
             name: "Feeds",
             dependencies: [
-                "HTTP", "Ingest", "Market", "Platform", "Wire", "Recordings", "WebSocket", "TLS",
+                "HTTP", "Ingest", "Market", "Platform", "Wire", "WebSocket", "TLS",
                 .nioConcurrency, .nioCore, .nioHTTP1, .nioPosix, .serviceLifecycle, .logging,
             ],
             swiftSettings: outer
@@ -286,7 +284,7 @@ let package = Package(
         .testTarget(
             name: "FeedsTests",
             dependencies: [
-                "Feeds", "Ingest", "Market", "MockUpstream", "Platform", "Simulation", "Wire", "Recordings",
+                "Feeds", "Ingest", "Market", "MockUpstream", "Platform", "Simulation", "Wire",
                 "WebSocket", "TLS",
                 "TickertapeTesting",
                 .nioConcurrency, .nioCore, .nioEmbedded, .nioPosix, .nioHTTP1, .logging,

@@ -1,5 +1,6 @@
 import Glibc
 import NIOCore
+package import Platform
 import Wire
 
 /// A compressed file of a recording: frames of about 1 MiB of whole lines, the index in a frame that decompressors

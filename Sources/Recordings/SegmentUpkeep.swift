@@ -1,4 +1,5 @@
 import Glibc
+package import Platform
 import Wire
 
 /// The compression and the removal of a recording's complete files.

@@ -1,5 +1,6 @@
 import Glibc
 import Market
+import Platform
 import Recordings
 
 /// A working disk that records what a power cut would undo: the bytes of files that were not synced, and the names of

@@ -1,6 +1,7 @@
 import Glibc
 import Market
 import NIOCore
+import Platform
 import Recordings
 import Testing
 import TickertapeTesting

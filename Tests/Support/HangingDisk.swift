@@ -3,7 +3,6 @@ import Glibc
 import NIOConcurrencyHelpers
 package import NIOCore
 import Platform
-import Recordings
 
 /// A disk that hangs on request, until it is released. A caller blocks its whole thread.
 ///

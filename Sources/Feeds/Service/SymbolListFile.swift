@@ -1,6 +1,5 @@
 import NIOCore
 import Platform
-import Recordings
 import Wire
 
 /// The list of an exchange's symbols on disk, so that the service is asked once a day.

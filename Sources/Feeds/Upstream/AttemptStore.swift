@@ -1,4 +1,4 @@
-package import Recordings
+package import Platform
 
 /// A store for the state of a backoff that outlives the program. Its methods may wait for a disk.
 package protocol AttemptStore: Sendable {

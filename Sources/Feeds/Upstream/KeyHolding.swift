@@ -1,5 +1,4 @@
 package import Platform
-import Recordings
 
 /// The state that programs with the same key share, and that a program keeps across a restart.
 ///

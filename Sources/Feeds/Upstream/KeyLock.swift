@@ -1,6 +1,6 @@
 import Glibc
 import NIOConcurrencyHelpers
-import Recordings
+import Platform
 
 /// A key's lock: a file in the runtime directory, named by a hash of the key, under an exclusive `flock(2)`.
 ///

@@ -3,7 +3,6 @@ import NIOCore
 import NIOHTTP1
 import NIOPosix
 import Platform
-import Recordings
 import TLS
 package import WebSocket
 import Wire

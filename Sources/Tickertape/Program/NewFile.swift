@@ -1,5 +1,5 @@
 import Glibc
-import Recordings
+import Platform
 
 /// Functions that write new files.
 enum NewFile {

@@ -1,7 +1,6 @@
 import Feeds
 import NIOConcurrencyHelpers
 import Platform
-import Recordings
 
 /// A small text file in the state directory, stored for the next start.
 ///

@@ -2,7 +2,6 @@ import TLS
 import Market
 import NIOCore
 import NIOEmbedded
-import Recordings
 import Testing
 import TickertapeTesting
 import WebSocket

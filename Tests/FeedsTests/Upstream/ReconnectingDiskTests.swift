@@ -4,7 +4,6 @@ import NIOConcurrencyHelpers
 import NIOCore
 import NIOEmbedded
 import Platform
-import Recordings
 import Testing
 import TickertapeTesting
 

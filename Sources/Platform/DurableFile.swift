@@ -1,5 +1,4 @@
 import Glibc
-import Platform
 
 /// A small text file that is replaced as a whole: after a power cut it holds the old text or the new one.
 ///

@@ -1,5 +1,4 @@
 import Glibc
-package import Recordings
 
 /// A folder that belongs to this user and to which no other user can write. Its methods may wait for the disk.
 package struct PrivateFolder: Sendable {
@@ -58,7 +57,7 @@ package struct PrivateFolder: Sendable {
         return try Self.text(of: descriptor, limit: limit)
     }
 
-    static func text(of descriptor: Int32, limit: Int) throws(Failure) -> String {
+    package static func text(of descriptor: Int32, limit: Int) throws(Failure) -> String {
         var information = stat()
         guard fstat(descriptor, &information) == 0, information.st_mode & S_IFMT == S_IFREG else {
             throw Failure(reason: "it is not a regular file")
