@@ -57,6 +57,26 @@ package struct PrivateFolder: Sendable {
         return try Self.text(of: descriptor, limit: limit)
     }
 
+    /// Returns what `parse` makes of a small file's text; `nil` without a file, and after a warning if it is unusable.
+    package func load<Contents>(
+        _ name: String,
+        limit: Int,
+        warn: (String) -> Void,
+        _ parse: (String) -> Contents?
+    ) -> Contents? {
+        let reason: String
+        do throws(Failure) {
+            guard let text = try self.read(name, limit: limit) else { return nil }
+            if let contents = parse(text) { return contents }
+            reason = "it is damaged or of another version"
+        } catch {
+            reason = error.reason
+        }
+        warn("\(self.path)/\(name) cannot be used and is replaced: \(reason)")
+        return nil
+    }
+
+    /// Reads the text of a small open file, under the same conditions as ``read(_:limit:)``.
     package static func text(of descriptor: Int32, limit: Int) throws(Failure) -> String {
         var information = stat()
         guard fstat(descriptor, &information) == 0, information.st_mode & S_IFMT == S_IFREG else {

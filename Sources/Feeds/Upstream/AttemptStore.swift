@@ -44,16 +44,7 @@ package struct AttemptFile: AttemptStore {
     }
 
     package func load() -> SavedBackoff? {
-        let reason: String
-        do throws(PrivateFolder.Failure) {
-            guard let text = try self.folder.read(self.name, limit: Self.limit) else { return nil }
-            if let memory = SavedBackoff(text: text) { return memory }
-            reason = "it is damaged or of another version"
-        } catch {
-            reason = error.reason
-        }
-        self.readWarning.notify("\(self.folder.path)/\(self.name) cannot be used and is replaced: \(reason)")
-        return nil
+        self.folder.load(self.name, limit: Self.limit, warn: self.readWarning.notify) { SavedBackoff(text: $0) }
     }
 
     package func save(_ memory: SavedBackoff) {

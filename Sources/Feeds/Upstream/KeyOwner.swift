@@ -35,12 +35,7 @@ package struct KeyOwner: Sendable, Equatable {
 
     /// Reads the content of the lock's file; `nil` while the owner is writing it, or if it is invalid.
     package init?(text: String) {
-        guard text.hasSuffix("\n") else { return nil }
-        var values: [Substring: Substring] = [:]
-        for line in text.split(separator: "\n") {
-            guard let equals = line.firstIndex(of: "=") else { return nil }
-            values[line[..<equals]] = line[line.index(after: equals)...]
-        }
+        guard let values = [Substring: Substring](namedValues: text[...]) else { return nil }
         guard let pid = values["pid"].flatMap({ Int32($0) }), pid > 0 else { return nil }
         switch values["relay"] {
         case nil:

@@ -110,15 +110,10 @@ extension SavedBackoff {
 
     /// Reads the content of a file; `nil` if it is damaged or of another format.
     package init?(text: String) {
-        // A truncated last line lacks its line feed.
-        guard text.hasSuffix("\n") else { return nil }
-        let lines = text.split(separator: "\n")
-        guard lines.first.map(String.init) == Self.version else { return nil }
-        var values: [Substring: Substring] = [:]
-        for line in lines.dropFirst() {
-            guard let equals = line.firstIndex(of: "=") else { return nil }
-            values[line[..<equals]] = line[line.index(after: equals)...]
-        }
+        let head = "\(Self.version)\n"
+        guard text.hasPrefix(head),
+            let values = [Substring: Substring](namedValues: text.dropFirst(head.count))
+        else { return nil }
         func number(_ name: Substring, atMost limit: Int64) -> Int64? {
             values[name].flatMap { Int64($0) }.flatMap { (0...limit).contains($0) ? $0 : nil }
         }

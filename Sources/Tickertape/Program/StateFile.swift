@@ -57,16 +57,7 @@ final class StateFile: Sendable {
 
     /// Returns the file's contents; `nil` without a file, and after a warning where the file is unusable.
     func load<Contents>(_ parse: (String) -> Contents?) -> Contents? {
-        let reason: String
-        do throws(PrivateFolder.Failure) {
-            guard let text = try self.folder.read(self.name, limit: self.limit) else { return nil }
-            if let contents = parse(text) { return contents }
-            reason = "it is damaged or of another version"
-        } catch {
-            reason = error.reason
-        }
-        self.warn("\(self.path) cannot be used and is replaced: \(reason)")
-        return nil
+        self.folder.load(self.name, limit: self.limit, warn: self.warn, parse)
     }
 
     /// Writes a text in place of the ones that are not written yet. May be called on any thread; never blocks.
