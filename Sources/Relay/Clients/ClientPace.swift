@@ -10,6 +10,8 @@ final class ClientPace {
     private var queue: OutboundQueue
     /// Whether a call of ``drained()`` is pending.
     private var awaitsDrain = false
+    /// Whether the session's next step of a catch-up is scheduled on the loop.
+    private var isCatchUpScheduled = false
     /// The last time at which the client was watched.
     private var lastWatched: NIODeadline?
 
@@ -156,6 +158,18 @@ final class ClientPace {
         if self.isBehind, self.output.waitingBytes == 0 { self.timePassed() }
         self.output.requests.take()
         self.relay.flush()
+    }
+
+    /// Lets the session send one step of its catch-up in a later turn of the loop, which serves other clients first.
+    func scheduleCatchUp() {
+        guard !self.isCatchUpScheduled else { return }
+        self.isCatchUpScheduled = true
+        let output = self.output
+        self.relay.loop.assumeIsolated().execute {
+            self.isCatchUpScheduled = false
+            output.session?.sendCatchUp()
+            self.relay.flush()
+        }
     }
 
     private func change<Answer>(_ event: (inout Backlog) -> Answer) -> Answer {

@@ -41,6 +41,8 @@ protocol RelayProtocol: AnyObject {
     func obey(_ verdict: Backlog.Verdict)
     /// Writes what was held back, since little waits for the client again.
     func becameWritable()
+    /// Sends one step of a catch-up, if there is one and the client reads (``ClientPace/scheduleCatchUp()``).
+    func sendCatchUp()
     /// Ends the session: the WebSocket is closing or gone, and nothing more can be written.
     func closed()
 
@@ -100,6 +102,7 @@ extension RelayProtocol {
     var heldAnswerBytes: Int { 0 }
     func obey(_ verdict: Backlog.Verdict) {}
     func becameWritable() {}
+    func sendCatchUp() {}
     func closed() {}
     func feedWaitsChanged() {}
     func pingIsDue() {}

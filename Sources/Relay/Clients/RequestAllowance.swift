@@ -13,6 +13,9 @@ struct RequestAllowance: Equatable {
         case flood
     }
 
+    /// The further cost of a resumption, in requests: it may bring a hundred thousand trades.
+    static let costOfResuming = 9
+
     private let burst: Double
     private let perSecond: Double
     private var tokens: Double

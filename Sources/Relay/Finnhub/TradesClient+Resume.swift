@@ -54,7 +54,7 @@ extension TradesClient {
         // Whatever was lost before them, the kept frames are the next ones.
         if !isComplete { self.catchUp?.place.sequence = max(since.sequence, kept.before) }
         // In a later turn: trades are no answers, for whose reading further requests wait.
-        self.scheduleStep()
+        self.pace.scheduleCatchUp()
     }
 
     /// Reports a gap of the upstream to a client that can resume; others learn of it on `/v1/stream`. A client that is
@@ -72,22 +72,11 @@ extension TradesClient {
     /// Continues the catch-up, if there is one, since little waits for the client again.
     func becameWritable() {
         guard self.isOpen, self.catchUp != nil else { return }
-        self.scheduleStep()
-    }
-
-    /// Schedules the next step in a later turn of the loop.
-    private func scheduleStep() {
-        guard !self.isStepScheduled else { return }
-        self.isStepScheduled = true
-        self.context.loop.assumeIsolated().execute {
-            self.isStepScheduled = false
-            self.step()
-            self.context.flush()
-        }
+        self.pace.scheduleCatchUp()
     }
 
     /// Sends one step of the kept frames, if the client reads.
-    private func step() {
+    func sendCatchUp() {
         guard self.isOpen, self.isWritable, let catchUp = self.catchUp else { return }
         let place = catchUp.place
         let wanted = catchUp.symbols.filter { self.context.index.isSubscribed(self, to: $0) }
@@ -109,7 +98,7 @@ extension TradesClient {
         self.catchUp?.place.sequence = last.firstSequence + UInt64(last.trades.count) - 1
         if content.messages > 0 { self.write(content.bytes, messages: content.messages) }
         // If the channel is full after the flush, its becoming writable triggers the next step.
-        self.scheduleStep()
+        self.pace.scheduleCatchUp()
     }
 
     private func caughtUp() {

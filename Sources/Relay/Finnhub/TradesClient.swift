@@ -17,14 +17,10 @@ package final class TradesClient: RelayProtocol {
     /// With `snapshot=1`: the sequence number of the newest trade of each unsubscribed symbol that the client has had.
     private var had: [String: UInt64] = [:]
     private static let maximumHad = 256
-    /// The further cost of a resumption, in requests.
-    private static let costOfResuming = 9
     private var allowance: RequestAllowance
     private var refusals = SymbolRefusals()
     /// The state of its catch-up after a break; `nil` if it is up to date.
     var catchUp: FrameCatchUp?
-    /// Whether the next step of the catch-up is scheduled on the loop.
-    var isStepScheduled = false
 
     package init(context: RelayContext, options: TradesOptions = TradesOptions()) {
         let settings = context.settings
@@ -95,7 +91,9 @@ package final class TradesClient: RelayProtocol {
         case .resume(let symbols, let since) where self.canResume:
             // A resumption may bring thousands of frames.
             let isFirst = self.catchUp == nil && self.context.index.symbolCount(of: self) == 0
-            guard isFirst, self.allowance.requested(cost: Self.costOfResuming, now: self.context.now) == .allowed else {
+            guard isFirst,
+                self.allowance.requested(cost: RequestAllowance.costOfResuming, now: self.context.now) == .allowed
+            else {
                 return self.answer(FinnhubEncoder.error("Invalid message"))
             }
             self.resume(symbols, since: since)

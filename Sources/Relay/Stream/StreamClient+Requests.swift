@@ -16,15 +16,13 @@ extension StreamClient {
     private static let maximumDeferred = 64
     /// How many symbols in one request cost as much as another request.
     private static let symbolsPerRequest = 64
-    /// The cost of a resumption, in requests: it may bring a hundred thousand trades.
-    private static let costOfResuming = 9
 
     /// - Parameter bytes: the size of the message.
     func requested(_ request: StreamRequest?, bytes: Int) {
         var cost = 1
         switch request {
         case .subscribe(let symbols, _, let since):
-            cost += symbols.count / Self.symbolsPerRequest + (since == nil ? 0 : Self.costOfResuming)
+            cost += symbols.count / Self.symbolsPerRequest + (since == nil ? 0 : RequestAllowance.costOfResuming)
         case .unsubscribe(let symbols), .subscribeBars(let symbols, _), .unsubscribeBars(let symbols, _):
             cost += symbols.count / Self.symbolsPerRequest
         case .overflow, .ping, .replay, .faulty, .other, nil: break

@@ -46,7 +46,7 @@ extension StreamClient {
             )
         }
         self.context.setResuming(self, true)
-        self.step()
+        self.sendCatchUp()
     }
 
     /// Returns the arrival of a trade by our wall clock, or now if it is still to come.
@@ -105,19 +105,8 @@ extension StreamClient {
 
     // MARK: Single trades
 
-    /// Schedules the next step of the cursor, in a later turn of the loop.
-    func scheduleStep() {
-        guard !self.isStepScheduled else { return }
-        self.isStepScheduled = true
-        self.context.loop.assumeIsolated().execute {
-            self.isStepScheduled = false
-            self.step()
-            self.context.flush()
-        }
-    }
-
     /// Sends one step of the missing trades, if the client reads.
-    private func step() {
+    func sendCatchUp() {
         guard self.isOpen, self.catchUp != nil, self.isWritable, self.takesTrades else { return }
         var out = ByteBuffer()
         out.reserveCapacity(self.stepBytes + 512)
@@ -132,7 +121,7 @@ extension StreamClient {
             self.output.requests.take()
             // If the channel is full now, its becoming writable triggers the next step.
             self.context.flush()
-            if self.isWritable { self.scheduleStep() }
+            if self.isWritable { self.pace.scheduleCatchUp() }
             return
         }
         self.caughtUp()

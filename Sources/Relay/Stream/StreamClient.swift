@@ -27,8 +27,6 @@ package final class StreamClient: RelayProtocol {
     var catchUp: CatchUp? {
         didSet { if (oldValue == nil) != (self.catchUp == nil) { self.pace.setCatchingUp(self.catchUp != nil) } }
     }
-    /// Whether the next step of the catch-up is scheduled on the loop.
-    var isStepScheduled = false
     /// The requests that wait for the end of the catch-up.
     var deferred: [Deferred] = []
     /// The refused symbols of one request that are still to be reported.
@@ -206,7 +204,7 @@ package final class StreamClient: RelayProtocol {
     /// Continues with the messages that were held back while the channel was full.
     func becameWritable() {
         guard self.isOpen else { return }
-        if self.catchUp != nil { return self.scheduleStep() }
+        if self.catchUp != nil { return self.pace.scheduleCatchUp() }
         self.showPostponed()
         self.context.flush()
     }
