@@ -7,7 +7,7 @@ final class LineSource {
     /// one before the first line returned.
     private(set) var header: RecordingHeader
     private let stream: RecordingStream
-    private var losses = RecordingLosses()
+    private var losses: RecordingLosses
     /// The recording's start, ns since 1970.
     private let start: Int64?
     /// Whether that is an estimate. A file made from one without a clock has the wall clock 0 on each line.
@@ -24,8 +24,6 @@ final class LineSource {
     /// The index of the file in which reading began, and how many files `skip` has passed over since.
     private var first = 0
     private var filesPassed = 0
-    /// The wall clock of the newest line, ns since 1970.
-    private var newestWall: Int64
     private(set) var damagedLines = 0
     /// Whether the last line is of another run than the header, as in a file joined from several runs. The numbers of
     /// its trades are then not of the run that the header names.
@@ -52,12 +50,12 @@ final class LineSource {
         self.header.start = self.header.start ?? likely
         self.start = self.header.start
         self.begin = self.start == nil ? nil : wall
-        self.newestWall = self.start ?? 0
+        self.losses = RecordingLosses(at: self.start ?? 0)
         guard !self.isGuessed, let begin, let passed = try self.stream.begin(wall: begin) else { return }
         self.first = self.stream.segment
         self.header = self.stream.segments[self.first].header
-        self.losses = RecordingLosses(inside: self.header, next: passed.number)
-        self.newestWall = passed.latest.map { $0.multipliedCapped(by: 1_000) } ?? self.newestWall
+        let latest = passed.latest.map { $0.multipliedCapped(by: 1_000) }
+        self.losses = RecordingLosses(inside: self.header, next: passed.number, at: latest ?? self.losses.wall)
     }
 
     /// Why the files that would follow are left out, in one line.
@@ -83,8 +81,8 @@ final class LineSource {
     /// The next readable line, and the loss before it; `nil` at the end.
     func next() throws(RecordingFailure) -> (line: RecordedLine, loss: RecordingLoss?)? {
         while let line = try self.stream.next() {
-            let before = self.newestWall
-            var loss = self.losses.take(line)
+            let wall = self.wall(of: line)
+            let ownLoss = self.losses.take(line, wall: wall)
             switch line.content {
             case .damaged:
                 self.damagedLines += 1
@@ -98,11 +96,7 @@ final class LineSource {
             let reported = self.isOtherRun ? line.withoutNumbers : line
             self.sequenceAtLoss = self.nextSequence
             self.nextSequence = reported.sequences?.upperBound ?? self.nextSequence
-            let wall = self.wall(of: line)
-            self.newestWall = wall ?? before
-            loss?.from = before
-            loss?.to = max(before, self.newestWall)
-            loss = self.joined(loss)
+            let loss = self.joined(ownLoss)
             guard line.at != nil else {
                 // The line has no place in time, so that the loss before it counts for the next line that has one.
                 self.lossBefore = loss
@@ -118,18 +112,15 @@ final class LineSource {
             self.hasBegun = true
             return (reported, loss)
         }
-        var loss = self.losses.finish()
-        loss?.from = self.newestWall
-        loss?.to = self.newestWall
         self.sequenceAtLoss = self.nextSequence
-        self.lossAtEnd = self.joined(loss)
+        self.lossAtEnd = self.joined(self.losses.finish())
         return nil
     }
 
     /// Joins a loss with the one kept from the lines before.
     private func joined(_ loss: RecordingLoss?) -> RecordingLoss? {
         var before = self.lossBefore
-        if self.isLossOpen, let to = before?.to { before?.to = max(to, self.newestWall) }
+        if self.isLossOpen, let to = before?.to { before?.to = max(to, self.losses.wall) }
         self.lossBefore = nil
         self.isLossOpen = false
         return RecordingLoss.joined(before, loss)
@@ -157,12 +148,14 @@ final class LineSource {
         guard let next = ends[(place + 1)...].firstIndex(where: { $0 > 0 }) else { return true }
         try self.stream.go(toFile: next)
         self.filesPassed += next - place - 1
-        self.losses = RecordingLosses(inside: self.header, next: self.stream.segments[next].header.first)
+        let first = self.stream.segments[next].header.first
+        self.losses = RecordingLosses(inside: self.header, next: first, at: self.losses.wall)
         return false
     }
 
-    /// The line's wall clock, ns since 1970.
+    /// The line's wall clock, ns since 1970; `nil` for a header, before which lines of an earlier clock may be missing.
     func wall(of line: RecordedLine) -> Int64? {
+        if case .header = line.content { return nil }
         if let wall = line.wall, wall != 0 || !self.isGuessed {
             let (product, isOut) = wall.multipliedReportingOverflow(by: 1_000)
             return isOut ? nil : product

@@ -56,19 +56,28 @@ package struct RecordingLosses: Sendable {
     private var damagedParts = 0
     private var isCutOff = false
     private var isSeam = false
+    /// The newest wall clock of a line, ns since 1970.
+    private(set) var wall: Int64
 
     /// Begins at a recording's start.
-    package init() {}
+    ///
+    /// - Parameter wall: the wall clock there, ns since 1970.
+    package init(at wall: Int64 = 0) { self.wall = wall }
 
     /// Begins inside a recording, where the next line should have the number `next`.
-    init(inside header: RecordingHeader, next: UInt64?) {
+    init(inside header: RecordingHeader, next: UInt64?, at wall: Int64) {
         self.hasHeader = true
         self.next = next
         self.epoch = header.epoch
+        self.wall = wall
     }
 
     /// Takes the next line; returns the loss before it.
-    package mutating func take(_ line: RecordedLine) -> RecordingLoss? {
+    ///
+    /// - Parameter wall: the line's wall clock, ns since 1970; `nil` if it has none.
+    package mutating func take(_ line: RecordedLine, wall: Int64?) -> RecordingLoss? {
+        let before = self.wall
+        self.wall = wall ?? before
         switch line.content {
         case .damaged:
             self.damagedLines += 1
@@ -97,11 +106,11 @@ package struct RecordingLosses: Sendable {
             self.next = max(self.next ?? 0, number &+ 1)
         }
         guard self.missing > 0 || self.damagedLines > 0 || self.damagedParts > 0 || self.isSeam else { return nil }
-        return self.takeLoss(isNumbered: isNumbered)
+        return self.takeLoss(isNumbered: isNumbered, from: before)
     }
 
     /// Records the recording's end; returns the loss there.
-    package mutating func finish() -> RecordingLoss? { self.takeLoss(isNumbered: false) }
+    package mutating func finish() -> RecordingLoss? { self.takeLoss(isNumbered: false, from: self.wall) }
 
     private mutating func begin(_ header: RecordingHeader) {
         defer {
@@ -122,7 +131,7 @@ package struct RecordingLosses: Sendable {
         self.next = header.first
     }
 
-    private mutating func takeLoss(isNumbered: Bool) -> RecordingLoss? {
+    private mutating func takeLoss(isNumbered: Bool, from: Int64) -> RecordingLoss? {
         defer {
             self.missing = 0
             self.damagedLines = 0
@@ -130,23 +139,25 @@ package struct RecordingLosses: Sendable {
             self.isCutOff = false
             self.isSeam = false
         }
-        if self.isSeam { return RecordingLoss(reason: "one recording ends here, and another begins") }
+        let to = max(from, self.wall)
+        if self.isSeam {
+            return RecordingLoss(reason: "one recording ends here, and another begins", from: from, to: to)
+        }
         if isNumbered {
             guard self.missing > 0 else { return nil }
         } else {
             guard self.damagedLines > 0 || self.damagedParts > 0 else { return nil }
         }
         let count: UInt64? = isNumbered ? self.missing : self.damagedParts > 0 ? nil : self.damagedLines
-        if self.isCutOff { return RecordingLoss(lines: count, reason: "the compressed file is cut off here") }
-        if self.damagedParts > 0 {
-            return RecordingLoss(lines: count, reason: "a part of the compressed file could not be read")
-        }
+        return RecordingLoss(lines: count, reason: self.reason(for: count), from: from, to: to)
+    }
+
+    private func reason(for count: UInt64?) -> String {
+        if self.isCutOff { return "the compressed file is cut off here" }
+        if self.damagedParts > 0 { return "a part of the compressed file could not be read" }
         let words = count == 1 ? "1 line" : "\(count ?? 0) lines"
         let verb = count == 1 ? ("is", "was") : ("are", "were")
-        return RecordingLoss(
-            lines: count,
-            reason: self.damagedLines > 0
-                ? "\(words) \(verb.1) damaged in the recording" : "\(words) \(verb.0) missing in the recording"
-        )
+        return self.damagedLines > 0
+            ? "\(words) \(verb.1) damaged in the recording" : "\(words) \(verb.0) missing in the recording"
     }
 }

@@ -271,7 +271,7 @@ struct EditTests {
         let stream = try RecordingStream(path: path, followsSegments: false)
         var losses = RecordingLosses()
         var missing: UInt64 = 0
-        while let line = try stream.next() { missing += losses.take(line)?.lines ?? 0 }
+        while let line = try stream.next() { missing += losses.take(line, wall: nil)?.lines ?? 0 }
         #expect(missing == 2 && losses.returned == 1)
     }
 

@@ -5,8 +5,6 @@ import Wire
 final class ExportSource {
     private let stream: RecordingStream
     private var losses = RecordingLosses()
-    /// The wall clock of the newest line, µs since 1970.
-    private var wall: Int64?
     private(set) var hasFrames = false
     /// The files that continue the named one.
     let followers: [String]
@@ -32,12 +30,9 @@ final class ExportSource {
         do throws(RecordingFailure) {
             var missing: RecordingLoss?
             while let line = try self.stream.next() {
-                if var loss = self.losses.take(line) {
-                    loss.from = self.wall.map { $0 &* 1_000 } ?? 0
-                    loss.to = line.wall.map { $0 &* 1_000 } ?? loss.from
+                if let loss = self.losses.take(line, wall: line.wall.map { $0 &* 1_000 }) {
                     missing = missing?.joined(loss) ?? loss
                 }
-                self.wall = line.wall ?? self.wall
                 switch line.content {
                 case .note, .unknown: continue
                 case .unreadable:
