@@ -52,27 +52,21 @@ package enum FinnhubRequest: Sendable, Equatable {
 
     /// The request in the form of Finnhub's documentation.
     package func encoded() -> ByteBuffer {
-        if case .resume(let symbols, let since) = self {
-            var line = JSONWriter(type: "resume")
-            line.field("symbols", symbols)
-            line.field("since", since.description)
-            return line.finish()
-        }
-        var buffer = ByteBuffer()
-        let (type, symbol): (String, String?) =
+        JSONWriter.object { line in
             switch self {
-            case .subscribe(let symbol): ("subscribe", symbol)
-            case .unsubscribe(let symbol): ("unsubscribe", symbol)
-            case .resume: ("resume", nil)
-            case .other(let type): (type, nil)
+            case .subscribe(let symbol):
+                line.field("type", "subscribe")
+                line.field("symbol", symbol)
+            case .unsubscribe(let symbol):
+                line.field("type", "unsubscribe")
+                line.field("symbol", symbol)
+            case .resume(let symbols, let since):
+                line.field("type", "resume")
+                line.field("symbols", symbols)
+                line.field("since", since.description)
+            case .other(let type):
+                line.field("type", type)
             }
-        buffer.writeStaticString("{\"type\":")
-        JSONText.escape(type, into: &buffer)
-        if let symbol {
-            buffer.writeStaticString(",\"symbol\":")
-            JSONText.escape(symbol, into: &buffer)
         }
-        buffer.writeStaticString("}")
-        return buffer
     }
 }
