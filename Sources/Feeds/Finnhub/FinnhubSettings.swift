@@ -45,6 +45,9 @@ extension FeedSettings {
 }
 
 extension FinnhubSettings {
+    /// The dialect of the feed's frames.
+    package var dialect: FrameDialect { .finnhub }
+
     /// Whether the trades come live from the market and not from a replay.
     var isLive: Bool { self.source == .live }
 

@@ -16,7 +16,7 @@ struct RecordingService {
                 started: WallClock.now(),
                 program: tickertapeVersion,
                 epoch: epoch,
-                dialect: .finnhub,
+                dialect: feed.dialect,
                 source: feed.source.word,
                 address: "\(feed.upstream)",
                 settings: settings.recorder,
