@@ -113,7 +113,7 @@ extension Recorder {
         let completed = file.takeCompleted()
         guard !completed.isEmpty else { return }
         // Before maintenance: the readers of the completed files need them uncompressed.
-        self.completion.withLockedValue { $0 }(completed, file.path)
+        self.completed(completed, file.path)
         self.maintenance?.look(newest: file.path)
     }
 

@@ -38,7 +38,7 @@ package final class Recorder: TapeReader {
     let file: NIOLockedValueBox<RecordingWriter>
     let maintenance: SegmentMaintenance?
     let printError: @Sendable (String) -> Void
-    let completion = NIOLockedValueBox<@Sendable ([String], String) -> Void>({ _, _ in })
+    let completed: @Sendable (_ files: [String], _ newest: String) -> Void
     /// The first file's path.
     package let path: String
 
@@ -54,6 +54,8 @@ package final class Recorder: TapeReader {
     ///   - address: the service's, without a key.
     ///   - isByHand: whether to start no thread and no maintenance of older files: ``drain()`` writes, and ``close()``
     ///     ends the recording.
+    ///   - completed: receives the paths of the files completed since its last call, and that of the file being written
+    ///     now. The recorder's writing thread makes the call and waits for it, at the end the one that closes.
     ///   - printError: called on the recorder's threads with each problem, and with the recovery from it.
     /// - Throws: ``RecordingWriter/Failure`` when the file cannot be made; ``SystemCallFailure`` when the process can have
     ///   no more threads or descriptors.
@@ -70,6 +72,7 @@ package final class Recorder: TapeReader {
         clock: RecorderClock,
         disk: any RecordingDisk = SystemDisk(),
         isByHand: Bool = false,
+        completed: @escaping @Sendable (_ files: [String], _ newest: String) -> Void = { _, _ in },
         printError: @escaping @Sendable (String) -> Void
     ) throws {
         self.wake = try WakeSignal()
@@ -79,6 +82,7 @@ package final class Recorder: TapeReader {
         self.thread = thread
         self.settings = settings
         self.clock = clock
+        self.completed = completed
         self.printError = printError
         let names = SegmentNames(first: path)
         var status = stat()
@@ -198,12 +202,6 @@ package final class Recorder: TapeReader {
         if mustWake { self.wake.ring() }
         // On another thread: the writer's may be blocked by the disk.
         if mustNotify { WorkQueue("recorder-warn").submit { self.printError(self.isTooSlow) } }
-    }
-
-    /// Calls `reported` with the paths of the files completed since the last call, and with that of the file being
-    /// written now. The recorder's writing thread makes the call and waits for it, at the end the one that closes.
-    package func whenCompleted(_ reported: @escaping @Sendable (_ completed: [String], _ newest: String) -> Void) {
-        self.completion.withLockedValue { $0 = reported }
     }
 
     /// Frames missing in the files so far. Callable from any thread; does not wait for the disk.

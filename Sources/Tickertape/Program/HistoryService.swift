@@ -46,13 +46,14 @@ final class HistoryService: Sendable {
         }
     }
 
-    /// Adds the files of a running recorder to the index.
-    func follow(_ recorder: Recorder) {
-        self.recorder.withLockedValue { $0 = recorder }
-        let historyRecorder = self.historyRecorder
-        recorder.whenCompleted { completed, newest in
-            historyRecorder.completed(completed.map(FilePath.absolute), newest: FilePath.absolute(newest))
-        }
+    /// Takes the recorder whose file has the newest frames.
+    func follow(_ recorder: Recorder) { self.recorder.withLockedValue { $0 = recorder } }
+
+    /// Adds completed files of the recorder to the index.
+    ///
+    /// - Parameter newest: the file that is being written.
+    func completed(_ files: [String], newest: String) {
+        self.historyRecorder.completed(files.map(FilePath.absolute), newest: FilePath.absolute(newest))
     }
 
     /// The queries that the relay's HTTP interface makes.

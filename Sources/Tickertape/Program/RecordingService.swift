@@ -7,7 +7,15 @@ struct RecordingService {
     let recorder: Recorder
 
     /// Creates the file; `nil` if the settings have no recording.
-    init?(_ settings: Settings, feed: FinnhubSettings, epoch: UInt64, warnings: Warnings) throws(OperatorError) {
+    ///
+    /// - Parameter history: the history that takes the completed files into its index.
+    init?(
+        _ settings: Settings,
+        feed: FinnhubSettings,
+        epoch: UInt64,
+        history: HistoryService?,
+        warnings: Warnings
+    ) throws(OperatorError) {
         guard let path = settings.record.file else { return nil }
         do {
             self.recorder = try Recorder(
@@ -21,6 +29,7 @@ struct RecordingService {
                 address: "\(feed.upstream)",
                 settings: settings.recorder,
                 clock: RecorderClock(wall: WallClock.now),
+                completed: { history?.completed($0, newest: $1) },
                 printError: warnings.warn
             )
         } catch {

@@ -68,6 +68,7 @@ struct TickerReaders {
                 settings,
                 feed: program.feed,
                 epoch: base.epoch,
+                history: history,
                 warnings: base.warnings
             )
         } catch {
