@@ -41,7 +41,6 @@ let package = Package(
         // For Benchmarks/, which is a package of its own.
         .library(name: "Market", targets: ["Market"]),
         .library(name: "Wire", targets: ["Wire"]),
-        .library(name: "Recordings", targets: ["Recordings"]),
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
