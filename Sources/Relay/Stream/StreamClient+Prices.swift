@@ -102,32 +102,19 @@ extension StreamClient {
         let missable: UInt64
         switch message {
         case .nothing: return
-        case .snapshot(let skipped): (frame, missable) = (price.snapshot(skipped: skipped, self.context), skipped)
-        case .price(let skipped): (frame, missable) = (price.price(skipped: skipped, self.context), skipped)
+        case .snapshot(let skipped):
+            missable = skipped
+            frame = price.frame(for: StreamClient.self, isFirst: true, skipped: skipped) { summary in
+                let age = self.context.age(ofArrival: summary.received)
+                return StreamEncoder.snapshot(summary, skipped: skipped, age: age, number: self.context.numbers.next())
+            }
+        case .price(let skipped):
+            missable = skipped
+            frame = price.frame(for: StreamClient.self, isFirst: false, skipped: skipped) { summary in
+                let update = PriceUpdate(summary: summary, skipped: skipped)
+                return StreamEncoder.price(update, number: self.context.numbers.next())
+            }
         }
         if self.mayWritePrice(bytes: frame.readableBytes, skipped: missable) { self.write(frame, messages: 1) }
-    }
-}
-
-extension EncodedPrice {
-    /// Returns the price as a snapshot, for a client that had none before.
-    fileprivate mutating func snapshot(skipped: UInt64, _ context: RelayContext) -> ByteBuffer {
-        if skipped == 0, let frame = self.snapshotFrame { return frame }
-        let summary = self.update.summary
-        let age = context.age(ofArrival: summary.received)
-        let message = StreamEncoder.snapshot(summary, skipped: skipped, age: age, number: context.numbers.next())
-        let frame = SharedMessage.framed(message)
-        if skipped == 0 { self.snapshotFrame = frame }
-        return frame
-    }
-
-    /// - Parameter skipped: how many trades the client has missed; for clients in step with the pipeline, its own
-    ///   count.
-    fileprivate mutating func price(skipped: UInt64, _ context: RelayContext) -> ByteBuffer {
-        if skipped == self.update.skipped, let frame = self.priceFrame { return frame }
-        let update = PriceUpdate(summary: self.update.summary, skipped: skipped)
-        let frame = SharedMessage.framed(StreamEncoder.price(update, number: context.numbers.next()))
-        if skipped == self.update.skipped { self.priceFrame = frame }
-        return frame
     }
 }

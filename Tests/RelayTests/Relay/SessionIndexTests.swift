@@ -132,4 +132,29 @@ struct SessionIndexTests {
         )
         #expect(encoded == [7, 7])
     }
+
+    @Test("a price is encoded once for each protocol, kind of price and count of missed trades")
+    func sharesPrices() {
+        var price = EncodedPrice(PriceUpdate(summary: sampleSummary("A"), skipped: 2), ordinal: 3)
+        var encoded: [String] = []
+        func frame<Session: RelayProtocol>(
+            of session: Session.Type,
+            isFirst: Bool = false,
+            skipped: UInt64 = 2,
+            _ text: String
+        ) -> ByteBuffer {
+            price.frame(for: session, isFirst: isFirst, skipped: skipped) { summary in
+                encoded.append("\(text) \(summary.symbol)")
+                return ByteBuffer(string: text)
+            }
+        }
+        let first = frame(of: NotedSession.self, "u")
+        #expect(first == SharedMessage.framed(ByteBuffer(string: "u")))
+        #expect(frame(of: NotedSession.self, "v") == first)
+        #expect(frame(of: StreamClient.self, "w") == SharedMessage.framed(ByteBuffer(string: "w")))
+        #expect(frame(of: NotedSession.self, isFirst: true, "x") == SharedMessage.framed(ByteBuffer(string: "x")))
+        #expect(frame(of: NotedSession.self, skipped: 0, "y") == SharedMessage.framed(ByteBuffer(string: "y")))
+        #expect(frame(of: StreamClient.self, "z") == SharedMessage.framed(ByteBuffer(string: "w")))
+        #expect(encoded == ["u A", "w A", "x A", "y A"])
+    }
 }
