@@ -94,7 +94,7 @@ package struct RelaySettings: Sendable, Equatable {
         switch self.compression {
         case .on: true
         case .off: false
-        case .auto: self.listen.map { !ListeningAddress.isLoopback(host: $0.host) } ?? false
+        case .auto: self.listen?.isLoopback == false
         }
     }
 

@@ -121,9 +121,13 @@ struct RelayCompressionTests {
             fixture.feed(Self.long)
             #expect(try await client.frame() == RawClient.Frame(opcode: 1, payload: ByteBuffer(string: Self.long)))
         }
-        for (host, compresses) in [("127.0.0.1", false), ("localhost", false), ("[::1]", false), ("192.0.2.1", true)] {
+        for (host, isLoopback) in [
+            ("127.0.0.1", true), ("127.8.8.8", true), ("localhost", true), ("::1", true), ("0:0:0:0:0:0:0:1", true),
+            ("192.0.2.1", false), ("::", false),
+        ] {
             var settings = RelaySettings(listen: Endpoint(host: host, port: 0))
-            #expect(settings.compresses == compresses, "\(host)")
+            #expect(settings.compresses == !isLoopback, "\(host)")
+            #expect(settings.allowsReplayControl == isLoopback, "\(host)")
             settings.compression = .on
             #expect(settings.compresses)
             settings.compression = .off

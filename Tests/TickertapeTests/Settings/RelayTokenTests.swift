@@ -75,7 +75,7 @@ struct RelayTokenTests {
             let kept = try self.load("relay:\n  listen: '\(listen)'\n  token-file: \(file)").settings
             #expect(try kept.checkRelay()?.contains("redistribute") == true)
         }
-        for listen in ["127.0.0.1:8080", "localhost:1", "'[::1]:1'", "off"] {
+        for listen in ["127.0.0.1:8080", "localhost:1", "'[::1]:1'", "'[0:0:0:0:0:0:0:1]:1'", "off"] {
             #expect(try self.load("relay:\n  listen: \(listen)").settings.checkRelay() == nil)
         }
     }
