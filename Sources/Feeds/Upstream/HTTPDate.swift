@@ -1,3 +1,5 @@
+import Market
+
 /// A time in HTTP's notation, in all three forms that a recipient must accept (RFC 9110, 5.6.7).
 enum HTTPDate {
     private static let months = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]
@@ -40,16 +42,8 @@ enum HTTPDate {
             clock.allSatisfy({ $0.utf8.count == 2 }), let hour = Self.digits(clock[0]), hour < 24,
             let minute = Self.digits(clock[1]), minute < 60, let second = Self.digits(clock[2]), second <= 60
         else { return nil }
-        return Self.days(year: year, month: Int64(month) + 1, day: day) * 86_400 + hour * 3_600 + minute * 60 + second
-    }
-
-    /// Returns the days from 1970-01-01 in the Gregorian calendar. Years begin in March, so that a leap day comes last.
-    private static func days(year: Int64, month: Int64, day: Int64) -> Int64 {
-        let year = month <= 2 ? year - 1 : year
-        let era = (year >= 0 ? year : year - 399) / 400
-        let yearOfEra = year - era * 400
-        let dayOfYear = (153 * (month + (month > 2 ? -3 : 9)) + 2) / 5 + day - 1
-        return era * 146_097 + yearOfEra * 365 + yearOfEra / 4 - yearOfEra / 100 + dayOfYear - 719_468
+        let days = UTCText.days(year: year, month: Int64(month) + 1, day: day)
+        return days * 86_400 + hour * 3_600 + minute * 60 + second
     }
 
     private static func digits(_ text: some StringProtocol) -> Int64? {

@@ -1,4 +1,4 @@
-/// The formatting of UTC times by the proleptic Gregorian calendar, without a formatter or a locale.
+/// UTC times as text by the proleptic Gregorian calendar, without a formatter or a locale.
 package enum UTCText {
     private static let day: Int64 = 86_400_000_000_000
 
@@ -30,6 +30,16 @@ package enum UTCText {
         Self.clock(Self.split(nanoseconds).rest)
     }
 
+    /// Returns the days from 1970-01-01 to a date; the month and the day count from 1. Years begin in March here, so that
+    /// the leap day is the last.
+    package static func days(year: Int64, month: Int64, day: Int64) -> Int64 {
+        let shifted = month <= 2 ? year - 1 : year
+        let era = (shifted >= 0 ? shifted : shifted - 399) / 400
+        let yearOfEra = shifted - era * 400
+        let dayOfYear = (153 * (month + (month > 2 ? -3 : 9)) + 2) / 5 + day - 1
+        return era * 146_097 + yearOfEra * 365 + yearOfEra / 4 - yearOfEra / 100 + dayOfYear - 719_468
+    }
+
     private static func split(_ nanoseconds: Int64) -> (days: Int64, rest: Int64) {
         let (days, rest) = nanoseconds.quotientAndRemainder(dividingBy: Self.day)
         return rest < 0 ? (days - 1, rest + Self.day) : (days, rest)
@@ -45,7 +55,7 @@ package enum UTCText {
         return String(repeating: "0", count: max(0, digits - text.count)) + text
     }
 
-    /// Converts a day counted from 1970-01-01 to a date. Years begin in March here, so that the leap day is the last.
+    /// Returns the date of a day counted from 1970-01-01: the inverse of ``days(year:month:day:)``.
     private static func civil(_ days: Int64) -> (year: Int64, month: Int64, day: Int64) {
         let shifted = days + 719_468
         let era = (shifted >= 0 ? shifted : shifted - 146_096) / 146_097

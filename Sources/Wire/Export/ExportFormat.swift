@@ -71,16 +71,7 @@ package enum ExportFormat: Sendable, Equatable {
             var line = JSONWriter()
             line.field("symbol", symbol)
             line.field("width", width.word)
-            line.field("start", bar.start / 1_000_000)
-            line.field("open", bar.open)
-            line.field("high", bar.high)
-            line.field("low", bar.low)
-            line.field("close", bar.close)
-            line.field("volume", bar.volume)
-            line.field("vwap", bar.average?.description)
-            line.field("trades", bar.count)
-            line.field("incomplete", bar.lacksSomething)
-            if bar.possibleRepeats > 0 { line.field("possibleRepeats", bar.possibleRepeats) }
+            line.fields(of: bar, isClosed: nil)
             Self.write(line.finish(), of: symbol, into: &buffer)
         }
         buffer.writeStaticString("\n")

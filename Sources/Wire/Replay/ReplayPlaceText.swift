@@ -152,12 +152,7 @@ package enum ReplayPlaceText {
             let year = Self.whole(parts[0]), let month = Self.whole(parts[1]), let day = Self.whole(parts[2]),
             (1970...2200).contains(year), (1...12).contains(month), (1...Self.days(of: month, year)).contains(day)
         else { return nil }
-        // Years begin in March here, so that the leap day is the last.
-        let shifted = month <= 2 ? year - 1 : year
-        let era = shifted / 400
-        let yearOfEra = shifted - era * 400
-        let dayOfYear = (153 * (month + (month > 2 ? -3 : 9)) + 2) / 5 + day - 1
-        return era * 146_097 + yearOfEra * 365 + yearOfEra / 4 - yearOfEra / 100 + dayOfYear - 719_468
+        return UTCText.days(year: year, month: month, day: day)
     }
 
     private static func days(of month: Int64, _ year: Int64) -> Int64 {

@@ -24,29 +24,15 @@ extension StreamEncoder {
         var out = JSONWriter(type: "bar", number: number)
         out.field("symbol", reported.symbol)
         out.field("width", reported.width.word)
-        Self.write(reported.bar, isClosed: reported.isClosed, into: &out)
+        out.fields(of: reported.bar, isClosed: reported.isClosed)
         return out.finish()
     }
 
     /// Writes a bar as an element of a list: the members of ``bar(_:number:)`` from `start` on.
     package static func barObject(_ bar: Bar, isClosed: Bool) -> ByteBuffer {
         var out = JSONWriter()
-        Self.write(bar, isClosed: isClosed, into: &out)
+        out.fields(of: bar, isClosed: isClosed)
         return out.finish()
-    }
-
-    private static func write(_ bar: Bar, isClosed: Bool, into out: inout JSONWriter) {
-        out.field("start", bar.start / 1_000_000)
-        out.field("open", bar.open)
-        out.field("high", bar.high)
-        out.field("low", bar.low)
-        out.field("close", bar.close)
-        out.field("volume", bar.volume)
-        out.field("vwap", bar.average?.description)
-        out.field("trades", bar.count)
-        out.field("closed", isClosed)
-        out.field("incomplete", bar.lacksSomething)
-        if bar.possibleRepeats > 0 { out.field("possibleRepeats", bar.possibleRepeats) }
     }
 
     /// Writes `{"type":"subscribed",…}`: the answer to a subscription to bars.
