@@ -27,11 +27,7 @@ package struct FrameReader: Sendable {
     ) -> FrameContent {
         switch dialect {
         case .finnhub:
-            switch self.finnhub.parse(frame, symbols: &symbols, into: &trades) {
-            case .trade(_, let skipped): .trades(skipped: skipped)
-            case .ping, .error, .news, .unknown: .other
-            case .malformed: .malformed
-            }
+            self.finnhub.parse(frame, symbols: &symbols, into: &trades).content
         case .tickertape: StreamMessage.parse(frame).appendTrade(to: &trades, symbols: &symbols)
         }
     }

@@ -23,11 +23,7 @@ struct FinnhubFrameReader {
             if let key, !self.parser.wasExact || symbols.count != known {
                 Self.leaveOut(key, of: &bytes, &message, &symbols, &trades, first: first, known: known)
             }
-            return switch message {
-            case .trade(_, let skipped): .trades(skipped: skipped)
-            case .malformed: .malformed
-            case .ping, .error, .news, .unknown: .other
-            }
+            return message.content
         }
         return message
     }

@@ -16,6 +16,15 @@ public enum FinnhubMessage: Sendable, Equatable {
     /// The largest length of an error's text, in bytes; a longer text is cut.
     package static var maximumErrorLength: Int { 1_024 }
 
+    /// The content in the terms of all dialects.
+    package var content: FrameContent {
+        switch self {
+        case .trade(_, let skipped): .trades(skipped: skipped)
+        case .ping, .error, .news, .unknown: .other
+        case .malformed: .malformed
+        }
+    }
+
     /// Whether no part of the frame was left out.
     package var isWhole: Bool {
         switch self {
