@@ -1,23 +1,10 @@
+import HTTP
 import TLS
 
 // The forms in which a key is sent, and its removal from answers.
 extension Secret {
-    /// Returns the request target with the key, percent-encoded (RFC 3986, 2.3). Never log it.
-    func target(path: String) -> String {
-        var target = path + "?token="
-        for byte in self.reveal().utf8 {
-            switch byte {
-            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-                UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"),
-                UInt8(ascii: "~"):
-                target.unicodeScalars.append(Unicode.Scalar(byte))
-            default:
-                let digits = String(byte, radix: 16, uppercase: true)
-                target += digits.utf8.count == 1 ? "%0\(digits)" : "%\(digits)"
-            }
-        }
-        return target
-    }
+    /// Returns the request target with the key, percent-encoded. Never log it.
+    func target(path: String) -> String { path + "?token=" + PercentText.encoded(self.reveal()) }
 
     /// The header with the token for a relay (RFC 6750, 2.1). Never log it.
     var bearer: (String, String) { ("Authorization", "Bearer \(self.reveal())") }

@@ -101,27 +101,13 @@ package final class ServiceClient: Sendable {
         ServiceFailure(failure.kind, key.redacted(failure.description))
     }
 
-    /// The request target; only unreserved characters stand as they are (RFC 3986, 2.3).
+    /// Returns the request target.
     private func target(_ path: String, _ query: [(String, String)]) -> String {
         let base =
             self.settings.address.path.hasSuffix("/")
             ? self.settings.address.path.dropLast() : self.settings.address.path[...]
-        let parts = query.map { "\(Self.escaped($0.0))=\(Self.escaped($0.1))" }
+        let parts = query.map { "\(PercentText.encoded($0.0))=\(PercentText.encoded($0.1))" }
         return base + path + (parts.isEmpty ? "" : "?\(parts.joined(separator: "&"))")
-    }
-
-    static func escaped(_ text: String) -> String {
-        text.utf8.reduce(into: "") { out, byte in
-            switch byte {
-            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-                UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"),
-                UInt8(ascii: "~"):
-                out.unicodeScalars.append(Unicode.Scalar(byte))
-            default:
-                let digits = String(byte, radix: 16, uppercase: true)
-                out += digits.utf8.count == 1 ? "%0\(digits)" : "%\(digits)"
-            }
-        }
     }
 
     private func outcome(of target: String, header: (String, String)?) async throws -> OutgoingExchange.Outcome {

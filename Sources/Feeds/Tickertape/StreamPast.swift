@@ -1,3 +1,4 @@
+import HTTP
 package import Market
 package import NIOCore
 import TLS
@@ -55,7 +56,7 @@ package struct StreamPast: Sendable {
         var found: [Bars] = []
         for (width, limit) in Self.wanted {
             let query = [("width", width.word), ("limit", "\(limit)")]
-            switch await self.client.get("/v1/bars/\(ServiceClient.escaped(symbol))", query: query) {
+            switch await self.client.get("/v1/bars/\(PercentText.encoded(symbol))", query: query) {
             case .success(let body):
                 guard let bars = BarList.read(body, width: width, limit: limit), !bars.isEmpty else { continue }
                 found.append(Bars(symbol: symbol, width: width, bars: bars))

@@ -1,3 +1,4 @@
+import HTTP
 import Market
 package import NIOCore
 package import Recordings
@@ -44,7 +45,12 @@ package final class ReplaySource {
         let (first, last) = (
             self.span.moment(self.span.bounds.lowerBound), self.span.moment(self.span.bounds.upperBound)
         )
-        let place = Self.decoded(text).flatMap { ReplayPlaceText.parseFixed($0, start: self.span.start) }
+        // In a query `%` and `+` are percent-encoded. A lone `%` at the end stands for itself, because people write `50%`
+        // that way.
+        let decoded =
+            text.hasSuffix("%")
+            ? PercentText.decoded(text.dropLast()).map { "\($0)%" } : PercentText.decoded(text)
+        let place = decoded.flatMap { ReplayPlaceText.parseFixed($0, start: self.span.start) }
         guard let place else { throw Misplaced(reason: "start must be \(ReplayPlaceText.fixedForms)") }
         guard (try? self.material.bounds(from: place, to: self.settings.to, in: self.span)) != nil else {
             let times = "from \(first / 1_000_000) to \(last / 1_000_000), in ms since 1970"
@@ -66,24 +72,5 @@ package final class ReplaySource {
         settings.hasBreaks = false
         settings.waitsForAll = true
         return try ReplayPlayer(self.material, settings: settings, loop: self.loop, wallClock: self.wallClock)
-    }
-
-    /// Decodes percent-encoding, which `%` and `+` need in a query; `nil` if it is malformed. A lone `%` at the end
-    /// stands for itself, because people write `50%` that way.
-    private static func decoded(_ text: String) -> String? {
-        var bytes: [UInt8] = []
-        var rest = Array(text.utf8)[...]
-        while let byte = rest.popFirst() {
-            guard byte == UInt8(ascii: "%"), !rest.isEmpty else {
-                bytes.append(byte)
-                continue
-            }
-            guard rest.count >= 2, let value = UInt8(String(decoding: rest.prefix(2), as: UTF8.self), radix: 16) else {
-                return nil
-            }
-            bytes.append(value)
-            rest = rest.dropFirst(2)
-        }
-        return String(validating: bytes, as: UTF8.self)
     }
 }

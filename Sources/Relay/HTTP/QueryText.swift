@@ -8,10 +8,7 @@ struct QueryText {
     ///   `nil`).
     init(_ query: String?, known: Set<String>?) throws(HTTPRefusal) {
         for pair in (query ?? "").split(separator: "&") {
-            let parts = pair.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
-            guard let name = PercentText.decoded(parts[0]),
-                let value = PercentText.decoded(parts.count > 1 ? parts[1] : "")
-            else { throw .badQuery("the query cannot be decoded") }
+            guard let (name, value) = PercentText.pair(pair) else { throw .badQuery("the query cannot be decoded") }
             // The key that clients of Finnhub send by habit; it is ignored here.
             if name == "token" { continue }
             if let known, !known.contains(name) {

@@ -27,10 +27,7 @@ package struct StreamQuery: Equatable {
         var word: String?
         var milliseconds: Int?
         for pair in query.split(separator: "&") {
-            let parts = pair.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
-            guard let name = PercentText.decoded(parts[0]),
-                let value = PercentText.decoded(parts.count > 1 ? parts[1] : "")
-            else { throw .streamQuery("the query cannot be decoded") }
+            guard let (name, value) = PercentText.pair(pair) else { throw .streamQuery("the query cannot be decoded") }
             switch name {
             case "symbol":
                 try self.add([value])
