@@ -1,6 +1,6 @@
 import Glibc
 import Market
-import NIOCore
+import Platform
 import Recordings
 package import Wire
 
@@ -30,10 +30,8 @@ package struct RecordedPast {
         self.symbol = symbol
         self.query = query
         self.budget = limits.bytes
-        self.deadline = Self.now &+ limits.time
+        self.deadline = SystemClock.monotonic() &+ limits.time
     }
-
-    private static var now: Int64 { Int64(NIODeadline.now().uptimeNanoseconds) }
 
     /// Searches the files; blocks meanwhile.
     ///
@@ -148,7 +146,7 @@ package struct RecordedPast {
 
     private mutating func mayGoOn(reading bytes: Int64) -> Bool {
         self.budget -= bytes
-        return self.budget >= 0 && Self.now < self.deadline
+        return self.budget >= 0 && SystemClock.monotonic() < self.deadline
     }
 
     /// Returns the wanted trades in a range of a file.

@@ -1,5 +1,5 @@
 import Glibc
-import NIOCore
+import Platform
 package import Wire
 
 /// The recordings of earlier runs in a folder. Their newest trades are read, so that a client that reconnects after a
@@ -31,10 +31,8 @@ package struct EarlierRecordings {
     package init(folder: String, limits: Limits = Limits()) {
         self.folder = folder
         self.limits = limits
-        self.deadline = Self.monotonic + limits.time
+        self.deadline = SystemClock.monotonic() + limits.time
     }
-
-    private static var monotonic: Int64 { Int64(NIODeadline.now().uptimeNanoseconds) }
 
     /// Returns the newest trades recorded from the market, one value for each run, the oldest first.
     ///
@@ -45,7 +43,7 @@ package struct EarlierRecordings {
         var runs: [RecordedTrades] = []
         var bytes = self.limits.bytes
         for path in self.candidates(now: now).prefix(self.limits.files) {
-            guard bytes > 0, Self.monotonic < self.deadline else { break }
+            guard bytes > 0, SystemClock.monotonic() < self.deadline else { break }
             let missing = self.limits.trades - runs.reduce(0) { $0 + $1.trades.count }
             guard missing > 0 else {
                 // The trades read came from a cut-out part, if another file of the run has newer ones; those replace
@@ -104,7 +102,9 @@ package struct EarlierRecordings {
         else { return nil }
         var tail = RecordedTail(header: header, limit: limit, notBefore: now - self.limits.age)
         let reader = BackwardReader(file, before: end, atMost: bytes)
-        while !tail.isComplete, Self.monotonic < self.deadline, let line = try? reader.next() { tail.take(line) }
+        while !tail.isComplete, SystemClock.monotonic() < self.deadline, let line = try? reader.next() {
+            tail.take(line)
+        }
         bytes -= reader.bytesRead
         return tail.found()
     }

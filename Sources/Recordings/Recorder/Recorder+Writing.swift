@@ -1,16 +1,17 @@
-import NIOCore
+import Platform
 import Synchronization
 import Wire
 
-// The methods of the writer's thread.
+// The methods of the writer's thread. Its waits and the times of syncs follow the system's clock, because an injected clock
+// cannot end a wait.
 extension Recorder {
     /// Waits until the thread is woken, at most until a monotonic time.
-    private func listen(until time: Int64) { self.wake.wait(atMost: time - self.clock.systemNow) }
+    private func listen(until time: Int64) { self.wake.wait(atMost: time - SystemClock.monotonic()) }
 
     /// Waits for more lines that the same write can take, at most until a monotonic time.
     private func waitForMore(until time: Int64) {
         while true {
-            let left = time - self.clock.systemNow
+            let left = time - SystemClock.monotonic()
             guard left > 0, !self.queue.withLockedValue({ $0.isUrgent || $0.isFinished }) else { return }
             // The signal comes when much waits, and at the end.
             self.wake.wait(atMost: left)
@@ -27,16 +28,16 @@ extension Recorder {
         var looked: Int64 = 0
         while true {
             if !looksByItself, self.queue.withLockedValue({ $0.await() }) {
-                self.listen(until: self.file.withLockedValue { $0.syncDeadline } ?? self.clock.systemNow + idle)
+                self.listen(until: self.file.withLockedValue { $0.syncDeadline } ?? SystemClock.monotonic() + idle)
             }
             let (waits, isFinished) = self.queue.withLockedValue { (!$0.isEmpty, $0.isFinished) }
             if isFinished { return }
             if looksByItself || waits {
                 // A sync in between counts towards the interval.
-                let began = looksByItself ? looked : self.clock.systemNow
+                let began = looksByItself ? looked : SystemClock.monotonic()
                 // All lines of the interval share one write, for which a quarter of the interval is left.
                 self.waitForMore(until: began + self.settings.flushInterval / 4 * 3)
-                looked = self.clock.systemNow
+                looked = SystemClock.monotonic()
                 looksByItself = self.writeNext()
             }
             self.syncIfDue()
@@ -44,7 +45,7 @@ extension Recorder {
     }
 
     private func syncIfDue() {
-        let now = self.clock.systemNow
+        let now = SystemClock.monotonic()
         self.file.withLockedValue { file in
             guard let deadline = file.syncDeadline, deadline <= now else { return }
             file.sync(now: now)
@@ -59,7 +60,7 @@ extension Recorder {
     private func writeNext() -> Bool {
         guard var waiting = self.queue.withLockedValue({ $0.take() }) else { return false }
         self.file.withLockedValue { file in
-            let now = self.clock.systemNow
+            let now = SystemClock.monotonic()
             file.writtenAt = now
             for entry in waiting.entries {
                 switch entry {
@@ -133,10 +134,4 @@ extension Recorder {
             )
         }
     }
-}
-
-extension RecorderClock {
-    /// The machine's monotonic clock, for the thread's waits and the timing of syncs; an injected clock cannot govern
-    /// them.
-    fileprivate var systemNow: Int64 { Int64(NIODeadline.now().uptimeNanoseconds) }
 }

@@ -1,4 +1,4 @@
-import NIOCore
+import Platform
 
 /// The settings of a recording.
 package struct RecorderSettings: Sendable, Equatable {
@@ -30,6 +30,6 @@ package struct RecorderClock: Sendable {
         monotonic: (@Sendable () -> Int64)? = nil
     ) {
         self.wall = wall
-        self.monotonic = monotonic ?? { Int64(NIODeadline.now().uptimeNanoseconds) }
+        self.monotonic = monotonic ?? SystemClock.monotonic
     }
 }

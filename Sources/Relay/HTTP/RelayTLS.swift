@@ -6,6 +6,7 @@ package import Measurements
 import NIOConcurrencyHelpers
 package import NIOCore
 import NIOTLS
+import Platform
 package import TLS
 
 /// The relay's certificate, which can be replaced while clients stay, and the counts of its handshakes.
@@ -139,7 +140,7 @@ package final class RelayTLS: Sendable {
 
     fileprivate func failed(_ error: TLSError) {
         self.failures[error.kind.word]?.increment()
-        let now = Int64(NIODeadline.now().uptimeNanoseconds)
+        let now = SystemClock.monotonic()
         guard let leftOut = self.state.withLockedValue({ $0.allowance.wanted(now: now) }) else { return }
         self.logger.info(
             "a client's TLS connection failed",
