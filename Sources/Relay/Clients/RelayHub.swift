@@ -4,6 +4,7 @@ package import Market
 package import Measurements
 package import NIOCore
 import NIOHTTP1
+import Platform
 import WebSocket
 import Wire
 
@@ -15,6 +16,7 @@ import Wire
 /// their methods calls back here.
 package final class RelayHub {
     let settings: RelaySettings
+    let protocols: RelayProtocols
     /// The ages from which `/readyz` and its like judge a feed that reports nothing.
     let freshness: FreshnessLimits
     let flow: FlowGate?
@@ -80,6 +82,7 @@ package final class RelayHub {
     ///   hub alone.
     package init(
         settings: RelaySettings,
+        protocols: RelayProtocols,
         subscriptions: Subscriptions,
         freshness: FreshnessLimits = FreshnessLimits(),
         loop: any EventLoop,
@@ -90,9 +93,10 @@ package final class RelayHub {
         status: FeedStatus,
         epoch: UInt64? = nil,
         prices: SettledPrices? = nil,
-        wallClock: @escaping @Sendable () -> Int64 = RelayServer.systemTime
+        wallClock: @escaping @Sendable () -> Int64 = { SystemClock.now().wall }
     ) {
         self.settings = settings
+        self.protocols = protocols
         self.subscriptions = subscriptions
         self.index = SessionIndex(subscriptions)
         self.freshness = freshness
@@ -116,7 +120,7 @@ package final class RelayHub {
         let settled = prices ?? SettledPrices(settings: settings.pipeline, loop: loop)
         self.settled = settled
         self.prices = PriceTable(settled)
-        for spoken in RelayProtocols.all {
+        for spoken in protocols.all {
             let fanout: any TradeFanout = spoken.makeFanout(for: self.context)
             self.index.add(fanout, of: spoken)
         }

@@ -1,7 +1,10 @@
-/// The protocols that the relay speaks; the only place that names them.
-enum RelayProtocols {
-    static var all: [any RelayProtocol.Type] { [TradesClient.self, StreamClient.self] }
+/// The protocols that a relay speaks.
+package struct RelayProtocols {
+    let all: [any RelayProtocol.Type]
+
+    /// The paths of their endpoints.
+    var paths: [String] { self.all.map { $0.path } }
 
     /// Returns the protocol at a path.
-    static func at(_ path: some StringProtocol) -> (any RelayProtocol.Type)? { self.all.first { $0.path == path } }
+    func at(_ path: some StringProtocol) -> (any RelayProtocol.Type)? { self.all.first { $0.path == path } }
 }

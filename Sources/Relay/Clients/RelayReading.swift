@@ -76,7 +76,7 @@ extension RelayHub {
             replay: self.replay?.position(),
             symbols: symbols,
             newestAge: self.newestAge,
-            clients: RelayProtocols.all.map { ($0.name, counts[ObjectIdentifier($0)] ?? 0) },
+            clients: self.protocols.all.map { ($0.name, counts[ObjectIdentifier($0)] ?? 0) },
             waitingBytes: waiting,
             outboxBytes: outboxBytes,
             epoch: self.ring.epoch,

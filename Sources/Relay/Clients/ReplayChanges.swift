@@ -25,3 +25,16 @@ final class ReplayChanges: Sendable {
         }
     }
 }
+
+extension RelayHub {
+    /// Reports a change of the replay to the clients.
+    func replayChanged(_ position: ReplayPosition) {
+        guard !self.isStopped else { return }
+        // First, because trades played at the new speed come after this.
+        self.setFeedWaits(position.speed == nil)
+        self.replayStood(isPaused: position.isPaused)
+        let message = self.message()
+        for session in self.sessions.values { session.replayChanged(position, message) }
+        self.flush()
+    }
+}

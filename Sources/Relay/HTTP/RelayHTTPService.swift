@@ -10,6 +10,7 @@ struct RelayHTTPService: HTTPService {
     let answers: AnswerMemory
     let gate: RequestGate
     let router: RelayRouter
+    let protocols: RelayProtocols
     /// Whether the connection speaks TLS.
     var isEncrypted = false
     /// Returns why a request is refused for lack of the right token, or `nil`.
@@ -37,11 +38,15 @@ struct RelayHTTPService: HTTPService {
         head.method == .POST && RelayRoute(head.path)?.methods.contains(.POST) == true
     }
 
-    func isForWebSocket(_ head: HTTPRequestHead) -> Bool { RelayProtocols.at(head.path) != nil && !head.asksForPage }
+    func isForWebSocket(_ head: HTTPRequestHead) -> Bool {
+        self.protocols.at(head.path) != nil && !head.asksForPage
+    }
 
     func openWebSocket(for head: HTTPRequestHead) throws(HTTPRejection) -> WebSocketOpening {
         if let refusal = self.admitClient() { throw self.rejection(refusal, of: head) }
-        guard let spoken = RelayProtocols.at(head.path) else { throw self.rejection(.notFound, of: head) }
+        guard let spoken = self.protocols.at(head.path) else {
+            throw self.rejection(.notFound(webSockets: self.protocols.paths), of: head)
+        }
         let session: any RelayProtocol
         do throws(HTTPRefusal) {
             session = try self.makeSession(spoken, head)

@@ -157,6 +157,7 @@ struct RelayListener {
                 allowedOrigins: settings.allowedOrigins
             ),
             router: self.router,
+            protocols: hub.protocols,
             isEncrypted: isEncrypted,
             tokenRefusal: { head in tokens?.refusal(of: head, from: peer, now: hub.now) },
             refused: { type in hub.instruments.refusals.add(type) },

@@ -24,6 +24,8 @@ struct RelayRouter: Sendable {
         var version: String
         /// The control endpoint of the replay behind the feed; `nil` without a replay.
         var replay: ReplayEndpoint?
+        /// The endpoints of the WebSockets.
+        var webSocketPaths: [String]
     }
 
     /// The number of trades in one answer: the most, and the default.
@@ -58,7 +60,9 @@ struct RelayRouter: Sendable {
         _ reservation: AnswerMemory.Reservation
     ) async -> HTTPAnswer {
         do {
-            guard let route = RelayRoute(head.path) else { throw HTTPRefusal.notFound }
+            guard let route = RelayRoute(head.path) else {
+                throw HTTPRefusal.notFound(webSockets: self.sources.webSocketPaths)
+            }
             if head.method == .OPTIONS { return Self.options(of: route, for: head) }
             guard route.methods.contains(head.method) else { throw HTTPRefusal.methodNotAllowed(route.methods) }
             return try await self.answer(to: head, at: route, body, reservation)

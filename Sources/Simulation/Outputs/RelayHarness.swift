@@ -46,6 +46,7 @@ final class RelayHarness {
         self.loop = loop
         self.hub = RelayHub(
             settings: settings,
+            protocols: .builtIn,
             subscriptions: Subscriptions(Subscriptions.Settings(), retained: symbols, loop: loop),
             loop: loop,
             logger: Logger(label: "relay", factory: { _ in SwiftLogNoOpLogHandler() }),

@@ -30,7 +30,8 @@ struct AnswerBench {
                 past: nil,
                 instruments: Instruments(),
                 version: "",
-                replay: nil
+                replay: nil,
+                webSocketPaths: []
             ),
             logger: Logger(label: "relay", factory: { _ in SwiftLogNoOpLogHandler() })
         )
@@ -48,6 +49,7 @@ struct AnswerBench {
             answers: AnswerMemory(),
             gate: RequestGate(boundAddress: "127.0.0.1", allowedOrigins: []),
             router: Self.router,
+            protocols: .builtIn,
             refused: { refusals.add($0) },
             admitClient: { .tooManyClients },
             makeSession: { _, _ throws(HTTPRefusal) in throw HTTPRefusal.failed }

@@ -3,39 +3,21 @@ import Market
 import NIOCore
 import NIOHTTP1
 import WebSocket
-import Wire
-
-/// A refusal of a request: a status, a type for programs, and one line for people.
-package struct HTTPRefusal: Error, Equatable {
-    var status: HTTPResponseStatus
-    /// A stable word for programs.
-    var type: String
-    /// One line for people.
-    var message: String
-    /// The remedy, in one line.
-    var hint: String?
-    /// Headers in addition to those of every answer.
-    var headers: HTTPHeaders = [:]
-
-    /// The body: one line of JSON.
-    var body: ByteBuffer {
-        JSONWriter.line { out in
-            out.field("type", self.type)
-            out.field("message", self.message)
-            if let hint { out.field("cure", hint) }
-        }
-    }
-}
 
 extension HTTPRefusal {
-    static let notFound = HTTPRefusal(
-        status: .notFound,
-        type: "not-found",
-        message: "there is nothing here",
-        hint:
-            "GET /, /livez, /readyz, /metrics, /v1/status, /v1/snapshot, /v1/trades/SYMBOL, /v1/bars/SYMBOL or /v1/replay, "
-            + "or a WebSocket to \(RelayProtocols.all.map { $0.path }.joined(separator: " or "))"
-    )
+    /// An unknown path.
+    ///
+    /// - Parameter paths: the endpoints of the WebSockets.
+    static func notFound(webSockets paths: [String]) -> HTTPRefusal {
+        HTTPRefusal(
+            status: .notFound,
+            type: "not-found",
+            message: "there is nothing here",
+            hint:
+                "GET /, /livez, /readyz, /metrics, /v1/status, /v1/snapshot, /v1/trades/SYMBOL, /v1/bars/SYMBOL or /v1/replay, "
+                + "or a WebSocket to \(paths.joined(separator: " or "))"
+        )
+    }
     static let needsTLS = HTTPRefusal(
         status: .badRequest,
         type: "tls-required",

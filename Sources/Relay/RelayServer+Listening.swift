@@ -143,7 +143,8 @@ extension RelayServer {
             past: self.past,
             instruments: self.instruments,
             version: self.settings.version,
-            replay: self.replayEndpoint
+            replay: self.replayEndpoint,
+            webSocketPaths: self.hub.value.protocols.paths
         )
         return RelayListener(
             hub: hub.value,

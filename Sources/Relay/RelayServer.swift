@@ -88,7 +88,7 @@ package final class RelayServer: TapeReader, Sendable {
         flow: (any FlowControl)? = nil,
         status: FeedStatus,
         epoch: UInt64? = nil,
-        wallClock: @escaping @Sendable () -> Int64 = RelayServer.systemTime,
+        wallClock: @escaping @Sendable () -> Int64 = { SystemClock.now().wall },
         instruments: Instruments = Instruments(),
         tls: RelayTLS? = nil,
         replay: (any ReplayControlling)? = nil,
@@ -109,6 +109,7 @@ package final class RelayServer: TapeReader, Sendable {
         self.hub = .makeBoxSendingValue(
             RelayHub(
                 settings: settings,
+                protocols: .builtIn,
                 subscriptions: subscriptions,
                 freshness: freshness,
                 loop: eventLoop,
@@ -132,9 +133,6 @@ package final class RelayServer: TapeReader, Sendable {
         )
         if let replay { self.follow(replay) }
     }
-
-    /// Returns the system's wall clock, ns since 1970.
-    @Sendable package static func systemTime() -> Int64 { SystemClock.now().wall }
 
     // MARK: The tape
 
