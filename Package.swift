@@ -352,8 +352,8 @@ let package = Package(
         .testTarget(
             name: "TickertapeTests",
             dependencies: [
-                "Feeds", "History", "Ingest", "Market", "Measurements", "MockUpstream", "Platform", "Recordings",
-                "Relay",
+                "Feeds", "HTTP", "History", "Ingest", "Market", "Measurements", "MockUpstream", "Platform",
+                "Recordings", "Relay",
                 "Simulation", "TLS", "Terminal", "Tickertape", "TickertapeTesting", "WebSocket", "Wire",
                 .nioConcurrency, .nioCore, .nioHTTP1, .nioPosix, .configuration, .argumentParser, .logging,
             ],

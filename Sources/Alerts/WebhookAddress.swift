@@ -35,46 +35,12 @@ package struct WebhookAddress: Sendable, Equatable, CustomStringConvertible, Cus
 
     /// Splits an authority into host and port; `nil` for one with a user or password.
     private static func split(_ authority: Substring) -> (host: String, port: Int?)? {
-        var host = authority
-        var port: Int?
-        if authority.hasPrefix("[") {
-            guard let close = authority.firstIndex(of: "]") else { return nil }
-            host = authority[authority.index(after: authority.startIndex)..<close]
-            let rest = authority[authority.index(after: close)...]
-            guard rest.isEmpty || rest.hasPrefix(":") else { return nil }
-            if !rest.isEmpty {
-                guard let number = Self.port(rest.dropFirst()) else { return nil }
-                port = number
-            }
-            guard host.utf8.allSatisfy({ $0 == UInt8(ascii: ":") || $0 == UInt8(ascii: ".") || Self.isPlain($0) })
-            else {
-                return nil
-            }
-        } else {
-            if let colon = authority.firstIndex(of: ":") {
-                host = authority[..<colon]
-                guard let number = Self.port(authority[authority.index(after: colon)...]) else { return nil }
-                port = number
-            }
-            guard host.utf8.allSatisfy({ $0 == UInt8(ascii: ".") || Self.isPlain($0) }) else { return nil }
-        }
-        return host.isEmpty || host.utf8.count > 253 ? nil : (String(host), port)
-    }
-
-    private static func port(_ text: Substring) -> Int? {
-        guard (1...5).contains(text.utf8.count), text.utf8.allSatisfy({ (0x30...0x39).contains($0) }),
-            let port = Int(text), (1...65_535).contains(port)
+        guard let (host, isBracketed, port) = Endpoint.parts(of: authority), (1...253).contains(host.utf8.count),
+            host.utf8.allSatisfy({ Endpoint.isNameByte($0) || isBracketed && $0 == UInt8(ascii: ":") })
         else { return nil }
-        return port
-    }
-
-    private static func isPlain(_ byte: UInt8) -> Bool {
-        switch byte {
-        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-            UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "_"):
-            true
-        default: false
-        }
+        guard let port else { return (host, nil) }
+        guard let number = Endpoint.port(port), number > 0 else { return nil }
+        return (host, number)
     }
 
     /// The value of the `Host` header.

@@ -193,10 +193,19 @@ struct AlertWebhookTests {
         #expect(six.host == "::1" && six.port == 8_080 && six.target == "/?x" && six.authority == "[::1]:8080")
         #expect(six.isLoopback && !slack.isLoopback)
         #expect(WebhookAddress("http://127.hooks.example.com/")?.isLoopback == false)
+        for (text, host, port) in [
+            ("http://h:00443/", "h", 443), ("http://h_1.-:65535?", "h_1.-", 65_535), ("http://[h]:1", "h", 1),
+            ("http://[1.2.3.4]", "1.2.3.4", 80),
+        ] {
+            let address = WebhookAddress(text)
+            #expect(address?.host == host && address?.port == port, "\(text)")
+        }
         for bad in [
             "", "ftp://x", "https://", "https:///x", "https://user:pass@host/", "https://host:0/", "https://host:99999",
             "https://host:/", "https://ho st/", "https://host/\r\nX: y", "https://höst/", "https://[::1",
-            "http://[::1]x",
+            "http://[::1]x", "http://[]/", "http://[::1]:/", "http://[::1]:0/", "http://[::g%1]/", "http://::1/",
+            "http://h:65536/", "http://h:+1/", "http://h:000443/",
+            "http://[" + String(repeating: ":", count: 254) + "]/",
             "host/path", "https://" + String(repeating: "a", count: 254) + "/",
             "https://h/" + String(repeating: "a", count: 2_048),
         ] {

@@ -1,3 +1,4 @@
+package import HTTP
 package import TLS
 package import Market
 package import NIOCore

@@ -3,7 +3,6 @@ import HTTP
 import NIOCore
 import NIOHTTP1
 import NIOPosix
-import Relay
 import TLS
 
 /// One `GET /livez` request to the relay of a running program.

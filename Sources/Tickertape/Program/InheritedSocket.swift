@@ -1,4 +1,4 @@
-import Relay
+import HTTP
 import Glibc
 
 /// A listening socket that the program inherited, as from a systemd socket unit (sd_listen_fds(3)).

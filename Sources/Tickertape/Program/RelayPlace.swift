@@ -1,3 +1,4 @@
+import HTTP
 import Relay
 
 /// The place where the relay listens: the address and the Unix socket of the settings, or an inherited socket.

@@ -1,3 +1,4 @@
+import HTTP
 import Feeds
 import NIOConcurrencyHelpers
 import Platform

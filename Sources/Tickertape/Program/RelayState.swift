@@ -1,5 +1,5 @@
 import NIOConcurrencyHelpers
-import Relay
+import HTTP
 import Terminal
 
 /// The state of the relay, for the screen. May be used on any thread.

@@ -4,7 +4,7 @@ import MockUpstream
 import NIOCore
 import NIOPosix
 import Recordings
-import Relay
+import HTTP
 import ServiceLifecycle
 import TLS
 

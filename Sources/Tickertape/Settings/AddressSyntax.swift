@@ -1,6 +1,5 @@
 import HTTP
 package import Feeds
-import Relay
 
 extension UpstreamAddress {
     /// Reads the address of a WebSocket server: `wss://ws.finnhub.io`, `ws://127.0.0.1:8080/v1/stream`.

@@ -1,4 +1,4 @@
-import Relay
+import HTTP
 import NIOCore
 
 /// The hosts that are reached without a proxy, as `NO_PROXY` lists them.

@@ -1,6 +1,5 @@
 package import TLS
 import HTTP
-import Relay
 
 /// The address of an HTTP proxy: `http://proxy.example:3128`, `http://user:password@10.0.0.1:3128`, `proxy:3128`.
 ///

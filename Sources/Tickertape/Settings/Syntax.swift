@@ -1,4 +1,4 @@
-import Relay
+import HTTP
 import Market
 import TLS
 import Terminal

@@ -1,3 +1,4 @@
+import HTTP
 import Ingest
 import Logging
 import Market

@@ -1,7 +1,8 @@
-import Relay
 import ArgumentParser
 import Feeds
+import HTTP
 import MockUpstream
+import Relay
 import Testing
 @testable import Tickertape
 

@@ -1,4 +1,4 @@
-import Relay
+import HTTP
 import Dispatch
 import Glibc
 import NIOCore

@@ -1,3 +1,4 @@
+import HTTP
 import TLS
 import WebSocket
 import Feeds

@@ -1,4 +1,4 @@
-import Relay
+import HTTP
 import Glibc
 import Market
 import NIOPosix

@@ -1,10 +1,11 @@
-import Relay
+import HTTP
 import Market
 import TLS
 import Feeds
 import Glibc
 import Logging
 import NIOCore
+import Relay
 import Testing
 @testable import Tickertape
 

@@ -1,5 +1,5 @@
 import TLS
-import Relay
+import HTTP
 import Feeds
 import NIOCore
 import Testing

@@ -1,5 +1,5 @@
 import ArgumentParser
-package import Relay
+package import HTTP
 
 extension Endpoint: ExpressibleByArgument {
     package init?(argument: String) {

@@ -3,7 +3,7 @@ import Feeds
 import MockUpstream
 import NIOCore
 import Recordings
-import Relay
+import HTTP
 
 /// The command that serves a recording or a simulated market as a mock of the service.
 struct ServeCommand: SettingsCommand {

@@ -1,5 +1,3 @@
-import HTTP
-
 /// A host and a port: `127.0.0.1:8080`, `localhost:0`, `[::1]:8080`.
 package struct Endpoint: Sendable, Equatable, CustomStringConvertible {
     /// A name or an address; an IPv6 address without its brackets.
@@ -36,22 +34,33 @@ package struct Endpoint: Sendable, Equatable, CustomStringConvertible {
 
     /// Splits `HOST`, `HOST:PORT` or `[ADDRESS]:PORT`; the port, if there is one, as text.
     package static func split(_ text: some StringProtocol) -> (host: String, port: String?)? {
+        guard let (host, isBracketed, port) = Self.parts(of: text) else { return nil }
+        if isBracketed {
+            guard host.utf8.contains(UInt8(ascii: ":")), host.utf8.allSatisfy(Self.isAddressByte) else { return nil }
+        } else {
+            guard (1...253).contains(host.utf8.count), host.utf8.allSatisfy(Self.isNameByte) else { return nil }
+        }
+        return (host, port)
+    }
+
+    /// Splits a text at its brackets and its colon; `nil` if something else follows the brackets. Neither part is
+    /// checked.
+    package static func parts(of text: some StringProtocol) -> (host: String, isBracketed: Bool, port: String?)? {
+        let isBracketed = text.hasPrefix("[")
         let host: String
         var rest: Substring
-        if text.hasPrefix("[") {
+        if isBracketed {
             guard let end = text.firstIndex(of: "]") else { return nil }
             host = String(text[text.index(after: text.startIndex)..<end])
             rest = Substring(text[text.index(after: end)...])
-            guard host.utf8.contains(UInt8(ascii: ":")), host.utf8.allSatisfy(Self.isAddressByte) else { return nil }
         } else {
             let end = text.firstIndex(of: ":") ?? text.endIndex
             host = String(text[..<end])
             rest = Substring(text[end...])
-            guard !host.isEmpty, host.utf8.count <= 253, host.utf8.allSatisfy(Self.isNameByte) else { return nil }
         }
-        if rest.isEmpty { return (host, nil) }
+        if rest.isEmpty { return (host, isBracketed, nil) }
         guard rest.removeFirst() == ":" else { return nil }
-        return (host, String(rest))
+        return (host, isBracketed, String(rest))
     }
 
     /// Parses a port number, 0 to 65,535, digits only.
@@ -70,7 +79,8 @@ package struct Endpoint: Sendable, Equatable, CustomStringConvertible {
         }
     }
 
-    private static func isNameByte(_ byte: UInt8) -> Bool {
+    /// Whether a byte may stand in the name of a host.
+    package static func isNameByte(_ byte: UInt8) -> Bool {
         switch byte {
         case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "a")...UInt8(ascii: "z"),
             UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"):
