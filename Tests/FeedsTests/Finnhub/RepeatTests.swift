@@ -159,4 +159,22 @@ struct RepeatTests {
             bench.stop()
         }
     }
+
+    @Test(
+        "a replay, a demo and a simulation keep all of them, unmarked, whatever the setting says",
+        arguments: [.replay(file: "a.jsonl", speed: 1), .demo, .simulated(seed: 1, speed: 1)] as [FeedStatus.Source]
+    )
+    func played(source: FeedStatus.Source) throws {
+        for drops in [false, true] {
+            let bench = FeedBench {
+                $0.source = source
+                $0.dropsRepeats = drops
+            }
+            bench.start()
+            bench.connections[0].send(FeedBench.trade("A", 1), FeedBench.trade("A", 1), FeedBench.trade("A", 1, 2))
+            #expect(self.isMarked(bench) == [false, false, false, false], "\(drops)")
+            #expect(self.leftOut(bench) == 0 && self.marked(bench) == 0, "\(drops)")
+            bench.stop()
+        }
+    }
 }
