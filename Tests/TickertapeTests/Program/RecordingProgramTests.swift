@@ -243,6 +243,47 @@ struct RecordingProgramTests {
         }
     }
 
+    @Test("whose compressed first part is damaged are exported with a warning: rows have neither epoch nor number")
+    func unnamed() async throws {
+        let folder = try TemporaryFolder()
+        defer { folder.remove() }
+        let start: Int64 = 1_723_161_255_000_000_000
+        var text = ByteBuffer()
+        var header = RecordingHeader(symbols: ["A"], start: start, epoch: 1, source: "live")
+        header.first = 1
+        RecordingSyntax.header(header, into: &text)
+        for index in 0..<20_000 {
+            let at = Int64(index) * 1_000_000
+            let stamp = RecordingSyntax.Stamp(number: UInt64(index + 1), wall: start + at, at: at)
+            let trade = #"{"c":null,"p":\#(index + 1),"s":"A","t":\#(1_723_161_255_000 + index),"v":1}"#
+            RecordingSyntax.frame(
+                ByteBuffer(string: #"{"data":[\#(trade)],"type":"trade"}"#),
+                stamp,
+                numbers: RecordedNumbers(first: UInt64(index + 1), count: 1),
+                into: &text
+            )
+        }
+        let path = "\(folder.path)/a.jsonl.zst"
+        try PackedSegment.pack(try folder.write(String(buffer: text), to: "a.jsonl"), to: path)
+        let whole = try await self.run(["export", "--csv", path])
+        #expect(whole.status == .exit(0) && whole.errors.isEmpty, "\(whole.errors)")
+        let descriptor = open(path, O_RDWR)
+        // The header of the first frame's first block (RFC 8878, 3.1.1).
+        let nonsense = [UInt8](repeating: 0xA5, count: 64)
+        #expect(pwrite(descriptor, nonsense, nonsense.count, 9) == nonsense.count)
+        close(descriptor)
+        let part = try await self.run(["export", "--csv", path])
+        let rows = part.output.split(separator: "\n").dropFirst()
+        #expect(part.status == .exit(0) && rows.count > 1_000 && rows.count < 20_000, "\(rows.count)")
+        #expect(rows.allSatisfy { $0.hasSuffix(",,,false,false") }, "\(rows.first ?? "")")
+        #expect(
+            part.errors.contains(
+                "warning: \(rows.count) rows have neither epoch nor number: the line that holds them is damaged\n"
+            ),
+            "\(part.errors)"
+        )
+    }
+
     @Test("that cannot be written to their end are removed, so that the next try finds no half of one")
     func unfinished() async throws {
         let folder = try TemporaryFolder()
