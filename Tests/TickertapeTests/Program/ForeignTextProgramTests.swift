@@ -276,4 +276,34 @@ struct ForeignTextProgramTests {
             self.check(program, name.debugDescription)
         }
     }
+
+    @Test(
+        "bytes that are no UTF-8 in a symbol end the start with one line and a status, and nothing is sent",
+        // Never a byte of UTF-8, half a character, an overlong form, and a surrogate.
+        arguments: [#"A:\377B"#, #"A:B\342\202"#, #"A:\300\257B"#, #"A:\355\240\200B"#]
+    )
+    func rawBytes(name: String) async throws {
+        // Foundation passes on strings, and a shell any bytes.
+        let ways: [(script: String, arguments: [String], status: Int32)] = [
+            (#"exec "$0" "$@" --symbol "$(printf "$NAME")""#, ["run", "--relay", "off", "--upstream"], 64),
+            (#"TICKERTAPE_SYMBOLS="X:Y,$(printf "$NAME")" exec "$0" "$@""#, ["--relay", "off", "--upstream"], 78),
+            (#"exec "$0" "$@" --symbol "$(printf "$NAME")""#, ["watch"], 64),
+        ]
+        // Accepts connections, reports them, and never answers.
+        let server = try await ScriptedFinnhub.start { _ in .hang }
+        for way in ways {
+            let program = try RunningProgram(
+                "/bin/sh",
+                ["-c", "NAME='\(name)'; \(way.script)", RunningProgram.tickertape] + way.arguments
+                    + ["ws://127.0.0.1:\(server.port)"],
+                environment: ["FINNHUB_TOKEN": "averysecretkey"]
+            )
+            #expect(await program.ending(atMost: .seconds(20)) == .exit(way.status), "\(program.errors)")
+            #expect(program.errors.split(separator: "\n").count == 1, "\(program.errors)")
+            #expect(program.errors.contains("is not a symbol, because it is not UTF-8"), "\(program.errors)")
+            self.check(program, name)
+        }
+        try await server.stop()
+        for await event in server.events { Issue.record("\(event)") }
+    }
 }
