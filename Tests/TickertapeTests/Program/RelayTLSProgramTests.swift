@@ -41,12 +41,14 @@ struct RelayTLSProgramTests {
         return text
     }
 
-    private func start(_ folder: TemporaryFolder, speed: String = "1") throws -> RunningProgram {
-        try self.program([
-            "replay", Self.demo, "--speed", speed, "--quiet", "--relay", "127.0.0.1:0", "--wait-client",
-            "--set", "relay.certificate-file=\(folder.path)/certificate.pem",
-            "--set", "relay.key-file=\(folder.path)/key.pem",
-        ])
+    private func start(_ folder: TemporaryFolder, _ more: [String] = []) throws -> RunningProgram {
+        try self.program(
+            [
+                "replay", Self.demo, "--speed", "1", "--quiet", "--relay", "127.0.0.1:0", "--wait-client",
+                "--set", "relay.certificate-file=\(folder.path)/certificate.pem",
+                "--set", "relay.key-file=\(folder.path)/key.pem",
+            ] + more
+        )
     }
 
     private func port(of program: RunningProgram) async throws -> Int {
@@ -134,6 +136,39 @@ struct RelayTLSProgramTests {
         let sent = try await self.output(RunningProgram.tickertape, alert + allowed)
         #expect(await server.lines(2, atMost: .seconds(20)).count == 2, "\(sent)")
         server.send(signal: SIGTERM)
+    }
+
+    @Test("the relay offers with TLS 1.2 the ciphers that `tls.ciphers` names and no other, also after SIGHUP")
+    func ownCiphers() async throws {
+        let folder = try TemporaryFolder()
+        defer { folder.remove() }
+        _ = try await self.makePair(in: folder)
+        let (standard, other) = ("ECDHE-ECDSA-AES128-GCM-SHA256", "ECDHE-ECDSA-AES128-SHA256")
+        for (settings, offered, missing) in [
+            ([], standard, other), (["--set", "tls.ciphers=\(other)"], other, standard),
+        ] as [([String], String, String)] {
+            let program = try self.start(folder, settings)
+            let port = try await self.port(of: program)
+            for isReloaded in [false, true] {
+                if isReloaded {
+                    program.send(signal: SIGHUP)
+                    #expect(await program.printsError(of: "the settings stay as they are"), "\(program.errors)")
+                }
+                for (cipher, result) in [(offered, offered), (missing, "(NONE)")] {
+                    let session = try await self.output(
+                        "/usr/bin/openssl",
+                        [
+                            "s_client", "-connect", "127.0.0.1:\(port)", "-CAfile", "\(folder.path)/certificate.pem",
+                            "-verify_return_error", "-tls1_2", "-cipher", cipher,
+                        ]
+                    )
+                    #expect(session.text.contains("Cipher is \(result)\n"), "\(session.text)")
+                    #expect((session.ending == .exit(0)) == (cipher == offered), "\(session)")
+                }
+            }
+            program.send(signal: SIGTERM)
+            #expect(await program.ending(atMost: .seconds(10)) == .exit(0), "\(program.errors)")
+        }
     }
 
     @Test("Finnhub's Python sample, /v1/stream, `watch`, `health` and openssl s_client work over wss with a CA file")
