@@ -87,6 +87,21 @@ import Wire
         )
     }
 
+    @Test("a line beyond the limit has its place in the file, also when it comes in chunks", arguments: [1, 7, 1_000])
+    func placeOfTooLong(chunk: Int) {
+        let long = String(repeating: "x", count: 500)
+        let text = Array("\n\(long)\n{\"at\":3,\"frame\":\"ok\"}\n\(long)".utf8)
+        var reader = RecordingParser(maximumLineBytes: 64)
+        var places: [[Int64]] = []
+        for start in stride(from: 0, to: text.count, by: chunk) {
+            reader.feed(ByteBuffer(bytes: text[start..<min(start + chunk, text.count)]))
+            while let line = reader.nextLine() { places.append([line.offset, Int64(line.length)]) }
+        }
+        reader.finish()
+        while let line = reader.nextLine() { places.append([line.offset, Int64(line.length)]) }
+        #expect(places == [[1, 500], [502, 21], [524, 500]])
+    }
+
     @Test("what is written of the plain form is read back")
     func roundTrip() {
         let frames = [#"{"data":[{"c":null,"s":"A\\B"}]}"#, "", "\u{1}\n\"\\é😀"]

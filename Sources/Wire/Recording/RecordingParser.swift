@@ -23,7 +23,8 @@ public struct RecordingParser: Sendable {
     /// The offset of the pending bytes in the file.
     private var offset: Int64
     private var line = 0
-    private var isSkippingLine = false
+    /// How many bytes of a line that is too long have been skipped; 0 outside such a line.
+    private var skipped = 0
     private var isFinished = false
     /// Whether each line must have a checksum, as after a header; lines of the plain form have none.
     private var isSealed = false
@@ -109,17 +110,15 @@ public struct RecordingParser: Sendable {
             }
             guard let length = end else {
                 self.searched = available
-                if available > self.lineLimit || self.isSkippingLine {
+                if available > self.lineLimit || self.skipped > 0 {
                     // A line known to be too long is not kept.
-                    self.isSkippingLine = true
+                    self.skipped += available
                     self.consume(available)
                 }
                 return self.isFinished ? self.endOfFile() : nil
             }
             self.line += 1
-            let wasTooLong = self.isSkippingLine || length > self.lineLimit
-            self.isSkippingLine = false
-            if wasTooLong {
+            if self.skipped > 0 || length > self.lineLimit {
                 let tooLong = self.tooLong(length)
                 self.consume(length + 1)
                 return tooLong
@@ -130,11 +129,15 @@ public struct RecordingParser: Sendable {
         }
     }
 
-    private func tooLong(_ length: Int) -> RecordedLine {
-        RecordedLine(
+    /// Ends a line that is too long.
+    ///
+    /// - Parameter rest: its bytes that are still pending.
+    private mutating func tooLong(_ rest: Int) -> RecordedLine {
+        defer { self.skipped = 0 }
+        return RecordedLine(
             line: self.line,
-            offset: self.offset,
-            length: length,
+            offset: self.offset - Int64(self.skipped),
+            length: self.skipped + rest,
             content: .damaged(reason: "longer than \(self.lineLimit) bytes")
         )
     }
@@ -142,8 +145,7 @@ public struct RecordingParser: Sendable {
     /// Returns the rest at the file's end: a complete line without a newline, or a torn one.
     private mutating func endOfFile() -> RecordedLine? {
         let length = self.pending.readableBytes
-        if self.isSkippingLine {
-            self.isSkippingLine = false
+        if self.skipped > 0 {
             self.line += 1
             return self.tooLong(0)
         }
