@@ -41,10 +41,13 @@ package struct PriceHistory: Sendable {
     ///   - isWhole: whether the session's first price is among the prices added. It is not if the prices come from
     ///     another program whose session began earlier.
     package mutating func take(_ price: ExactDecimal, at time: Int64, arrived: Int64, isWhole: Bool = true) {
-        let time = min(max(time, -(1 << 61)), 1 << 61)
         self.body[0].take(price, at: time, arrived: arrived)
-        if isWhole, self.body[0].sessionStart == nil { self.body[0].sessionStart = time }
+        if isWhole, self.body[0].sessionStart == nil { self.body[0].sessionStart = PriceHistory.bounded(time) }
     }
+
+    /// Returns a time within the bounds of a history. No difference of two such times overflows, nor does a sum with a
+    /// chart's span.
+    fileprivate static func bounded(_ time: Int64) -> Int64 { min(max(time, -(1 << 61)), 1 << 61) }
 
     /// Creates a history that begins with bars of an earlier run; prices may be missing after them.
     ///
@@ -83,7 +86,7 @@ package struct PriceHistory: Sendable {
     /// - Parameter isSeamless: whether no price can be missing before it.
     package mutating func take(last bar: Bar, isSeamless: Bool) {
         if isSeamless { self.body[0].isInterrupted = false }
-        var point = PricePoint(start: bar.start, price: bar.close)
+        var point = PricePoint(start: Self.bounded(bar.start), price: bar.close)
         point.low = bar.low.approximation
         point.high = bar.high.approximation
         self.body[0].take(point)
@@ -149,6 +152,7 @@ package struct PriceHistory: Sendable {
 
 extension PriceHistory.Body {
     fileprivate mutating func take(_ price: ExactDecimal, at time: Int64, arrived: Int64) {
+        let time = PriceHistory.bounded(time)
         let window = self.isMoved ? 0 : Board.reorderWindow
         self.isMoved = false
         if let newest = self.newest, newest - time > window {

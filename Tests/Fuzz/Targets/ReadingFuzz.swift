@@ -6,7 +6,8 @@ import Wire
 /// The rules for the reader of a relay's `/v1/stream` over several connections with arbitrary messages.
 ///
 /// Each line of an input is a message, with three exceptions: `!` is a disconnection and a new connection, `+NAME` and
-/// `-NAME` are subscriptions and unsubscriptions of the user.
+/// `-NAME` are subscriptions and unsubscriptions of the user. A line may also be an answer of `/v1/bars`. Bars and prices
+/// make up a chart's history, as on the screen.
 enum ReadingFuzz {
     private static let hello =
         #"{"type":"hello","epoch":7,"seq":3,"status":{"state":"live","since":1,"source":"live"},"symbols":[]}"#
@@ -17,6 +18,9 @@ enum ReadingFuzz {
     private static let resumed = #"{"type":"resumed","epoch":7,"from":3,"to":17,"trades":5,"complete":true}"#
     private static let gap =
         #"{"type":"gap","from":1721555886208,"to":1721555886209,"reason":"lost","nextSeq":5,"epoch":8,"overlap":null,"cause":"seek"}"#
+
+    private static let bars =
+        #"{"width":"1s","bars":[{"start":1721555886000,"open":"1","high":"2","low":"1","close":"1.5","trades":3}]}"#
 
     static let seeds: [[UInt8]] = [
         [Self.hello, Self.snapshot, "!", Self.hello, Self.trade, Self.resumed, Self.snapshot],
@@ -37,13 +41,19 @@ enum ReadingFuzz {
             Self.hello, Self.snapshot.replacing(#""3.5""#, with: #""1e-9223372036854775808""#), Self.snapshot,
             #"{"type":"replay","start":1795230000000,"end":1795240000000,"at":1795239062500,"percent":90.63,"speed":10.0,"paused":false}"#,
         ],
+        // Bars of the latest time that is possible, and a price of an early one.
+        [
+            Self.hello, Self.bars, Self.snapshot, Self.bars.replacing("1721555886000", with: "8796093022000"),
+            Self.snapshot.replacing("1721555886208", with: "-9000000000000"),
+        ],
     ].map { Array($0.joined(separator: "\n").utf8) }
 
     static let words: [[UInt8]] =
         Mutator.jsonWords
         + [
             "\n!\n", "\n+A\n", "\n-A\n", "\n\(Self.hello)\n", "\n\(Self.snapshot)\n", "\n\(Self.trade)\n",
-            "\n\(Self.resumed)\n", "\n\(Self.gap)\n", "4611686018427", "4611686018427387", "4611686018427387904",
+            "\n\(Self.resumed)\n", "\n\(Self.gap)\n", "\n\(Self.bars)\n", "8796093022000", "-9000000000000",
+            "4611686018427", "4611686018427387", "4611686018427387904",
             "9223372036854775807", "-9223372036854775808", "18446744073709551615", "0", "1e17", "1e18", "1e-18",
             "1e-31",
             "1e-9223372036854775808", "99999999999999999999999999999999999999", "null",
@@ -64,6 +74,7 @@ enum ReadingFuzz {
         var reading = start
         var wall: Int64 = 1_795_239_000_000_000_000
         var isNews = false
+        var history = PriceHistory()
         try Self.judge(reading.opened())
         for line in input.split(separator: UInt8(ascii: "\n")) {
             wall += 1_000_000
@@ -76,10 +87,20 @@ enum ReadingFuzz {
                     reading.unsubscribed(String(decoding: line.dropFirst(), as: UTF8.self)).map { [$0] } ?? []
                 )
             default:
+                if let bars = BarList.read(ByteBuffer(bytes: line), width: .second, limit: 512) {
+                    history = PriceHistory(seconds: bars, minutes: [])
+                }
                 let news = reading.took(StreamMessage.parse(ByteBuffer(bytes: line)), wall: wall)
                 try Self.judge(reading.takeRequests())
                 try FuzzFinding.require(reading.takeRequests().isEmpty, "a request is made twice")
-                if let news { isNews = try Self.judge(news) || isNews }
+                guard let news else { continue }
+                isNews = try Self.judge(news) || isNews
+                switch news {
+                case .snapshot(let update, _), .price(let update):
+                    history.take(update.summary.price, at: update.summary.exchangeTime, arrived: wall)
+                    _ = history.price(at: update.summary.exchangeTime)
+                default: break
+                }
             }
         }
         return isNews

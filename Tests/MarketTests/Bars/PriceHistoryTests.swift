@@ -55,6 +55,33 @@ struct PriceHistoryTests {
         }
     }
 
+    @Test("Bars and prices of any times end no program", arguments: [Int64.min, -9_000_000_000_000_000_000, 0, .max])
+    func anyTimes(time: Int64) {
+        let start = BarWidth.second.start(of: 8_796_093_022_000_000_000)
+        let one = Self.price(1)
+        let bar = Bar(
+            start: start,
+            width: .second,
+            open: (one, start),
+            high: one,
+            low: one,
+            close: (one, start + 1),
+            volume: ExactSum(),
+            turnover: ExactSum(),
+            count: 1,
+            possibleRepeats: 0,
+            isIncomplete: false
+        )
+        var history = PriceHistory(seconds: [bar], minutes: [])
+        history.take(last: bar, isSeamless: true)
+        history.take(Self.price(2), at: time, arrived: 0)
+        // A chart adds up to 10^18 ns to the newest time.
+        let bounds = -(1 << 61)...Int64(1 << 61)
+        #expect(history.newest.map(bounds.contains) == true)
+        #expect(history.start.map(bounds.contains) == true)
+        #expect(history.sessionStart.map(bounds.contains) == true)
+    }
+
     @Test("A day is held in as many points as an hour, from its first price on")
     func bounded() {
         let day: Int64 = 86_400
