@@ -387,7 +387,8 @@ struct HistoryStoreTests {
         "a history with an unreadable cell is moved aside with a message when it is read, and a new one is created",
         arguments: [
             "volume = '1e-9223372036854775808'", "volume = '1e400'", "volume = 'none'", "volume = '-1'",
-            "turnover = '1e9223372036854775807'", "high = '1e999'", "low = '-1'", "open = ''", "trades = -1",
+            "turnover = '1e9223372036854775807'", "turnover = '1e400'", "turnover = '-1'", "high = '1e999'",
+            "low = '-1'", "open = ''", "trades = -1",
         ]
     )
     func spoilt(change: String) async throws {

@@ -177,7 +177,8 @@ extension HistoryStore {
             let open = price(1), let openTime = row.value(2).integer,
             let high = price(3), let low = price(4),
             let close = price(5), let closeTime = row.value(6).integer,
-            let volume = sum(7), TradeBounds.canBeVolume(volume), let turnover = sum(8),
+            let volume = sum(7), TradeBounds.canBeVolume(volume),
+            let turnover = sum(8), TradeBounds.canBeTurnover(turnover),
             let trades = row.value(9).integer.flatMap({ UInt64(exactly: $0) }),
             let incomplete = row.value(10).integer,
             let possibleRepeats = row.value(11).integer.flatMap({ UInt64(exactly: $0) })

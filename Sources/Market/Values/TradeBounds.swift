@@ -24,10 +24,20 @@ package enum TradeBounds {
     /// Returns whether a sum of sizes can have this value: not negative, below 10^38, with at most 18 decimals. A sum
     /// that lacks an addend is accepted, too.
     package static func canBeVolume(_ volume: ExactSum) -> Bool {
-        let (digits, exponent) = volume.normalised
-        guard digits >= 0, exponent >= -self.sizeDecimals else { return false }
-        // A sum has at most 38 digits.
-        return exponent <= 0 || (exponent < 38 && digits < PowerOfTen.int128(38 - exponent))
+        self.isSum(volume, below: 38, decimals: self.sizeDecimals)
+    }
+
+    /// Returns whether a sum of prices times sizes can have this value: not negative, below 10^56, with at most 48
+    /// decimals. A sum that lacks an addend is accepted, too.
+    package static func canBeTurnover(_ turnover: ExactSum) -> Bool {
+        self.isSum(turnover, below: 38 + self.magnitude, decimals: self.priceDecimals + self.sizeDecimals)
+    }
+
+    /// - Parameter power: the power of ten above the sum; at least 38, since a sum has at most 38 digits.
+    private static func isSum(_ sum: ExactSum, below power: Int, decimals: Int) -> Bool {
+        let (digits, exponent) = sum.normalised
+        guard digits >= 0, exponent >= -decimals else { return false }
+        return exponent <= power - 38 || (exponent < power && digits < PowerOfTen.int128(power - exponent))
     }
 
     private static func isBelow(_ number: ExactDecimal) -> Bool {
