@@ -6,6 +6,8 @@ final class ClientRequests {
     private var queue = RequestQueue()
     /// Whether a request is being answered.
     private(set) var isAnswering = false
+    /// The bytes written during the present answer that are no answer; empty if there are none.
+    private var trades = 0..<0
 
     init(of output: ClientOutput) { self.output = output }
 
@@ -36,14 +38,20 @@ final class ClientRequests {
             }
             guard session.heldAnswerBytes < RequestQueue.maximumOwedBytes else { break }
             let before = self.output.pace.writtenBytes
+            self.trades = before..<before
             if !session.takeDeferred() {
                 guard let request = self.queue.popFirst() else { break }
                 session.received(request)
             }
-            self.queue.answered(before..<self.output.pace.writtenBytes)
+            self.queue.answered(before..<self.trades.lowerBound)
+            self.queue.answered(self.trades.upperBound..<self.output.pace.writtenBytes)
         }
         if self.queue.isEmpty { self.goOnReading() }
     }
+
+    /// Notes trades that were written while a request is answered, once for each request. They are no answer: no
+    /// request waits until the client has read them.
+    func wroteTrades(_ bytes: Range<Int>) { if self.isAnswering { self.trades = bytes } }
 
     /// Drops all requests: the client is being closed.
     func removeAll() {

@@ -116,7 +116,9 @@ extension StreamClient {
             if let missed = self.catchUp?.takeMissed() { self.add(missed, to: &out, &messages) }
             isDone = !self.advance(&out, &messages)
         }
+        let before = self.writtenBytes
         if messages > 0 { self.write(out, messages: messages) }
+        self.output.requests.wroteTrades(before..<self.writtenBytes)
         guard isDone else {
             self.output.requests.take()
             // If the channel is full now, its becoming writable triggers the next step.

@@ -65,6 +65,27 @@ struct CatchingUpTests {
         bench.stop()
     }
 
+    @Test("a client that has read nothing of its catch-up is heard: it unsubscribes, and its pings are answered")
+    func hearsRequests() throws {
+        let bench = self.bench()
+        let client = try bench.pipedStream()
+        client.stopReading()
+        try client.send(#"{"type":"subscribe","symbols":["A","B"],"delivery":"all","since":"7:0"}"#)
+        let session = try #require(bench.hub.resuming.values.first as? StreamClient)
+        #expect(session.waitingBytes > 16 << 10, "the first step waits")
+        try client.send(#"{"type":"unsubscribe","symbol":"A"}"#)
+        try client.send(#"{"type":"ping","id":1}"#)
+        #expect(bench.hub.index.symbols(of: session) == ["B"])
+        client.goOnReading()
+        bench.loop.run()
+        let texts = try client.takeTexts()
+        let singles = self.singles(texts)
+        #expect(singles == Array(1...singles.count) && singles.count < Self.trades / 2, "\(singles.count)")
+        #expect(texts.count { $0.hasPrefix(#"{"type":"pong""#) } == 1)
+        #expect(texts.contains { $0.contains(#""to":1000,"trades":\#(singles.count),"complete":true}"#) }, "\(texts)")
+        bench.stop()
+    }
+
     @Test("few answers wait for the end of a catch-up; the other requests wait, and all are answered in order")
     func boundsAnswers() throws {
         let bench = self.bench()
