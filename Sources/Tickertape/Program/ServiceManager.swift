@@ -1,6 +1,8 @@
 import Glibc
 import Market
+import NIOConcurrencyHelpers
 import NIOCore
+import Platform
 import ServiceLifecycle
 import Wire
 
@@ -12,8 +14,13 @@ final class ServiceManager: TapeReader {
     private let address: [UInt8]?
     /// The interval of watchdog messages; `nil` without a watchdog.
     let watchdogInterval: Duration?
+    /// Sends the feed's states: the kernel looks up the socket's path, and may wait for a disk.
+    private let worker: any DiskWorker
+    /// The newest state that was not sent yet.
+    private let unsent = NIOLockedValueBox<FeedStatus?>(nil)
 
-    init(_ environment: ProcessEnvironment = .current) {
+    init(_ environment: ProcessEnvironment = .current, worker: any DiskWorker = WorkQueue("notify")) {
+        self.worker = worker
         self.address = environment.variable("NOTIFY_SOCKET").flatMap { text in
             var bytes = Array(text.utf8)
             // A file's path or an abstract name; other address families (vsock) need more than a datagram.
@@ -30,8 +37,8 @@ final class ServiceManager: TapeReader {
     /// Whether there is a service manager.
     var isThere: Bool { self.address != nil }
 
-    /// Sends assignments such as `READY=1` to the manager. Never blocks; a message that the manager cannot take is
-    /// lost.
+    /// Sends assignments such as `READY=1` to the manager. It does not wait for the manager, and a message that the
+    /// manager cannot take is lost.
     func notify(_ assignments: String...) {
         guard let address = self.address else { return }
         let descriptor = socket(AF_UNIX, Int32(SOCK_DGRAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
@@ -54,7 +61,22 @@ final class ServiceManager: TapeReader {
 
     func gapFound(_ gap: Gap) {}
 
-    func statusChanged(_ status: FeedStatus) { self.notify("STATUS=\(Self.words(for: status))") }
+    /// Sends a state off the feed's loop; of several that wait, the newest.
+    func statusChanged(_ status: FeedStatus) {
+        guard self.isThere else { return }
+        let isPending = self.unsent.withLockedValue { unsent in
+            defer { unsent = status }
+            return unsent != nil
+        }
+        guard !isPending else { return }
+        self.worker.submit {
+            let newest = self.unsent.withLockedValue { unsent in
+                defer { unsent = nil }
+                return unsent
+            }
+            if let newest { self.notify("STATUS=\(Self.words(for: newest))") }
+        }
+    }
 
     /// Returns the state and its reason, in one line.
     static func words(for status: FeedStatus) -> String {

@@ -1,7 +1,9 @@
 import HTTP
 import Glibc
 import Market
+import NIOConcurrencyHelpers
 import NIOPosix
+import Platform
 import ServiceLifecycle
 import Testing
 import TickertapeTesting
@@ -44,14 +46,19 @@ struct ServiceManagerTests {
         ] {
             let descriptor = try self.receiver(at: path)
             defer { close(descriptor) }
-            let manager = ServiceManager(self.processEnvironment(["NOTIFY_SOCKET": address]))
+            let worker = HeldWork()
+            let manager = ServiceManager(self.processEnvironment(["NOTIFY_SOCKET": address]), worker: worker)
             #expect(manager.isThere)
             manager.notify("READY=1", "STATUS=x")
             #expect(self.received(descriptor) == "READY=1\nSTATUS=x")
+            manager.statusChanged(FeedStatus(source: .live, phase: .live, since: 0))
             manager.statusChanged(
                 FeedStatus(source: .live, phase: .stale, since: 0, reason: "no\ntrades")
             )
+            #expect(self.received(descriptor) == "", "the caller's thread sends nothing")
+            #expect(worker.run() == 1)
             #expect(self.received(descriptor) == "STATUS=stale: no\u{240A}trades")
+            #expect(self.received(descriptor) == "")
         }
     }
 
@@ -127,5 +134,22 @@ struct ServiceManagerTests {
         #expect(try reported("127.0.0.1:9000", isChosen: false).isEmpty)
         #expect(try reported("127.0.0.1:9000").count == 1)
         #expect(try reported("[::1]:8080").count == 1)
+    }
+}
+
+/// A disk worker that does its work when the test lets it.
+private final class HeldWork: DiskWorker {
+    private let waiting = NIOLockedValueBox<[@Sendable () -> Void]>([])
+
+    func submit(_ work: @escaping @Sendable () -> Void) { self.waiting.withLockedValue { $0.append(work) } }
+
+    /// Does the work submitted so far; returns how many pieces there were.
+    func run() -> Int {
+        let works = self.waiting.withLockedValue { waiting in
+            defer { waiting = [] }
+            return waiting
+        }
+        for work in works { work() }
+        return works.count
     }
 }
