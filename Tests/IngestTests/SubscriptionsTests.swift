@@ -98,6 +98,43 @@ struct SubscriptionsTests {
         #expect(self.feed.take() == [])
     }
 
+    @Test("each of two feeds has its symbols, its limit and its changes; a symbol of neither cannot exist")
+    func twoFeeds() {
+        let second = Feed()
+        let subscriptions = Subscriptions(
+            [
+                Subscriptions.Share(Subscriptions.Settings(limit: 1, linger: .seconds(10)), retained: ["X:1"]) {
+                    $0.hasPrefix("X:")
+                },
+                Subscriptions.Share(Subscriptions.Settings(limit: 2, linger: .seconds(4))) { $0.hasPrefix("Y:") },
+            ],
+            loop: self.loop
+        )
+        subscriptions.connect(self.feed)
+        #expect(subscriptions.limit == 3)
+        #expect(subscriptions.subscribe("X:2") == .full)
+        for symbol in ["Y:2", "Y:1"] { #expect(subscriptions.subscribe(symbol) == .accepted) }
+        #expect(subscriptions.retain("Y:3") == .full)
+        #expect(subscriptions.subscribe("Z:1") == .invalid && subscriptions.retain("Z:1") == .invalid)
+        // A refusal frees a place of the same feed only.
+        let refused = SymbolStatus.State.refused(.noSuchSymbol, retryAt: 9)
+        subscriptions.symbolChanged(SymbolStatus(symbol: "Y:2", state: refused, since: 1))
+        #expect(subscriptions.subscribe("X:2") == .full && subscriptions.subscribe("Y:3") == .accepted)
+        #expect(subscriptions.symbols == ["X:1", "Y:1", "Y:2", "Y:3"] && subscriptions.holds("Y:3"))
+        self.loop.run()
+        #expect(self.feed.take() == [])
+        // The changes of the second feed have waited for it.
+        subscriptions.connect(second, at: 1)
+        self.loop.run()
+        #expect(second.take() == [[.subscribe("Y:2"), .subscribe("Y:1"), .subscribe("Y:3")]])
+        subscriptions.release("X:1")
+        subscriptions.unsubscribe("Y:1")
+        self.loop.run()
+        #expect(self.feed.take() == [[.unsubscribe("X:1")]] && second.take() == [])
+        self.loop.advanceTime(by: .seconds(4))
+        #expect(self.feed.take() == [] && second.take() == [[.unsubscribe("Y:1")]])
+    }
+
     @Test("a refused symbol frees its place for the screen and for clients, until it recovers")
     func refused() {
         let subscriptions = self.make(limit: 1)

@@ -3,12 +3,12 @@ import NIOConcurrencyHelpers
 package import NIOCore
 package import Wire
 
-/// The program's subscriptions at its feed, on behalf of its settings, its screen and its clients.
+/// The program's subscriptions at its feeds, on behalf of its settings, its screen and its clients.
 ///
-/// Its methods answer at once, on any thread. Changes go to the feed in order, on the feed's loop, and never within the
-/// call that made them. Until a feed is connected they wait, and there are never more of them than places. It is
-/// created before the feed and its readers. It is the first reader of the tape, and learns there which symbols the
-/// upstream refuses.
+/// Its methods answer at once, on any thread. Each symbol belongs to one feed, which has a table and a limit apart from
+/// the others'. Changes go to the feed in order, on the feeds' loop, and never within the call that made them. Until a
+/// feed is connected they wait, and there are never more of them than places. It is created before the feeds and their
+/// readers. It is the first reader of the tape, and learns there which symbols an upstream refuses.
 package final class Subscriptions: TapeReader {
     package struct Settings: Sendable, Equatable {
         /// The most symbols that one connection to the upstream subscribes to: those of all clients and of the program
@@ -23,22 +23,58 @@ package final class Subscriptions: TapeReader {
         }
     }
 
-    private struct State {
+    /// The symbols of one feed.
+    package struct Share: Sendable {
+        var settings: Settings
+        var retained: [String]
+        let serves: @Sendable (String) -> Bool
+
+        /// - Parameters:
+        ///   - retained: the symbols of the settings, to which the feed subscribes by itself.
+        ///   - serves: whether a symbol is the feed's; asked of one feed after the other.
+        package init(
+            _ settings: Settings,
+            retained: [String] = [],
+            serves: @escaping @Sendable (String) -> Bool = { _ in true }
+        ) {
+            self.settings = settings
+            self.retained = retained
+            self.serves = serves
+        }
+    }
+
+    private struct Member {
         var table: SubscriptionTable
         var feed: (any SubscribingFeed)?
+        let serves: @Sendable (String) -> Bool
+
+        var hasWork: Bool { self.feed != nil && self.table.hasChanges }
+    }
+
+    private struct State {
+        var members: [Member]
         /// Whether ``turn()`` is scheduled on the loop.
         var isTurnDue = false
         var timer: (at: NIODeadline, task: Scheduled<Void>)?
         /// Whether symbols are still unsubscribed at the end of their linger time.
         var hasTimer = true
 
+        /// When the next linger time ends.
+        var deadline: NIODeadline? { self.members.compactMap(\.table.deadline).min() }
+
         /// Whether a linger time ends before the timer fires.
         var mustArm: Bool {
-            guard self.hasTimer, let deadline = self.table.deadline else { return false }
+            guard self.hasTimer, let deadline = self.deadline else { return false }
             return self.timer.map { deadline < $0.at } ?? true
         }
 
-        var hasWork: Bool { self.feed != nil && self.table.hasChanges || self.mustArm }
+        var hasWork: Bool { self.members.contains { $0.hasWork } || self.mustArm }
+
+        /// Changes the table of the feed that serves a symbol; `nil` if no feed does.
+        mutating func change<Answer>(of symbol: String, _ change: (inout SubscriptionTable) -> Answer) -> Answer? {
+            guard let index = self.members.firstIndex(where: { $0.serves(symbol) }) else { return nil }
+            return change(&self.members[index].table)
+        }
     }
 
     /// The most symbols of all clients together, and of one client.
@@ -47,47 +83,68 @@ package final class Subscriptions: TapeReader {
     private let state: NIOLockedValueBox<State>
 
     /// - Parameters:
-    ///   - retained: the symbols of the settings, to which the feed subscribes by itself.
-    ///   - loop: the feed's event loop.
-    package init(_ settings: Settings, retained: [String] = [], loop: any EventLoop) {
-        self.limit = settings.limit
+    ///   - shares: the symbols of each feed.
+    ///   - loop: the feeds' event loop.
+    package init(_ shares: [Share], loop: any EventLoop) {
+        self.limit = shares.reduce(0) { $0 + $1.settings.limit }
         self.loop = loop
         self.state = NIOLockedValueBox(
-            State(table: SubscriptionTable(limit: settings.limit, retained: retained, linger: settings.linger))
+            State(
+                members: shares.map { share in
+                    let (limit, linger) = (share.settings.limit, share.settings.linger)
+                    let table = SubscriptionTable(limit: limit, retained: share.retained, linger: linger)
+                    return Member(table: table, serves: share.serves)
+                }
+            )
         )
     }
 
+    /// Creates the subscriptions at one feed.
+    package convenience init(_ settings: Settings, retained: [String] = [], loop: any EventLoop) {
+        self.init([Share(settings, retained: retained)], loop: loop)
+    }
+
     /// Connects a feed, which receives all changes so far and from now on.
-    package func connect(_ feed: any SubscribingFeed) {
-        self.change { $0.feed = feed }
+    ///
+    /// - Parameter index: the place of its share.
+    package func connect(_ feed: any SubscribingFeed, at index: Int = 0) {
+        self.change { $0.members[index].feed = feed }
     }
 
     // MARK: Subscribers
 
     /// Adds one client's subscription to a symbol.
     package func subscribe(_ symbol: String) -> SubscriptionTable.Answer {
-        self.change { $0.table.subscribe(symbol) }
+        self.change { $0.change(of: symbol) { $0.subscribe(symbol) } } ?? .invalid
     }
 
     /// Removes one client's subscription that was accepted. A symbol without a further one lingers.
     package func unsubscribe(_ symbol: String) {
         let now = self.loop.now
-        self.change { $0.table.unsubscribe(symbol, now: now) }
+        self.change { _ = $0.change(of: symbol) { $0.unsubscribe(symbol, now: now) } }
     }
 
     /// Retains a symbol for the program itself, for example for its screen.
     package func retain(_ symbol: String) -> SubscriptionTable.Answer {
-        self.change { $0.table.retain(symbol) }
+        self.change { $0.change(of: symbol) { $0.retain(symbol) } } ?? .invalid
     }
 
     /// Releases a symbol that the program retained. The symbol stays while a client wants it.
-    package func release(_ symbol: String) { self.change { $0.table.release(symbol) } }
+    package func release(_ symbol: String) { self.change { _ = $0.change(of: symbol) { $0.release(symbol) } } }
 
-    /// The symbols to which the feed subscribes, sorted by name.
-    package var symbols: [String] { self.state.withLockedValue { $0.table.symbols } }
+    /// The symbols to which the feeds subscribe, sorted by name.
+    package var symbols: [String] {
+        self.state.withLockedValue { state in
+            // One table has them sorted.
+            guard state.members.count > 1 else { return state.members.first?.table.symbols ?? [] }
+            return state.members.flatMap(\.table.symbols).sorted()
+        }
+    }
 
-    /// Whether the feed subscribes to the symbol.
-    package func holds(_ symbol: String) -> Bool { self.state.withLockedValue { $0.table.holds(symbol) } }
+    /// Whether a feed subscribes to the symbol.
+    package func holds(_ symbol: String) -> Bool {
+        self.state.withLockedValue { $0.members.contains { $0.table.holds(symbol) } }
+    }
 
     /// Stops the linger timer for good: the clients leave because the program ends.
     package func cancelLinger() {
@@ -102,10 +159,12 @@ package final class Subscriptions: TapeReader {
     // MARK: The tape
 
     package func symbolChanged(_ status: SymbolStatus) {
-        self.change { $0.table.note(status) }
+        self.change { _ = $0.change(of: status.symbol) { $0.note(status) } }
     }
 
-    package func symbolUnsubscribed(_ symbol: String) { self.change { $0.table.recovered(symbol) } }
+    package func symbolUnsubscribed(_ symbol: String) {
+        self.change { _ = $0.change(of: symbol) { $0.recovered(symbol) } }
+    }
 
     package func read(_ batch: TapeBatch) {}
     package func statusChanged(_ status: FeedStatus) {}
@@ -116,7 +175,9 @@ package final class Subscriptions: TapeReader {
     private func change<Answer>(_ change: (inout State) -> Answer) -> Answer {
         let (answer, mustTurn) = self.state.withLockedValue { state in
             let answer = change(&state)
-            if state.feed == nil { state.table.cancelChanges() }
+            for index in state.members.indices where state.members[index].feed == nil {
+                state.members[index].table.cancelChanges()
+            }
             let mustTurn = !state.isTurnDue && state.hasWork
             state.isTurnDue = state.isTurnDue || mustTurn
             return (answer, mustTurn)
@@ -125,15 +186,18 @@ package final class Subscriptions: TapeReader {
         return answer
     }
 
-    /// Hands the changes to the feed, and makes the timer fire no later than the end of a linger time.
+    /// Hands the changes to the feeds, and makes the timer fire no later than the end of a linger time.
     private func turn() {
-        let (feed, changes) = self.state.withLockedValue { state in
+        let work = self.state.withLockedValue { state in
             state.isTurnDue = false
-            return (state.feed, state.feed == nil ? [] : state.table.takeChanges())
+            return state.members.indices.compactMap { index in
+                state.members[index].hasWork
+                    ? (state.members[index].feed, state.members[index].table.takeChanges()) : nil
+            }
         }
-        if !changes.isEmpty { feed?.subscriptionsChanged(changes) }
+        for (feed, changes) in work { feed?.subscriptionsChanged(changes) }
         let late = self.state.withLockedValue { state -> Scheduled<Void>? in
-            guard state.mustArm, let deadline = state.table.deadline else { return nil }
+            guard state.mustArm, let deadline = state.deadline else { return nil }
             let before = state.timer?.task
             // One timer serves all symbols. If its symbol has a subscriber again, it is set anew.
             state.timer = (deadline, self.loop.scheduleTask(deadline: deadline) { self.lingerEnded() })
@@ -146,7 +210,7 @@ package final class Subscriptions: TapeReader {
         let now = self.loop.now
         self.change { state in
             state.timer = nil
-            state.table.timePassed(now: now)
+            for index in state.members.indices { state.members[index].table.timePassed(now: now) }
         }
     }
 }
