@@ -53,7 +53,7 @@ extension RelayHub {
     func show(_ showings: [PriceTable.Showing]) {
         for showing in showings {
             var price = EncodedPrice(showing.update, ordinal: showing.ordinal)
-            for session in self.index.sessions(of: showing.update.summary.symbol) {
+            for session in self.index.priceSessions(of: showing.update.summary.symbol) {
                 session.priceShown(&price, row: showing.row)
             }
             self.noteShown(showing.update)
@@ -67,7 +67,7 @@ extension RelayHub {
             self.activityTimer = nil
             for activity in self.prices.takeActivity() {
                 let message = self.message()
-                for session in self.index.sessions(of: activity.summary.symbol) {
+                for session in self.index.priceSessions(of: activity.summary.symbol) {
                     session.tradesCounted(activity.summary, row: activity.row, message)
                 }
             }

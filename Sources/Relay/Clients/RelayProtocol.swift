@@ -100,7 +100,6 @@ extension RelayProtocol {
     func opened() {}
     func takeDeferred() -> Bool { false }
     var heldAnswerBytes: Int { 0 }
-    func obey(_ verdict: Backlog.Verdict) {}
     func becameWritable() {}
     func sendCatchUp() {}
     func closed() {}

@@ -17,6 +17,8 @@ final class SessionIndex {
     /// The upstream subscriptions, for the clients and the program itself.
     private let upstream: Subscriptions
     private var subscribers: [String: Sessions] = [:]
+    /// Those of them that show prices.
+    private var priceReaders: [String: Sessions] = [:]
     /// The symbols to which each session has subscribed by their names.
     private var symbols: [ObjectIdentifier: Set<String>] = [:]
     /// Those whose refusal was reported to the session.
@@ -44,6 +46,7 @@ final class SessionIndex {
         if answer == .accepted {
             self.symbols[id, default: []].insert(symbol)
             self.subscribers[symbol, default: [:]][id] = session
+            if type(of: session).showsPrices { self.priceReaders[symbol, default: [:]][id] = session }
         }
         return answer
     }
@@ -66,6 +69,8 @@ final class SessionIndex {
     private func removeSubscriber(_ id: ObjectIdentifier, of symbol: String) {
         self.subscribers[symbol]?[id] = nil
         if self.subscribers[symbol]?.isEmpty == true { self.subscribers[symbol] = nil }
+        self.priceReaders[symbol]?[id] = nil
+        if self.priceReaders[symbol]?.isEmpty == true { self.priceReaders[symbol] = nil }
         self.upstream.unsubscribe(symbol)
     }
 
@@ -130,8 +135,13 @@ final class SessionIndex {
     var allFollowers: [any RelayProtocol] { Array(self.followers.values) }
 
     /// Returns the sessions that follow a symbol, by its name or because they follow all.
-    func sessions(of symbol: String) -> [any RelayProtocol] {
-        guard let named = self.subscribers[symbol] else { return self.allFollowers }
+    func sessions(of symbol: String) -> [any RelayProtocol] { self.joined(self.subscribers[symbol]) }
+
+    /// Returns those of them that show prices. A protocol whose sessions follow all symbols shows prices.
+    func priceSessions(of symbol: String) -> [any RelayProtocol] { self.joined(self.priceReaders[symbol]) }
+
+    private func joined(_ named: Sessions?) -> [any RelayProtocol] {
+        guard let named else { return self.allFollowers }
         var sessions = Array(named.values)
         for (id, session) in self.followers where named[id] == nil { sessions.append(session) }
         return sessions

@@ -19,6 +19,7 @@ private final class NotedSession: RelayProtocol {
 
     static let path = "/noted"
     static let name = "noted"
+    static let showsPrices = true
     static func makeFanout(for context: RelayContext) -> NoTrades { NoTrades() }
 
     let output: ClientOutput
@@ -36,6 +37,8 @@ private final class NotedSession: RelayProtocol {
     }
 
     func received(_ text: ByteBuffer) {}
+
+    func obey(_ verdict: Backlog.Verdict) {}
 
     func closed() { self.notes.append("closed") }
 
@@ -77,6 +80,11 @@ struct SessionIndexTests {
         bench.hub.take(.gap(Gap(from: 1, to: 2, reason: "r", nextSequence: 1, symbol: "A")))
         #expect(first.take() == ["gap A"] && second.take() == ["B live"] && both.take() == ["B live", "gap A"])
         #expect(none.take() == [])
+        let trades = TradesClient(context: bench.hub.context)
+        try bench.join(trades)
+        #expect(bench.hub.index.subscribe(trades, to: "A") == .accepted)
+        #expect(bench.hub.index.sessions(of: "A").contains { $0 === trades })
+        #expect(bench.hub.index.priceSessions(of: "A").count == 2, "a protocol without prices is offered none")
         bench.hub.index.unsubscribe(first, from: "A")
         bench.hub.index.setFollowsAll(both, false)
         bench.play(Frames.trade("A", "3", time: 1), Frames.trade("B", "4", time: 1))
