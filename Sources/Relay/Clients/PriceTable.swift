@@ -59,8 +59,6 @@ struct PriceTable {
     /// The rows that belong to a symbol.
     var liveRows: [Int] { self.rows.indices.filter { !self.rows[$0].isFree } }
 
-    var liveRowCount: Int { self.rows.count - self.freeRows.count }
-
     /// Returns how many trades the row's symbol has had.
     func taken(row: Int) -> UInt64 { self.rows[row].taken }
 

@@ -86,3 +86,17 @@ package struct BarExcerpt: Sendable {
         }
     }
 }
+
+extension RelayHub {
+    /// Returns the bars of a symbol that are in memory; `nil` if there are none.
+    package func bars(of symbol: String, _ query: BarQuery) -> BarExcerpt? {
+        guard let series = self.bars.series(of: symbol, query.width), let oldest = series.bars.first?.start else {
+            return nil
+        }
+        let bars = series.bars(from: query.from, to: query.to, limit: query.limit)
+        return BarExcerpt(
+            bars: bars.map { ($0, self.bars.isClosed($0, now: self.monotonic)) },
+            oldest: oldest
+        )
+    }
+}

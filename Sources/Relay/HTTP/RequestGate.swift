@@ -93,20 +93,12 @@ struct RequestGate: Sendable {
 
     /// Returns the host of `host[:port]` in lower case, or `nil` for another form.
     static func hostName(_ text: String) -> String? {
-        let text = text.lowercased()
-        let end: String.Index
-        if text.hasPrefix("[") {
-            guard let bracket = text.firstIndex(of: "]") else { return nil }
-            end = text.index(after: bracket)
-        } else {
-            end = text.firstIndex(of: ":") ?? text.endIndex
+        guard let (host, isBracketed, port) = Endpoint.parts(of: text.lowercased()) else { return nil }
+        // The port may be empty (RFC 3986, 3.2.3).
+        if let port {
+            guard port.utf8.count <= 5, port.utf8.allSatisfy(Self.isDigit) else { return nil }
         }
-        let rest = text[end...]
-        guard
-            rest.isEmpty
-                || (rest.first == ":" && rest.utf8.count <= 6 && rest.utf8.dropFirst().allSatisfy(Self.isDigit))
-        else { return nil }
-        return String(text[..<end])
+        return isBracketed ? "[\(host)]" : host
     }
 
     private static func isDigit(_ byte: UInt8) -> Bool { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) }

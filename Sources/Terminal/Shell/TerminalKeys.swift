@@ -1,12 +1,3 @@
-/// The input from a terminal.
-enum TerminalInput: Sendable, Equatable {
-    case key(TerminalKey)
-    /// Pasted text without control characters, its lines joined by blanks.
-    case pasted(String)
-    /// An answer to a query.
-    case answer(TerminalAnswer)
-}
-
 /// The parser of a terminal's input, which yields keys, pasted text and answers: a state machine with the time as an
 /// argument.
 ///

@@ -146,7 +146,7 @@ struct ClientSubscriptionTests {
         func names(_ round: Int) -> [String] { (0..<3_000).map { Frames.trade("R\(round):\($0)", "1") } }
         bench.play(names(0), anew: names(1))
         bench.play([], anew: names(2))
-        #expect(bench.hub.prices.liveRowCount <= 3_000)
+        #expect(bench.hub.prices.liveRows.count <= 3_000)
         let client = try bench.pipedStream("?symbols=NEW:1")
         #expect(bench.calls.all.last == "NEW:1")
         #expect(bench.subscriptions.symbols == ["NEW:1"])

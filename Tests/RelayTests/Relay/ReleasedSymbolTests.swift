@@ -148,7 +148,7 @@ struct ReleasedSymbolTests {
             bench.hub.take(.unsubscribed("X:\(number)"))
             #expect(self.states(try all.takeTexts(), of: "X:\(number)") == ["asked", "released"])
         }
-        #expect(bench.hub.releasedSince.isEmpty && bench.hub.prices.liveRowCount == 0)
+        #expect(bench.hub.releasedSince.isEmpty && bench.hub.prices.liveRows.isEmpty)
         bench.stop()
     }
 }

@@ -2,25 +2,6 @@ import Market
 import NIOCore
 import Wire
 
-/// The bars of one symbol in one width, as clients subscribe to them.
-struct BarTopic: Hashable, Comparable {
-    var symbol: String
-    var width: BarWidth
-
-    static func < (left: BarTopic, right: BarTopic) -> Bool {
-        (left.symbol, left.width.rawValue) < (right.symbol, right.width.rawValue)
-    }
-}
-
-/// The subscribers of one topic, and the bars that were published to them.
-struct BarReaders {
-    var members: [ObjectIdentifier: any RelayProtocol] = [:]
-    /// The newest published bars, by their starts.
-    var reported: [Int64: PublishedBar] = [:]
-    /// The start of the newest bar that was over when it was published, or before the first client subscribed.
-    var overUpTo = Int64.min
-}
-
 /// Bars on the relay's loop: counted from all trades, published to the clients that subscribed to them.
 extension RelayHub {
     /// The shortest interval between two updates of a bar that is not over.
@@ -163,17 +144,5 @@ extension RelayHub {
         guard self.barTopics.isEmpty else { return }
         self.barTimer?.cancel()
         self.barTimer = nil
-    }
-
-    /// Returns the bars of a symbol that are in memory; `nil` if there are none.
-    package func bars(of symbol: String, _ query: BarQuery) -> BarExcerpt? {
-        guard let series = self.bars.series(of: symbol, query.width), let oldest = series.bars.first?.start else {
-            return nil
-        }
-        let bars = series.bars(from: query.from, to: query.to, limit: query.limit)
-        return BarExcerpt(
-            bars: bars.map { ($0, self.bars.isClosed($0, now: self.monotonic)) },
-            oldest: oldest
-        )
     }
 }

@@ -1,0 +1,8 @@
+/// The input from a terminal.
+enum TerminalInput: Sendable, Equatable {
+    case key(TerminalKey)
+    /// Pasted text without control characters, its lines joined by blanks.
+    case pasted(String)
+    /// An answer to a query.
+    case answer(TerminalAnswer)
+}
