@@ -55,7 +55,7 @@ extension RecordingMap {
     package func symbols() throws(RecordingFailure) -> (names: [String], areAll: Bool) {
         if let index { return (index.symbols, true) }
         guard let length, !self.isPacked else { return ([], false) }
-        var search = SymbolSearch()
+        var search = SymbolCollection()
         guard length > Self.searchedText else {
             try self.scan(from: 0, isLineStart: true) { search.take($0) }
             return (search.names, true)
@@ -70,7 +70,7 @@ extension RecordingMap {
 }
 
 /// The collection of symbols from lines.
-private struct SymbolSearch {
+private struct SymbolCollection {
     private var reader = FrameReader()
     private var table = SymbolTable()
     private var trades: [Trade] = []

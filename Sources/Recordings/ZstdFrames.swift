@@ -84,9 +84,10 @@ final class FrameUnpacker {
     func reset() { ZSTD_DCtx_reset(self.context, ZSTD_reset_session_only) }
 }
 
-/// The magic numbers at the beginning of frames.
-enum FrameMagic {
-    static let data: UInt32 = 0xFD2F_B528
+/// The magic numbers at the beginning of frames, little-endian in a file.
+package enum FrameMagic {
+    /// A frame of compressed data (RFC 8878, 3.1.1). A compressed recording begins with one.
+    package static let data: UInt32 = 0xFD2F_B528
     /// The first of the 16 magic numbers of frames that decompressors skip.
     static let skippable: UInt32 = 0x184D_2A50
     /// The frames of the index and of the table (zstd's "seekable format").

@@ -36,6 +36,15 @@ struct SymbolNameTests {
         #expect(!SymbolName.isValid(name))
     }
 
+    @Test(
+        "a symbol's name without its exchange begins after the first colon, and is never empty",
+        arguments: [
+            ("BINANCE:BTCUSDT", "BTCUSDT"), ("IC MARKETS:1", "1"), ("AAPL", "AAPL"), ("A:B:C", "B:C"), (":B", "B"),
+            (":B:C", "B:C"), ("A:", "A:"), (":", ":"), ("A::", ":"), ("", ""),
+        ]
+    )
+    func withoutExchange(symbol: String, name: String) { #expect(SymbolName.withoutExchange(symbol) == name) }
+
     @Test("a rule for alerts is about a symbol that may be one, inner blanks and all")
     func alertRules() throws {
         #expect(try AlertRule("IC MARKETS:1 above 2").subject == .symbol("IC MARKETS:1"))

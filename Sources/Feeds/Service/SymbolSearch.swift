@@ -1,3 +1,4 @@
+import Market
 package import Wire
 
 /// The search in a list of symbols: by ticker, pair, symbol, description, and the names of well-known coins.
@@ -29,7 +30,7 @@ package struct SymbolSearch: Sendable {
 
     package init(_ list: [ListedSymbol]) {
         self.entries = list.map { listed in
-            let name = listed.symbol.split(separator: ":", maxSplits: 1).last.map(String.init) ?? listed.symbol
+            let name = SymbolName.withoutExchange(listed.symbol)
             let parts = listed.displaySymbol.split(separator: "/", maxSplits: 1).map(String.init)
             let isPair = parts.count == 2
             return Entry(

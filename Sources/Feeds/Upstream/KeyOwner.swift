@@ -1,3 +1,5 @@
+import HTTP
+
 /// The program that holds a key, as the lock's file describes it.
 package struct KeyOwner: Sendable, Equatable {
     /// Where other programs can get the owner's trades.
@@ -48,12 +50,7 @@ package struct KeyOwner: Sendable, Equatable {
             else { return nil }
             let address = UpstreamAddress(isEncrypted: values["tls"] == "on", host: host, port: Int(port))
             // The connection has no encryption, or no check of the certificate, so the address must be on this machine.
-            guard
-                host.lowercased() == "localhost" || host == "::1" || (address.isIPAddress && host.hasPrefix("127."))
-                    || OwnAddresses.contain(host)
-            else {
-                return nil
-            }
+            guard LoopbackHost.contains(host) || OwnAddresses.contain(host) else { return nil }
             self.init(pid: pid, relay: .at(address))
         case "socket":
             guard let path = values["path"].map(String.init), path.hasPrefix("/") else { return nil }

@@ -58,4 +58,14 @@ package enum SymbolName {
 
     /// Returns whether the name may be a symbol.
     package static func isValid(_ name: String) -> Bool { Self.fault(in: name) == nil }
+
+    /// Returns the part of a symbol after its exchange: `BTCUSDT` for `BINANCE:BTCUSDT`.
+    ///
+    /// The exchange ends at the first colon. A symbol without a colon, or with nothing after it, is returned whole, so
+    /// that only an empty symbol has an empty name.
+    package static func withoutExchange(_ symbol: String) -> String {
+        guard let colon = symbol.firstIndex(of: ":") else { return symbol }
+        let name = symbol[symbol.index(after: colon)...]
+        return name.isEmpty ? symbol : String(name)
+    }
 }

@@ -27,15 +27,10 @@ struct MockServerAnswers: Sendable {
 
     /// Answers a request as the real service does. Any key is valid, but one is required.
     func answer(_ head: HTTPRequestHead) -> HTTPAnswer {
-        let parts = head.uri.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
-        let query = parts.count == 2 ? parts[1] : ""
-        func parameter(_ name: String) -> Substring? {
-            query.split(separator: "&").first { $0.hasPrefix("\(name)=") }?.dropFirst(name.utf8.count + 1)
-        }
-        let key = head.headers.first(name: "X-Finnhub-Token") ?? parameter("token").map(String.init) ?? ""
+        let key = head.headers.first(name: "X-Finnhub-Token") ?? head.parameter("token") ?? ""
         guard !key.isEmpty else { return Self.error(.unauthorized, "Please use an API key.") }
         guard head.method == .GET else { return Self.error(.methodNotAllowed, "use GET") }
-        switch parts[0] {
+        switch head.path {
         case "/api/v1/crypto/exchange":
             var names: [String] = []
             for symbol in self.symbols {
@@ -43,7 +38,7 @@ struct MockServerAnswers: Sendable {
             }
             return Self.json(.ok, JSONWriter.array { out in for name in names { out.element(name) } })
         case "/api/v1/crypto/symbol":
-            let exchange = parameter("exchange")?.uppercased() ?? ""
+            let exchange = head.parameter("exchange")?.uppercased() ?? ""
             let listed = self.symbols.filter { Self.exchange(of: $0)?.uppercased() == exchange }.map {
                 ListedSymbol(named: $0, description: "\(exchange.capitalised) \($0.dropFirst(exchange.count + 1))")
             }

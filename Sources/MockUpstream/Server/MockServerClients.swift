@@ -46,7 +46,7 @@ package final class MockServerClients {
             return MockServerAnswers.error(.unauthorized, "Invalid API key")
         }
         if self.source.isBroken { return MockServerAnswers.error(.serviceUnavailable, "the recording has a gap here") }
-        if let start = Self.parameter("start", in: head) {
+        if let start = head.parameter("start") {
             do throws(ReplaySource.Misplaced) {
                 _ = try self.source.place(start)
             } catch {
@@ -79,7 +79,7 @@ package final class MockServerClients {
         logger: Logger
     ) -> MockServerHandler {
         let source = self.source
-        let start = Self.parameter("start", in: head).flatMap { try? source.place($0) }
+        let start = head.parameter("start").flatMap { try? source.place($0) }
         return MockServerHandler(
             settings: self.settings,
             known: source.material.allSymbols,
@@ -102,15 +102,6 @@ package final class MockServerClients {
     }
 
     private static func key(in head: HTTPRequestHead) -> String? {
-        self.parameter("token", in: head) ?? head.headers.first(name: "X-Finnhub-Token")
-    }
-
-    /// Returns a nonempty parameter of the query, still percent-encoded.
-    private static func parameter(_ name: String, in head: HTTPRequestHead) -> String? {
-        let query = head.uri.split(separator: "?", maxSplits: 1).dropFirst().first ?? ""
-        let beginning = name + "="
-        guard let pair = query.split(separator: "&").first(where: { $0.hasPrefix(beginning) }) else { return nil }
-        let value = pair.dropFirst(beginning.count)
-        return value.isEmpty ? nil : String(value)
+        head.parameter("token") ?? head.headers.first(name: "X-Finnhub-Token")
     }
 }

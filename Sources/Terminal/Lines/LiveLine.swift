@@ -194,7 +194,7 @@ struct LiveLine: Sendable {
     /// Returns the symbol without its exchange. The full name stands where another symbol would look the same, or the
     /// service refuses it, since the exchange may be wrong. tmux interprets `#`.
     private func shortName(_ symbol: String) -> String {
-        let short = symbol.split(separator: ":", maxSplits: 1).last.map(String.init) ?? symbol
+        let short = SymbolName.withoutExchange(symbol)
         let isRefused = self.states[symbol]?.isRefused == true
         let isAlone =
             !isRefused

@@ -140,7 +140,7 @@ extension DisplayView {
         // The longest form without a file name.
         let sources = DisplayMarks.played(self.status, replay: self.feed.replay)
         let source = sources.first { $0.count <= 14 }.map { " \($0)" } ?? ""
-        let name = SymbolText.withoutExchange(row.summary.symbol)
+        let name = SymbolName.withoutExchange(row.summary.symbol)
         return ScreenText.clean("\(mark)\(text.price) \(name)\(source)", columns: 80, glyphs: self.glyphs)
     }
 

@@ -88,7 +88,7 @@ extension DisplayView {
     /// Returns the lines of the rows, then those of the symbols without a price.
     private mutating func lines(_ rows: [DisplayRow], waiting: [String], selected: String?) -> [PriceLine] {
         let symbols = rows.map(\.summary.symbol) + waiting
-        let short = symbols.map(SymbolText.withoutExchange)
+        let short = symbols.map(SymbolName.withoutExchange)
         let isUnique = Set(short).count == Set(symbols).count
         return symbols.enumerated().map { index, symbol in
             let isSelected = selected == symbol

@@ -1,5 +1,3 @@
-import Market
-
 /// The contents of a pane: its heading and its lines.
 struct PaneContents {
     /// The pieces of text in one line, each with its style.

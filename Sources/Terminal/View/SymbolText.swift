@@ -39,16 +39,9 @@ struct SymbolText {
         return ["\(named)\(Self.hint(status))", named, words]
     }
 
-    /// Returns a symbol without its exchange: `BTCUSDT` for `BINANCE:BTCUSDT`.
-    static func withoutExchange(_ symbol: String) -> String {
-        guard let colon = symbol.firstIndex(of: ":") else { return symbol }
-        let name = symbol[symbol.index(after: colon)...]
-        return name.isEmpty ? symbol : String(name)
-    }
-
     /// Returns a symbol's name, longest form first.
     static func names(of symbol: String) -> [String] {
-        let name = Self.withoutExchange(symbol)
+        let name = SymbolName.withoutExchange(symbol)
         return [symbol, name, ScreenText.clean(name, columns: 6)]
     }
 

@@ -1,5 +1,3 @@
-import Market
-
 /// A column of a table: its heading, its texts by width, and its priorities.
 struct TableColumn<Line> {
     /// One width of a column.

@@ -1,3 +1,4 @@
+import Market
 package import NIOCore
 
 /// A symbol in an exchange's list.
@@ -27,7 +28,7 @@ package struct ListedSymbol: Sendable, Equatable {
             guard let symbol = object.text("symbol"), (1...Self.longestText).contains(symbol.utf8.count) else {
                 return nil
             }
-            let name = symbol.split(separator: ":", maxSplits: 1).last.map(String.init) ?? symbol
+            let name = SymbolName.withoutExchange(symbol)
             return ListedSymbol(
                 symbol: symbol.contains(":") ? symbol : "\(exchange.uppercased()):\(symbol)",
                 displaySymbol: Self.short(object.text("displaySymbol")) ?? CoinNames.pair(name),
@@ -43,7 +44,7 @@ package struct ListedSymbol: Sendable, Equatable {
 
     /// Creates a symbol of which only the name is known.
     package init(named symbol: String, description: String) {
-        let name = symbol.split(separator: ":", maxSplits: 1).last.map(String.init) ?? symbol
+        let name = SymbolName.withoutExchange(symbol)
         self.init(symbol: symbol, displaySymbol: CoinNames.pair(name), description: description)
     }
 }

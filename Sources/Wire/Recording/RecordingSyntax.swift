@@ -21,10 +21,13 @@ package enum RecordingSyntax {
         }
     }
 
+    /// The beginning of a header.
+    package static let headerStart: StaticString = "{\"tickertape\":"
+
     /// Writes the header, which must be a file's first line.
     package static func header(_ header: RecordingHeader, into buffer: inout ByteBuffer) {
         let start = buffer.writerIndex
-        buffer.writeStaticString("{\"tickertape\":")
+        buffer.writeStaticString(Self.headerStart)
         JSONText.write(max(header.version, RecordingHeader.currentVersion), into: &buffer)
         Self.text("program", header.program, into: &buffer)
         buffer.writeStaticString(",\"symbols\":[")

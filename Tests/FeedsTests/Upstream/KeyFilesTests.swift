@@ -242,6 +242,7 @@ struct KeyLockTests {
         for relay: KeyOwner.Relay in [
             .unknown, .off, .at(Self.relay), .at(UpstreamAddress(isEncrypted: false, host: "::1", port: 1)),
             .at(UpstreamAddress(isEncrypted: false, host: "LocalHost", port: 1)),
+            .at(UpstreamAddress(isEncrypted: false, host: "0:0:0:0:0:0:0:1", port: 1)),
             .at(UpstreamAddress(isEncrypted: true, host: "127.0.0.1", port: 1)),
         ] {
             let owner = KeyOwner(pid: 77, relay: relay)

@@ -2,6 +2,7 @@ import Glibc
 import History
 import Market
 import Recordings
+import Wire
 
 /// The removal of bars and recordings that are older than an age.
 struct HistoryPruning {
@@ -86,12 +87,12 @@ struct HistoryPruning {
         return unlink(path) == 0 ? .deleted(size) : .failed(String(cString: strerror(errno)))
     }
 
-    /// Whether a file begins as recordings do: with the header's key, or with the zstd magic number (RFC 8878, 3.1.1).
+    /// Whether a file begins as recordings do: with the header, or with compressed data.
     private static func beginsAsRecording(_ descriptor: Int32) -> Bool {
-        var bytes = [UInt8](repeating: 0, count: 14)
+        let header = RecordingSyntax.headerStart.withUTF8Buffer { Array($0) }
+        let magic = withUnsafeBytes(of: FrameMagic.data.littleEndian) { Array($0) }
+        var bytes = [UInt8](repeating: 0, count: header.count)
         let count = pread(descriptor, &bytes, bytes.count, 0)
-        let magic: [UInt8] = [0x28, 0xB5, 0x2F, 0xFD]
-        return (count == bytes.count && bytes == Array("{\"tickertape\":".utf8))
-            || (count >= 4 && bytes.starts(with: magic))
+        return (count == bytes.count && bytes == header) || (count >= magic.count && bytes.starts(with: magic))
     }
 }
