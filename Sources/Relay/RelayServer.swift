@@ -109,7 +109,7 @@ package final class RelayServer: TapeReader, Sendable {
         self.hub = .makeBoxSendingValue(
             RelayHub(
                 settings: settings,
-                protocols: .builtIn,
+                protocols: .builtIn(settings),
                 subscriptions: subscriptions,
                 freshness: freshness,
                 loop: eventLoop,

@@ -202,12 +202,11 @@ package final class ClientOutput: ChannelDuplexHandler {
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         guard self.isOpen else { return }  // late input of a client that is being closed
-        switch Self.unwrapInboundIn(data) {
-        case .text(let text):
-            self.requests.received(text)
-        case .binary:
-            self.close(.unsupported, reason: "text messages only")
+        let message = Self.unwrapInboundIn(data)
+        if case .binary = message, let session, !type(of: session).takesBinary {
+            return self.close(.unsupported, reason: "text messages only")
         }
+        self.requests.received(message)
     }
 
     func channelReadComplete(context: ChannelHandlerContext) { self.relay.flush() }

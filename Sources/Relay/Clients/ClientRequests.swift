@@ -1,4 +1,5 @@
 import NIOCore
+import WebSocket
 
 /// The requests of one client, answered while few of its answers wait; otherwise nothing more is read from it.
 final class ClientRequests {
@@ -12,7 +13,7 @@ final class ClientRequests {
     init(of output: ClientOutput) { self.output = output }
 
     /// Takes a request, and answers it unless it has to wait.
-    func received(_ request: ByteBuffer) {
+    func received(_ request: WebSocketMessage) {
         self.queue.append(request)
         self.take()
     }
@@ -41,7 +42,10 @@ final class ClientRequests {
             self.trades = before..<before
             if !session.takeDeferred() {
                 guard let request = self.queue.popFirst() else { break }
-                session.received(request)
+                switch request {
+                case .text(let text): session.received(text)
+                case .binary(let bytes): session.received(binary: bytes)
+                }
             }
             self.queue.answered(before..<self.trades.lowerBound)
             self.queue.answered(self.trades.upperBound..<self.output.pace.writtenBytes)

@@ -6,6 +6,7 @@ struct EncodedPrice {
     /// The properties that decide the bytes of a frame.
     private struct Variant: Hashable {
         let session: ObjectIdentifier
+        let form: MessageForm
         let isFirst: Bool
         let skipped: UInt64
     }
@@ -28,13 +29,14 @@ struct EncodedPrice {
     ///   - encode: makes the payload.
     mutating func frame<Session: RelayProtocol>(
         for session: Session.Type,
+        in form: MessageForm = .text,
         isFirst: Bool,
         skipped: UInt64,
         encode: (SymbolSummary) -> ByteBuffer
     ) -> ByteBuffer {
-        let variant = Variant(session: ObjectIdentifier(session), isFirst: isFirst, skipped: skipped)
+        let variant = Variant(session: ObjectIdentifier(session), form: form, isFirst: isFirst, skipped: skipped)
         if let frame = self.frames[variant] { return frame }
-        let frame = SharedMessage.framed(encode(self.update.summary))
+        let frame = form.framed(encode(self.update.summary))
         self.frames[variant] = frame
         return frame
     }

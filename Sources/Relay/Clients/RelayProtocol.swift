@@ -11,12 +11,18 @@ import Wire
 protocol RelayProtocol: AnyObject {
     associatedtype Fanout: TradeFanout where Fanout.Session == Self
 
-    /// The path of the protocol's endpoint.
+    /// The path of the protocol's endpoint, as it is shown to people.
     static var path: String { get }
+    /// Returns whether the endpoint has this path; by default only ``path`` itself.
+    static func serves(_ path: Substring) -> Bool
+    /// Returns whether the settings turn the protocol on; by default it is on.
+    static func isOn(_ settings: RelaySettings) -> Bool
     /// The protocol's name in `/v1/status` and in `/metrics`.
     static var name: String { get }
     /// Whether its sessions show prices; the latency of shown prices is measured.
     static var showsPrices: Bool { get }
+    /// Whether its sessions take binary messages; a client of another protocol that sends one is closed.
+    static var takesBinary: Bool { get }
     /// Makes the fan-out of trades to all sessions of the protocol.
     static func makeFanout(for context: RelayContext) -> Fanout
 
@@ -32,6 +38,8 @@ protocol RelayProtocol: AnyObject {
     func opened()
     /// Takes a text message of the client.
     func received(_ text: ByteBuffer)
+    /// Takes a binary message of the client; called only if the protocol takes them.
+    func received(binary: ByteBuffer)
     /// Continues with an earlier request whose answer had to wait; returns whether there was one. It is called before
     /// each further message.
     func takeDeferred() -> Bool
@@ -96,7 +104,11 @@ protocol RelayProtocol: AnyObject {
 }
 
 extension RelayProtocol {
+    static func serves(_ path: Substring) -> Bool { path == Self.path }
+    static func isOn(_ settings: RelaySettings) -> Bool { true }
     static var showsPrices: Bool { false }
+    static var takesBinary: Bool { false }
+    func received(binary: ByteBuffer) {}
     func opened() {}
     func takeDeferred() -> Bool { false }
     var heldAnswerBytes: Int { 0 }

@@ -6,5 +6,8 @@ package struct RelayProtocols {
     var paths: [String] { self.all.map { $0.path } }
 
     /// Returns the protocol at a path.
-    func at(_ path: some StringProtocol) -> (any RelayProtocol.Type)? { self.all.first { $0.path == path } }
+    func at(_ path: some StringProtocol) -> (any RelayProtocol.Type)? {
+        let path = Substring(path)
+        return self.all.first { $0.serves(path) }
+    }
 }

@@ -1,4 +1,5 @@
 import NIOCore
+import WebSocket
 
 /// The requests of one client, and the count of the answer bytes that wait for it in this program.
 ///
@@ -10,7 +11,7 @@ struct RequestQueue {
     static let maximumOwedBytes = 4 << 10
 
     /// The requests that came in one read of the socket; those before `first` have been taken.
-    private var requests: [ByteBuffer] = []
+    private var requests: [WebSocketMessage] = []
     private var first = 0
     /// The positions of the answers among all bytes written to the client.
     private var answers: [Range<Int>] = []
@@ -21,9 +22,9 @@ struct RequestQueue {
 
     var isEmpty: Bool { self.first == self.requests.count }
 
-    mutating func append(_ request: ByteBuffer) { self.requests.append(request) }
+    mutating func append(_ request: WebSocketMessage) { self.requests.append(request) }
 
-    mutating func popFirst() -> ByteBuffer? {
+    mutating func popFirst() -> WebSocketMessage? {
         guard !self.isEmpty else { return nil }
         defer {
             self.first += 1

@@ -46,7 +46,7 @@ final class RelayHarness {
         self.loop = loop
         self.hub = RelayHub(
             settings: settings,
-            protocols: .builtIn,
+            protocols: .builtIn(settings),
             subscriptions: Subscriptions(Subscriptions.Settings(), retained: symbols, loop: loop),
             loop: loop,
             logger: Logger(label: "relay", factory: { _ in SwiftLogNoOpLogHandler() }),

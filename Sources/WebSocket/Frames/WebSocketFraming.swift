@@ -33,6 +33,12 @@ package enum WebSocketFraming {
         buffer.writeBytes(payload)
     }
 
+    /// Writes a whole binary message of a server: one final frame without a mask (RFC 6455, 5.2).
+    package static func serverBinary(_ payload: ByteBuffer, into buffer: inout ByteBuffer) {
+        Self.writeServerHeader(opcode: 0x2, payloadBytes: payload.readableBytes, into: &buffer)
+        buffer.writeImmutableBuffer(payload)
+    }
+
     /// Returns the length of the header, in bytes, of a server's frame with a payload of that many bytes.
     package static func serverHeaderBytes(payloadBytes: Int) -> Int {
         switch payloadBytes {

@@ -49,7 +49,7 @@ struct AnswerBench {
             answers: AnswerMemory(),
             gate: RequestGate(boundAddress: "127.0.0.1", allowedOrigins: []),
             router: Self.router,
-            protocols: .builtIn,
+            protocols: .builtIn(RelaySettings()),
             refused: { refusals.add($0) },
             admitClient: { .tooManyClients },
             makeSession: { _, _ throws(HTTPRefusal) in throw HTTPRefusal.failed }

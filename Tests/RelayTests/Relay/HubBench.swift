@@ -35,7 +35,7 @@ final class HubBench {
         self.subscriptions.connect(self.upstream)
         self.hub = RelayHub(
             settings: settings,
-            protocols: .builtIn,
+            protocols: .builtIn(settings),
             subscriptions: self.subscriptions,
             loop: self.loop,
             logger: Logger(label: "relay", factory: { _ in SwiftLogNoOpLogHandler() }),

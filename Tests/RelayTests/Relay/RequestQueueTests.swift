@@ -24,8 +24,8 @@ struct RequestQueueTests {
     func order() {
         var queue = RequestQueue()
         for round in 0..<2 {
-            for number in 0..<3 { queue.append(ByteBuffer(string: "\(round) \(number)")) }
-            for number in 0..<3 { #expect(queue.popFirst() == ByteBuffer(string: "\(round) \(number)")) }
+            for number in 0..<3 { queue.append(.text(ByteBuffer(string: "\(round) \(number)"))) }
+            for number in 0..<3 { #expect(queue.popFirst() == .text(ByteBuffer(string: "\(round) \(number)"))) }
             #expect(queue.isEmpty && queue.popFirst() == nil)
         }
     }
