@@ -61,6 +61,12 @@ package struct Gap: Sendable, Equatable {
     /// began again.
     package var movesClock: Bool { self.cause == .seek }
 
+    /// The gap with its length and reason, as a line has it. A replay that was moved has no length.
+    package var sentence: String {
+        let reason = ScreenText.clean(self.reason, columns: 256)
+        return self.movesClock ? reason : "gap of \(AgeText.record(self.length)): \(reason)"
+    }
+
     /// The length, ns, at least 0 and saturated: the times of a file are untrusted.
     package var length: Int64 {
         let (length, isOut) = self.to.subtractingReportingOverflow(self.from)

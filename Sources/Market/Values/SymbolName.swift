@@ -59,6 +59,11 @@ package enum SymbolName {
     /// Returns whether the name may be a symbol.
     package static func isValid(_ name: String) -> Bool { Self.fault(in: name) == nil }
 
+    /// Returns a name as one word of a line: printable and without a space.
+    package static func word(_ name: String) -> String {
+        String(ScreenText.clean(name, columns: 128).map { $0 == " " ? "_" : $0 })
+    }
+
     /// Returns the part of a symbol after its exchange: `BTCUSDT` for `BINANCE:BTCUSDT`.
     ///
     /// The exchange ends at the first colon. A symbol without a colon, or with nothing after it, is returned whole, so

@@ -55,4 +55,14 @@ package struct SymbolStatus: Sendable, Equatable {
         case .refused(.overLimit, _): "over-limit"
         }
     }
+
+    /// The symbol with its state and the reason, as a line has it.
+    package var sentence: String {
+        var text = "\(SymbolName.word(self.symbol)) \(self.word)"
+        if let reason = self.reason { text += ": \(ScreenText.clean(reason, columns: 256))" }
+        if case .refused(_, let retryAt) = self.state, retryAt > self.since {
+            text += ", asked again in \(AgeText.record(retryAt - self.since))"
+        }
+        return text
+    }
 }

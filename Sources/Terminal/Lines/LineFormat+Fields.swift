@@ -9,7 +9,7 @@ extension LineFormat {
     static func plain(_ price: LinePrice, _ fields: [LineField]) -> String {
         var words = fields.map { field in
             guard let text = price.text(field) else { return "-" }
-            return field == .symbol ? Self.word(text) : text
+            return field == .symbol ? SymbolName.word(text) : text
         }
         if let mark = price.status.source.mark { words.append(mark) }
         return words.joined(separator: " ")

@@ -100,13 +100,8 @@ package struct LineFormat: Sendable {
         case .paused(_, let since):
             guard reported.spokenWord != before.spokenWord else { return Lines() }
             return Lines(errors: Self.line("\(UTCText.timestamp(since)) \(Self.sentence(reported))"))
-        case .gap(let gap) where gap.movesClock:
-            let reason = ScreenText.clean(gap.reason, columns: 256)
-            return Lines(errors: Self.line("\(UTCText.timestamp(gap.to)) \(reason)"))
         case .gap(let gap):
-            let span = AgeText.record(gap.length)
-            let reason = ScreenText.clean(gap.reason, columns: 256)
-            return Lines(errors: Self.line("\(UTCText.timestamp(gap.to)) gap of \(span): \(reason)"))
+            return Lines(errors: Self.line("\(UTCText.timestamp(gap.to)) \(gap.sentence)"))
         case .symbol(let status):
             return Lines(errors: self.news(of: status).map(Self.line) ?? [])
         case .unsubscribed(let symbol, _):
@@ -138,12 +133,7 @@ package struct LineFormat: Sendable {
     /// Returns the line about a symbol that becomes quiet or refused, or trades again; `nil` for other changes.
     private mutating func news(of status: SymbolStatus) -> String? {
         guard self.troubles.isNews(status) else { return nil }
-        var text = "\(UTCText.timestamp(status.since)) \(Self.word(status.symbol)) \(status.word)"
-        if let reason = status.reason { text += ": \(ScreenText.clean(reason, columns: 256))" }
-        if case .refused(_, let retryAt) = status.state, retryAt > status.since {
-            text += ", asked again in \(AgeText.record(retryAt - status.since))"
-        }
-        return text + SymbolText.hint(status)
+        return "\(UTCText.timestamp(status.since)) \(status.sentence)\(SymbolText.hint(status))"
     }
 
     /// Returns the line about items dropped because the reader was slow.
@@ -157,11 +147,6 @@ package struct LineFormat: Sendable {
 
     private static func line(_ text: String) -> [UInt8] { Array(text.utf8) + [UInt8(ascii: "\n")] }
 
-    /// Returns foreign text as one word: printable and without a space.
-    static func word(_ text: String) -> String {
-        String(ScreenText.clean(text, columns: 128).map { $0 == " " ? "_" : $0 })
-    }
-
     /// Returns the status for people, with the marks that must not be overlooked.
     static func words(of status: FeedStatus) -> String {
         self.words([status.spokenWord] + (status.source.mark.map { [$0] } ?? []), status)
@@ -173,31 +158,22 @@ package struct LineFormat: Sendable {
     }
 
     private static func words(_ words: [String], _ status: FeedStatus) -> String {
-        (words + (status.certificateChecked ? [] : ["CERTIFICATE-NOT-CHECKED"])).joined(separator: " ")
+        (words + (status.certificateMark.map { [$0] } ?? [])).joined(separator: " ")
     }
 
     /// Returns the status with its reason.
     static func sentence(_ status: FeedStatus) -> String {
-        var text = status.words { time in
-            let wait = AgeText.record(time - status.since)
-            return ("in \(wait)", "for \(wait)")
-        }
-        if let via = status.via { text += " by the relay at \(ScreenText.clean(via, columns: 64))" }
-        if let reason = status.reason { text += ": \(ScreenText.clean(reason, columns: 256))" }
-        for mark in [
+        let marks = [
             DisplayMarks.source(status.source).first,
             DisplayMarks.certificate(isChecked: status.certificateChecked).first,
-        ] {
-            if let mark { text += ", \(ScreenText.clean(mark, columns: 256))" }
-        }
-        return text
+        ]
+        return status.sentence(marks: marks.compactMap(\.self))
     }
 
     /// Returns a JSON object as a line of printable characters.
     ///
     /// - Parameter source: the origin of the trades, for an object that does not state it.
     private static func jsonLine(_ object: ByteBuffer, source: FeedStatus.Source? = nil) -> [UInt8] {
-        guard let source else { return JSONText.printable(object.readableBytesView) + [UInt8(ascii: "\n")] }
-        return JSONText.printable(object.readableBytesView.dropLast()) + Array(",\"source\":\"\(source.word)\"}\n".utf8)
+        StreamLine.text(of: object, source: source) + [UInt8(ascii: "\n")]
     }
 }

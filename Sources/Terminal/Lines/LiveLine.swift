@@ -201,7 +201,7 @@ struct LiveLine: Sendable {
             && self.order.prefix(Self.maximumSymbols).allSatisfy {
                 $0 == symbol || !$0.hasSuffix(":\(short)") && $0 != short
             }
-        return LineFormat.word(isAlone ? short : symbol).replacing("#", with: "_")
+        return SymbolName.word(isAlone ? short : symbol).replacing("#", with: "_")
     }
 
     private static func state(_ status: FeedStatus, wall: Int64) -> (words: String, lasts: Int64?) {
@@ -216,7 +216,7 @@ struct LiveLine: Sendable {
     // MARK: Waybar
 
     private func detail(_ symbol: String, _ row: Row, age: Int64?, silence: Int64?) -> String {
-        let name = LineFormat.word(symbol)
+        let name = SymbolName.word(symbol)
         guard let update = row.update else {
             return "\(name): \(self.trouble(symbol, silence: silence) ?? "no trade yet")"
         }

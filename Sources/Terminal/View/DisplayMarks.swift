@@ -1,41 +1,5 @@
 import Market
 
-extension FeedStatus {
-    /// The status as one word for people: ``word``, except that a replay is never called live.
-    var spokenWord: String {
-        guard self.source != .live else { return self.word }
-        return switch self.phase {
-        case .live: self.isPaused ? "PAUSED" : "PLAYING"
-        case .ended: "ENDED"
-        case .connecting, .waiting, .late, .stale, .reconnecting, .rateLimited, .keyRejected, .keyInUse, .noSuchSymbol,
-            .notPermitted, .stopped:
-            self.word
-        }
-    }
-
-    /// Returns the status with the time of the next attempt.
-    ///
-    /// - Parameter time: returns the words for the time of the attempt, and for the wait until it.
-    func words(_ time: (_ retryAt: Int64) -> (at: String, until: String)) -> String {
-        guard let retryAt = self.phase.retryAt else { return self.spokenWord }
-        let (at, until) = time(retryAt)
-        if case .rateLimited = self.phase { return "\(self.spokenWord) \(until)" }
-        if case .reconnecting(let attempt, _) = self.phase { return "\(self.spokenWord), attempt \(attempt) \(at)" }
-        return "\(self.spokenWord), next attempt \(at)"
-    }
-
-    /// Whether this is the attempt that a failure announced. Its reason is the failure's, which the user has already
-    /// seen.
-    func isAttempt(after failure: FeedStatus) -> Bool {
-        self.phase == .connecting && self.reason != nil && self.reason == failure.reason && failure.phase.retryAt != nil
-    }
-}
-
-extension FeedStatus.Source {
-    /// The word beside every price that is not the market's.
-    var mark: String? { self == .live ? nil : self.word.uppercased() }
-}
-
 /// The marks that must always be visible: a source other than the market, and an unchecked certificate. They shrink
 /// with the screen but never disappear.
 enum DisplayMarks {

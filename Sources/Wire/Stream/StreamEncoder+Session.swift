@@ -147,11 +147,15 @@ extension StreamEncoder {
         symbol: ByteBuffer,
         sequence: UInt64,
         received: Int64,
-        number: UInt64,
+        number: UInt64?,
         into buffer: inout ByteBuffer
     ) {
-        buffer.writeStaticString("{\"type\":\"trade\",\"n\":")
-        JSONText.write(number, into: &buffer)
+        if let number {
+            buffer.writeStaticString("{\"type\":\"trade\",\"n\":")
+            JSONText.write(number, into: &buffer)
+        } else {
+            buffer.writeStaticString("{\"type\":\"trade\"")
+        }
         buffer.writeStaticString(",\"symbol\":")
         buffer.writeImmutableBuffer(symbol)
         buffer.writeStaticString(",\"seq\":")
