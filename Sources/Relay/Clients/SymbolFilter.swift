@@ -3,6 +3,8 @@ struct SymbolFilter: Hashable {
     /// Whether it means all symbols except `symbols`; otherwise it means these.
     var isEverything = false
     var symbols: Set<String>
+    /// How the messages are framed and serialised.
+    var form = MessageForm.text
     /// Whether each message has a position, by which the session can resume.
     var hasPositions = false
 

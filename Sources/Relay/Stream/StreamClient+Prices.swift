@@ -97,7 +97,7 @@ extension StreamClient {
         }
     }
 
-    private func send(_ message: StreamSession.Message, _ price: inout EncodedPrice) {
+    private func send(_ message: FollowedRows.Message, _ price: inout EncodedPrice) {
         let frame: ByteBuffer
         let missable: UInt64
         switch message {

@@ -255,18 +255,11 @@ extension StreamClient {
         self.policyChanged()
         self.intervalsChanged()
         self.context.index.setFollowsAll(self, self.isOpen && self.session.followsAll)
-        guard self.isOpen, self.catchUp == nil, self.session.wantsTrades else {
-            return self.context.index.setTrades(of: self, .nothing)
-        }
-        let isEverything = self.session.everything == .all
-        var names: Set<String> = []
-        for row in self.session.rows where (self.session.delivery(of: row) == .all) != isEverything {
-            names.insert(self.context.symbol(ofRow: row))
-        }
-        if isEverything {
-            for row in self.session.excluded { names.insert(self.context.symbol(ofRow: row)) }
-        }
-        self.context.index.setTrades(of: self, SymbolFilter(isEverything: isEverything, symbols: names))
+        let takesTrades = self.isOpen && self.catchUp == nil
+        self.context.index.setTrades(
+            of: self,
+            takesTrades ? self.session.tradeFilter(name: self.context.symbol(ofRow:)) : .nothing
+        )
     }
 
     /// Joins the price timers of the subscribed intervals, and leaves the others.

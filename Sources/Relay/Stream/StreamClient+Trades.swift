@@ -3,7 +3,7 @@ import NIOCore
 // Single trades for a client of `/v1/stream`, written while its backlog allows, and counted otherwise.
 extension StreamClient {
     /// Sends wanted trades, the same bytes for all clients with the same subscriptions.
-    func deliver(_ content: StreamTradeEncoder.Content) {
+    func deliver(_ content: TradeMessages.Content) {
         guard self.isOpen else { return }
         let bytes = self.compressed(content.bytes)
         switch self.pace.offered(trades: content.trades, bytes: bytes.readableBytes, messages: Int(content.trades)) {

@@ -19,7 +19,7 @@ package final class StreamClient: RelayProtocol {
     package let output: ClientOutput
     let context: RelayContext
     let query: StreamQuery
-    var session = StreamSession()
+    var session = FollowedRows()
     /// The action for a client that is too slow, if it has chosen one.
     var overflow: StreamOverflow?
     var allowance: RequestAllowance

@@ -18,9 +18,9 @@ final class StreamFanout: TradeFanout {
         self.groups.interested(in: batches, of: present, into: &interested)
         guard let first = interested.first else { return false }
         let union = interested.dropFirst().reduce(first.wanted) { $0.union($1.wanted) }
-        var encoder = StreamTradeEncoder(batches, union: union, texts: &self.texts, number: self.numbers.next)
+        var messages = TradeMessages(forStream: batches, union: union, texts: &self.texts, number: self.numbers.next)
         for group in interested {
-            guard let content = encoder.content(group.wanted) else { continue }
+            guard let content = messages.content(group.wanted) else { continue }
             for session in group.members { session.deliver(content) }
         }
         return true

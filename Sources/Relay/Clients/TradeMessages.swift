@@ -1,15 +1,12 @@
 import Market
 import NIOCore
-import WebSocket
 import Wire
 
-/// The encoder of trades as `trade` messages of `/v1/stream`. Each trade is encoded once for all clients.
-///
-/// A trade's message has the same number (`n`) for all clients, so that its bytes are the same, too.
-struct StreamTradeEncoder {
+/// The trades of some batches as one message each. Each trade is encoded once for all clients with the same form.
+struct TradeMessages {
     /// The messages for one set of symbols.
     struct Content {
-        /// Whole WebSocket frames.
+        /// Whole frames or lines.
         var bytes: ByteBuffer
         /// The number of trades, one per message.
         var trades: UInt64
@@ -20,7 +17,7 @@ struct StreamTradeEncoder {
     private struct Line {
         var symbol: SymbolID
         var sequence: UInt64
-        /// The end of its frame in ``bytes``.
+        /// The end of its message in ``bytes``.
         var end: Int
     }
 
@@ -32,34 +29,22 @@ struct StreamTradeEncoder {
 
     /// - Parameters:
     ///   - union: the symbols that any reader wants.
-    ///   - number: returns the number of the next message.
+    ///   - encode: writes a trade as a whole frame or line.
     init(
         _ batches: ArraySlice<TapeBatch>,
         union: SymbolSet,
-        texts: inout SymbolTexts,
-        number: () -> UInt64
+        encode: (_ trade: Trade, _ sequence: UInt64, _ batch: TapeBatch, _ out: inout ByteBuffer) -> Void
     ) {
         self.union = union
         let count = batches.reduce(0) { $0 + $1.trades.count }
         self.lines.reserveCapacity(count)
         self.bytes.reserveCapacity(count * 192)
-        var scratch = ByteBuffer()
-        scratch.reserveCapacity(256)
         for batch in batches {
             var sequence = batch.firstSequence
             for trade in batch.trades {
                 defer { sequence += 1 }
                 guard union.contains(trade.symbol) else { continue }
-                scratch.clear()
-                StreamEncoder.trade(
-                    trade,
-                    symbol: texts.text(of: trade.symbol, in: batch.symbols),
-                    sequence: sequence,
-                    received: batch.received,
-                    number: number(),
-                    into: &scratch
-                )
-                WebSocketFraming.serverText(scratch.readableBytesView, into: &self.bytes)
+                encode(trade, sequence, batch, &self.bytes)
                 self.lines.append(Line(symbol: trade.symbol, sequence: sequence, end: self.bytes.writerIndex))
             }
         }
@@ -99,22 +84,5 @@ struct StreamTradeEncoder {
         }
         guard let first else { return nil }
         return Content(bytes: out, trades: trades, sequences: first...last)
-    }
-}
-
-/// The names of one feed's symbols as JSON strings, each encoded once.
-struct SymbolTexts {
-    private var texts: [ByteBuffer] = []
-
-    /// Forgets which symbol each number means; the next epoch assigns the numbers anew.
-    mutating func epochBegan() { self.texts = [] }
-
-    mutating func text(of symbol: SymbolID, in table: SymbolTable) -> ByteBuffer {
-        while self.texts.count <= Int(symbol.index) {
-            var text = ByteBuffer()
-            JSONText.escape(table.names[self.texts.count], into: &text)
-            self.texts.append(text)
-        }
-        return self.texts[Int(symbol.index)]
     }
 }

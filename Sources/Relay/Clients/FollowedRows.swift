@@ -1,12 +1,12 @@
 import Market
 import Wire
 
-/// The rows that one client of `/v1/stream` follows, their deliveries, and the last price sent of each.
+/// The rows that one client of `/v1/stream` or of lines follows, their deliveries, and the last price sent of each.
 ///
 /// It decides which prices the client gets: a snapshot before any price, never two equal debounced prices in a row, and
 /// with each price the number of trades left out since the previous one. Single trades (``StreamDelivery/all``) do not
 /// pass through it; it only stores from which number on they are wanted.
-struct StreamSession {
+struct FollowedRows {
     /// The message for a client about one row.
     enum Message: Equatable {
         case nothing
@@ -57,6 +57,17 @@ struct StreamSession {
     func hasDebouncedPrice(_ row: Int) -> Bool {
         guard self.follows(row), let following = self.following[row] else { return false }
         return following.delivery == .latest && following.price != nil
+    }
+
+    /// Returns the filter of the single trades that are wanted.
+    ///
+    /// - Parameter name: returns the symbol of a row.
+    func tradeFilter(in form: MessageForm = .text, name: (_ row: Int) -> String) -> SymbolFilter {
+        guard self.wantsTrades else { return .nothing }
+        let isEverything = self.everything == .all
+        var rows = self.rows.filter { (self.delivery(of: $0) == .all) != isEverything }
+        if isEverything { rows += self.excluded }
+        return SymbolFilter(isEverything: isEverything, symbols: Set(rows.map(name)), form: form)
     }
 
     // MARK: Followed rows
@@ -129,7 +140,7 @@ struct StreamSession {
         self.deliveries[delivery] = left == 0 ? nil : left
     }
 
-    mutating func unfollowAll() { self = StreamSession() }
+    mutating func unfollowAll() { self = FollowedRows() }
 
     /// Adds a new row; returns whether it is followed because all are.
     mutating func appeared(_ row: Int) -> Bool {

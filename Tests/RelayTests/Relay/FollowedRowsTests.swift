@@ -20,7 +20,7 @@ private final class SettledList: SettledPriceReader {
 }
 
 @Suite("The prices sent to a client of the stream")
-struct StreamSessionTests {
+struct FollowedRowsTests {
     @Test(
         "a snapshot first, never two equal prices in a row, and every trade sent or counted, for any slow client",
         arguments: 0..<50 as Range<UInt64>
@@ -34,7 +34,7 @@ struct StreamSessionTests {
         let settled = SettledList()
         prices.add(settled)
         var table = PriceTable(prices)
-        var session = StreamSession()
+        var session = FollowedRows()
         var isWritable = true
         var follows = false
         var last: ExactDecimal?
@@ -99,7 +99,7 @@ struct StreamSessionTests {
 
     @Test("following twice is following once, and what was unfollowed is forgotten")
     func follows() {
-        var session = StreamSession()
+        var session = FollowedRows()
         let (first, again) = (session.follow(3), session.follow(3))
         #expect(first && !again)
         #expect(session.count == 1 && session.follows(3) && !session.follows(2))
