@@ -1,15 +1,15 @@
-import NIOCore
+package import NIOCore
 
 /// A handler that passes a client's input on in portions of a few requests, one for each read.
 ///
-/// It stands before the decoder of a plain connection. A connection that is answering a request does not read, but
-/// unrequested bytes arrive: a TLS record holds up to 16 KiB, and at the end of its input a socket delivers all that it
-/// has. Decoded, they could be hundreds of requests at once. Here they wait as bytes, and the end of the input waits
-/// behind them.
-final class InputPortions: ChannelDuplexHandler, RemovableChannelHandler {
-    typealias InboundIn = ByteBuffer
-    typealias InboundOut = ByteBuffer
-    typealias OutboundIn = Never
+/// It stands before the decoder of a plain connection, and below the handler of lines. A connection that is answering a
+/// request does not read, but unrequested bytes arrive: a TLS record holds up to 16 KiB, and at the end of its input a
+/// socket delivers all that it has. Decoded, they could be hundreds of requests at once. Here they wait as bytes, and
+/// the end of the input waits behind them.
+package final class InputPortions: ChannelDuplexHandler, RemovableChannelHandler {
+    package typealias InboundIn = ByteBuffer
+    package typealias InboundOut = ByteBuffer
+    package typealias OutboundIn = Never
 
     /// The size of a portion in bytes; most requests fit.
     static let groupBytes = 512
@@ -46,7 +46,9 @@ final class InputPortions: ChannelDuplexHandler, RemovableChannelHandler {
     }
 
     /// An inbound user event: more bytes have arrived than may be discarded.
-    struct Excess: Sendable {}
+    package struct Excess: Sendable {}
+
+    package init() {}
 
     /// Holds all input until this handler is removed, and passes it on then, to the handlers that replace the decoder.
     func stop() { self.way = .stopped }
@@ -55,7 +57,7 @@ final class InputPortions: ChannelDuplexHandler, RemovableChannelHandler {
     ///
     /// Returns whether the client has already ended its side, and no handler knows it yet. Then no more input can
     /// arrive.
-    func drop(atMost bytes: Int) -> Bool {
+    package func drop(atMost bytes: Int) -> Bool {
         self.way = .drops(atMost: bytes)
         self.dropped += self.held.readableBytes
         self.held = ByteBuffer()
@@ -64,7 +66,7 @@ final class InputPortions: ChannelDuplexHandler, RemovableChannelHandler {
         return true
     }
 
-    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+    package func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         var bytes = Self.unwrapInboundIn(data)
         if case .drops(let most) = self.way {
             let before = self.dropped
@@ -82,13 +84,13 @@ final class InputPortions: ChannelDuplexHandler, RemovableChannelHandler {
         self.pass(fromSocket: true, context: context)
     }
 
-    func read(context: ChannelHandlerContext) {
+    package func read(context: ChannelHandlerContext) {
         self.isAsked = true
         self.pass(fromSocket: false, context: context)
         if self.isAsked, self.held.readableBytes == 0 { context.read() }
     }
 
-    func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
+    package func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
         guard case .inputClosed? = event as? ChannelEvent else { return context.fireUserInboundEventTriggered(event) }
         switch self.end {
         case .open, .full: self.end = .reached
@@ -97,7 +99,7 @@ final class InputPortions: ChannelDuplexHandler, RemovableChannelHandler {
         self.reportEnd(context: context)
     }
 
-    func removeHandler(context: ChannelHandlerContext, removalToken: ChannelHandlerContext.RemovalToken) {
+    package func removeHandler(context: ChannelHandlerContext, removalToken: ChannelHandlerContext.RemovalToken) {
         if self.held.readableBytes > 0 {
             context.fireChannelRead(Self.wrapInboundOut(self.held))
             context.fireChannelReadComplete()

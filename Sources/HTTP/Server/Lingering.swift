@@ -5,14 +5,14 @@ import NIOCore
 ///
 /// Closing a socket with unread input resets the connection, and the reset can overtake the response. So further input
 /// is read and discarded. The time has two limits: that of the response (``ReadProgress``), and then these.
-struct Lingering: Equatable {
+package struct Lingering: Equatable {
     /// The longest time without input after the peer has read its response.
     static let quiet: TimeAmount = .seconds(1)
     /// The longest time for further input after the peer has read its response.
     static let longest: TimeAmount = .seconds(5)
     /// The limit of discarded input in bytes: the kernels on both sides can hold that much before the peer can know of
     /// the response.
-    static let maximumBytes = 4 << 20
+    package static let maximumBytes = 4 << 20
 
     private var answer: ReadProgress
     /// The number of discarded bytes at the last check.

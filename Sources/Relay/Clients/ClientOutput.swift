@@ -2,7 +2,8 @@ import NIOCore
 import TLS
 import WebSocket
 
-/// The output to one WebSocket client of the relay, at the end of its channel's pipeline. It lives on the relay's loop.
+/// The output to one client of the relay, at the end of its channel's pipeline, above a WebSocket or another
+/// ``ClientTransport``. It lives on the relay's loop.
 ///
 /// It writes the messages of the client's session, whatever the protocol, with one flush for all writes of a turn. It
 /// reports the state of the channel to the client's ``ClientPace``, and its messages to its ``ClientRequests``.
@@ -27,8 +28,8 @@ package final class ClientOutput: ChannelDuplexHandler {
     /// The negotiated subprotocol; set before the client joins a pipeline.
     var subprotocol: String?
     private var context: ChannelHandlerContext?
-    /// The WebSocket handler of the pipeline; set while the client is in a pipeline.
-    private var webSocket: WebSocketHandler?
+    /// The handler below; set while the client is in a pipeline.
+    private var transport: (any ClientTransport)?
     /// The client's TLS handler, which buffers the ciphertext that the socket does not take.
     private var tls: TLSHandler?
     /// Whether messages may be written: from the upgrade until either side begins to close.
@@ -41,7 +42,7 @@ package final class ClientOutput: ChannelDuplexHandler {
     /// The client's slot in the fan-out, while it is in a pipeline.
     private(set) var slot = DirectSlots.none
     /// The client's socket, if bytes may be sent to it directly.
-    private var transport: SlotTransport?
+    private var direct: SlotTransport?
 
     init(relay: RelayHub, marks: Marks) {
         let settings = relay.settings
@@ -63,7 +64,7 @@ package final class ClientOutput: ChannelDuplexHandler {
     var isWritable: Bool { self.context?.channel.isWritable ?? false }
 
     /// The bytes that wait in this program.
-    var waitingBytes: Int { (self.webSocket?.waitingBytes ?? 0) + (self.tls?.pendingBytes ?? 0) }
+    var waitingBytes: Int { (self.transport?.waitingBytes ?? 0) + (self.tls?.pendingBytes ?? 0) }
 
     /// How many of all bytes written have left this program.
     var sentBytes: Int { min(self.flushedBytes, self.pace.writtenBytes - self.waitingBytes) }
@@ -96,30 +97,30 @@ package final class ClientOutput: ChannelDuplexHandler {
 
     private func write(_ bytes: ByteBuffer) {
         self.pace.wrote(bytes: bytes.readableBytes)
-        if let webSocket = self.webSocket { return webSocket.writeFramed(bytes) }
-        // Another handler takes the place of the WebSocket handler, as in tests.
+        if let transport = self.transport { return transport.writeFramed(bytes, promise: nil) }
+        // Another handler takes the place of the transport, as in tests.
         self.context?.write(Self.wrapOutboundOut(.framed(bytes)), promise: nil)
     }
 
     /// Flushes the writes.
     func push() {
         self.flushedBytes = self.pace.writtenBytes
-        guard let webSocket = self.webSocket else { return self.context?.flush() ?? () }
-        if webSocket.flushFramed() { self.pace.leftWaiting() }
+        guard let transport = self.transport else { return self.context?.flush() ?? () }
+        if transport.flushFramed() { self.pace.leftWaiting() }
     }
 
     /// Opens the slot if nothing waits for the client and its messages are not compressed. The fan-out then sends to
     /// the socket directly.
     func openSlot() {
-        guard self.isOpen, self.agreement == nil, let transport, self.webSocket?.allowBypass() == true else { return }
-        transport.open()
+        guard self.isOpen, self.agreement == nil, let direct, self.transport?.allowBypass() == true else { return }
+        direct.open()
     }
 
     /// Queues the rest of bytes of which the direct send has taken the first `sent`.
     func finish(_ bytes: ByteBuffer, behind sent: Int) {
         self.pace.wrote(bytes: bytes.readableBytes)
         self.flushedBytes = self.pace.writtenBytes
-        if self.webSocket?.writeRest(of: bytes, behind: sent) == true { self.pace.leftWaiting() }
+        if self.transport?.writeRest(of: bytes, behind: sent) == true { self.pace.leftWaiting() }
     }
 
     func flush() {
@@ -130,12 +131,12 @@ package final class ClientOutput: ChannelDuplexHandler {
     /// Calls back once when all bytes written so far have left this program, or never will; returns `false` if it does
     /// not, because the client is in no pipeline.
     func whenDrained(_ done: @escaping (_ isSent: Bool) -> Void) -> Bool {
-        guard let webSocket, let context else { return false }
+        guard let transport, let context else { return false }
         let left = context.eventLoop.makePromise(of: Void.self)
         left.futureResult.assumeIsolated().whenComplete { result in
             if case .success = result { done(true) } else { done(false) }
         }
-        webSocket.writeFramed(ByteBuffer(), promise: left)
+        transport.writeFramed(ByteBuffer(), promise: left)
         self.push()
         return true
     }
@@ -143,19 +144,21 @@ package final class ClientOutput: ChannelDuplexHandler {
     /// Reads the socket again, after reads that ``ClientRequests`` held back.
     func read() { self.context?.read() }
 
-    /// Starts the closing handshake, after all bytes written so far.
+    /// Starts the end of the connection, after all bytes written so far.
     ///
     /// - Parameter time: how long the client may take to read what was written; `nil` for the default.
     func close(_ code: WebSocketCloseCode, reason: String, within time: TimeAmount? = nil) {
         guard self.isOpen, let context = self.context else { return }
-        if let time, let handler = try? context.pipeline.syncOperations.handler(type: WebSocketHandler.self) {
-            handler.allowForClosing(time)
-        }
+        if let time { self.transport?.allowForClosing(time) }
+        self.session?.willClose(code, reason: reason)
         self.end()
         context.writeAndFlush(Self.wrapOutboundOut(.close(code, reason: reason)), promise: nil)
     }
 
     // MARK: The channel
+
+    /// Uses another transport than the WebSocket of the pipeline. Called before the client joins the pipeline.
+    func use(_ transport: any ClientTransport) { self.transport = transport }
 
     func handlerAdded(context: ChannelHandlerContext) {
         self.context = context
@@ -165,9 +168,11 @@ package final class ClientOutput: ChannelDuplexHandler {
             .writeBufferWaterMark,
             value: ChannelOptions.Types.WriteBufferWaterMark(low: self.marks.low, high: self.marks.high)
         )
-        self.webSocket = try? context.pipeline.syncOperations.handler(type: WebSocketHandler.self)
+        let transport =
+            self.transport ?? (try? context.pipeline.syncOperations.handler(type: WebSocketHandler.self))
+        self.transport = transport
         let channel = context.channel
-        self.webSocket?.below = { [tls, weak self] in
+        transport?.below = { [tls, weak self] in
             let kernel = KernelSendProgress(of: channel)
             return TransportProgress(
                 waiting: (tls?.pendingBytes ?? 0) + kernel.waiting,
@@ -176,10 +181,10 @@ package final class ClientOutput: ChannelDuplexHandler {
             )
         }
         self.slot = self.relay.slots.make()
-        if let webSocket = self.webSocket, let socket = SocketTransport(context.pipeline) {
-            let transport = SlotTransport(socket: socket, slot: self.slot, slots: self.relay.slots)
-            webSocket.sendDirectly(through: transport)
-            self.transport = transport
+        if let transport, let socket = SocketTransport(context.pipeline) {
+            let direct = SlotTransport(socket: socket, slot: self.slot, slots: self.relay.slots)
+            transport.sendDirectly(through: direct)
+            self.direct = direct
         }
         self.isOpen = true
         if let session {
@@ -192,11 +197,11 @@ package final class ClientOutput: ChannelDuplexHandler {
     func handlerRemoved(context: ChannelHandlerContext) {
         self.end()
         if let session { self.relay.left(session) }
-        self.transport = nil
+        self.direct = nil
         self.relay.slots.giveBack(self.slot)
         self.slot = DirectSlots.none
         self.context = nil
-        self.webSocket = nil
+        self.transport = nil
         self.tls = nil
     }
 
@@ -261,7 +266,13 @@ extension RelayProtocol {
     func close(_ code: WebSocketCloseCode, reason: String) { self.output.close(code, reason: reason) }
 
     /// Puts the client at the end of a pipeline, where its session begins.
-    func join(_ pipeline: ChannelPipeline.SynchronousOperations) throws {
+    ///
+    /// - Parameter transport: the handler below; `nil` for the WebSocket of the pipeline.
+    func join(
+        _ pipeline: ChannelPipeline.SynchronousOperations,
+        over transport: (any ClientTransport)? = nil
+    ) throws {
+        if let transport { self.output.use(transport) }
         try withExtendedLifetime(self) { try pipeline.addHandler(self.output) }
     }
 }

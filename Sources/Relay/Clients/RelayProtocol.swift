@@ -1,6 +1,7 @@
 import Market
 import NIOCore
 import NIOHTTP1
+import WebSocket
 import Wire
 
 /// One client's session in one protocol of the relay; it lives on the relay's loop.
@@ -11,7 +12,7 @@ import Wire
 protocol RelayProtocol: AnyObject {
     associatedtype Fanout: TradeFanout where Fanout.Session == Self
 
-    /// The path of the protocol's endpoint, as it is shown to people.
+    /// The path of the protocol's endpoint, as it is shown to people; empty for a protocol without WebSockets.
     static var path: String { get }
     /// Returns whether the endpoint has this path; by default only ``path`` itself.
     static func serves(_ path: Substring) -> Bool
@@ -34,7 +35,7 @@ protocol RelayProtocol: AnyObject {
 
     // MARK: From the client
 
-    /// Begins the session: the WebSocket is open.
+    /// Begins the session: the connection is open.
     func opened()
     /// Takes a text message of the client.
     func received(_ text: ByteBuffer)
@@ -51,7 +52,9 @@ protocol RelayProtocol: AnyObject {
     func becameWritable()
     /// Sends one step of a catch-up, if there is one and the client reads (``ClientPace/scheduleCatchUp()``).
     func sendCatchUp()
-    /// Ends the session: the WebSocket is closing or gone, and nothing more can be written.
+    /// Writes the last message before the relay closes the connection, in a protocol whose close frame is not enough.
+    func willClose(_ code: WebSocketCloseCode, reason: String)
+    /// Ends the session: the connection is closing or gone, and nothing more can be written.
     func closed()
 
     // MARK: From the relay, to all sessions
@@ -114,6 +117,7 @@ extension RelayProtocol {
     var heldAnswerBytes: Int { 0 }
     func becameWritable() {}
     func sendCatchUp() {}
+    func willClose(_ code: WebSocketCloseCode, reason: String) {}
     func closed() {}
     func feedWaitsChanged() {}
     func pingIsDue() {}

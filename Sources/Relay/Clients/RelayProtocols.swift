@@ -2,8 +2,8 @@
 package struct RelayProtocols {
     let all: [any RelayProtocol.Type]
 
-    /// The paths of their endpoints.
-    var paths: [String] { self.all.map { $0.path } }
+    /// The paths of their WebSockets.
+    var paths: [String] { self.all.map { $0.path }.filter { !$0.isEmpty } }
 
     /// Returns the protocol at a path.
     func at(_ path: some StringProtocol) -> (any RelayProtocol.Type)? {

@@ -21,10 +21,14 @@ package final class TokenGate {
     /// A preflight request (`OPTIONS`) carries no token; its answer contains only the allowed methods and headers.
     func refusal(of head: HTTPRequestHead, from address: PeerAddress, now: NIODeadline) -> HTTPRefusal? {
         if head.method == .OPTIONS || head.uri.prefix(while: { $0 != "?" }) == Self.openPath { return nil }
+        return self.refusal(of: TokenPlaces.tokens(in: head), from: address, now: now)
+    }
+
+    /// Returns why a client is refused that shows these tokens, or `nil`.
+    func refusal(of shown: [String], from address: PeerAddress, now: NIODeadline) -> HTTPRefusal? {
         let wait = self.guesses.wait(of: address, now: now)
         // All programs of this machine share one address, and one of them must not lock out the others.
         if let wait, address != .here { return .tooManyGuesses(wait: wait) }
-        let shown = TokenPlaces.tokens(in: head)
         guard !shown.isEmpty else { return .tokenMissing }
         // Each token is compared, even after a match, so that the time does not show which one is right.
         var isRight = false

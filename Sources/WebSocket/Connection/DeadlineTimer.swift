@@ -1,10 +1,10 @@
-import NIOCore
+package import NIOCore
 
 /// One timer for several deadlines that usually move later.
 ///
 /// It is rescheduled only when it fires or when a deadline moves earlier. A deadline that moves later costs nothing:
 /// the timer fires too early, finds nothing to do, and is scheduled again.
-struct DeadlineTimer {
+package struct DeadlineTimer {
     private enum Task {
         case own(Scheduled<Void>)
         case shared(DeadlineWheel.Entry)
@@ -22,11 +22,11 @@ struct DeadlineTimer {
 
     /// - Parameter wheel: the shared timer of many connections on the same loop; `nil` for a scheduled task of the
     ///   loop.
-    init(wheel: DeadlineWheel?) { self.wheel = wheel }
+    package init(wheel: DeadlineWheel?) { self.wheel = wheel }
 
     /// Schedules `body` for the earliest deadline at the latest, plus the delay of a wheel. Without a deadline, a
     /// scheduled timer stays as it is.
-    mutating func arm(for deadlines: [NIODeadline?], on loop: any EventLoop, _ body: @escaping () -> Void) {
+    package mutating func arm(for deadlines: [NIODeadline?], on loop: any EventLoop, _ body: @escaping () -> Void) {
         guard let deadline = deadlines.compactMap(\.self).min() else { return }
         if let set = self.set {
             if set.at <= deadline { return }
@@ -42,11 +42,11 @@ struct DeadlineTimer {
     }
 
     /// Records that the timer has fired; must be called first in the body.
-    mutating func fired() {
+    package mutating func fired() {
         self.set = nil
     }
 
-    mutating func cancel() {
+    package mutating func cancel() {
         self.set?.task.cancel()
         self.set = nil
     }

@@ -1,15 +1,15 @@
-import NIOCore
+package import NIOCore
 
-/// A handler below the frame encoder that writes complete frames into the pipeline, or past it through a direct
-/// transport.
+/// A handler that writes complete frames, or complete lines, into the pipeline, or past it through a direct transport.
+/// It knows nothing of their form. In a WebSocket it stands below the frame encoder.
 ///
 /// All outbound bytes pass this handler, so it keeps their order. With a direct transport it holds frames until the
 /// next flush, and then hands them to the transport if nothing waits in the channel. The rest goes through the channel,
 /// as do the pipeline's own frames (pings, pongs, the close frame); then all frames do, until nothing waits there. A
 /// fan-out may write past this handler (``allowBypass()``) until the handler interrupts it.
-final class FramedOutput: ChannelOutboundHandler {
-    typealias OutboundIn = ByteBuffer
-    typealias OutboundOut = ByteBuffer
+package final class FramedOutput: ChannelOutboundHandler {
+    package typealias OutboundIn = ByteBuffer
+    package typealias OutboundOut = ByteBuffer
 
     /// The most buffers in one call of the direct transport; the channel handles larger numbers better.
     static let maximumBuffers = 64
@@ -27,11 +27,13 @@ final class FramedOutput: ChannelOutboundHandler {
     /// Whether frames are allowed past this handler at the moment.
     private var allowsBypass = false
 
-    func handlerAdded(context: ChannelHandlerContext) {
+    package init() {}
+
+    package func handlerAdded(context: ChannelHandlerContext) {
         self.context = context
     }
 
-    func handlerRemoved(context: ChannelHandlerContext) {
+    package func handlerRemoved(context: ChannelHandlerContext) {
         self.interrupt()
         self.context = nil
         self.direct = nil
@@ -40,11 +42,11 @@ final class FramedOutput: ChannelOutboundHandler {
     }
 
     /// Uses the transport from now on, only while the channel is active and only on its loop.
-    func use(_ direct: any DirectTransport) { self.direct = direct }
+    package func use(_ direct: any DirectTransport) { self.direct = direct }
 
     // MARK: Complete frames
 
-    func writeFrames(_ bytes: ByteBuffer, promise: EventLoopPromise<Void>?) {
+    package func writeFrames(_ bytes: ByteBuffer, promise: EventLoopPromise<Void>?) {
         guard let context = self.context else {
             promise?.fail(ChannelError.ioOnClosedChannel)
             return
@@ -59,7 +61,7 @@ final class FramedOutput: ChannelOutboundHandler {
     }
 
     /// Sends the written frames, and returns whether bytes wait in the channel.
-    func flushFrames() -> Bool {
+    package func flushFrames() -> Bool {
         guard let context = self.context else { return false }
         self.flush(context: context)
         return self.waits
@@ -69,7 +71,7 @@ final class FramedOutput: ChannelOutboundHandler {
     var waits: Bool { self.mayWait && self.waitingBytes > 0 }
 
     /// The number of bytes that wait in the channel.
-    var waitingBytes: Int {
+    package var waitingBytes: Int {
         guard self.mayWait, let options = self.context?.channel.syncOptions,
             let bytes = try? options.getOption(.bufferedWritableBytes)
         else { return 0 }
@@ -78,11 +80,23 @@ final class FramedOutput: ChannelOutboundHandler {
         return bytes
     }
 
+    /// Returns how much of the written bytes the peer has taken.
+    ///
+    /// - Parameter below: the state of the layers below the channel's own queue.
+    package func sendProgress(below: TransportProgress) -> SendProgress {
+        let waiting = self.waitingBytes + below.waiting
+        return SendProgress(
+            left: below.taken ?? self.writtenBytes - waiting,
+            waiting: waiting,
+            isWatched: below.isWatched
+        )
+    }
+
     // MARK: Bypass
 
     /// Allows frames past this handler, straight to the direct transport's peer, until the transport is interrupted.
     /// Returns whether it is allowed.
-    func allowBypass() -> Bool {
+    package func allowBypass() -> Bool {
         guard self.direct != nil, self.held == nil, let context, context.channel.isActive, !self.waits else {
             return false
         }
@@ -91,14 +105,14 @@ final class FramedOutput: ChannelOutboundHandler {
     }
 
     /// Forbids further frames past this handler: other bytes wait before them, or the connection has ended.
-    func interrupt() {
+    package func interrupt() {
         guard self.allowsBypass else { return }
         self.allowsBypass = false
         self.direct?.interrupted()
     }
 
     /// Writes the rest of frames whose first bytes bypassed this handler; returns whether bytes wait in the channel.
-    func writeRest(of bytes: ByteBuffer, behind sent: Int) -> Bool {
+    package func writeRest(of bytes: ByteBuffer, behind sent: Int) -> Bool {
         guard let context = self.context else { return false }
         self.pass(restOf: [bytes], behind: sent, context: context)
         return self.waits
@@ -106,7 +120,7 @@ final class FramedOutput: ChannelOutboundHandler {
 
     // MARK: Outbound events
 
-    func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
+    package func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
         self.interrupt()
         self.release(context: context)
         self.mayWait = true
@@ -114,7 +128,7 @@ final class FramedOutput: ChannelOutboundHandler {
         context.write(data, promise: promise)
     }
 
-    func flush(context: ChannelHandlerContext) {
+    package func flush(context: ChannelHandlerContext) {
         guard let first = self.held else { return context.flush() }
         // An inactive channel may have closed its descriptor, whose number another connection may use now.
         guard let direct = self.direct, self.heldNext.count < Self.maximumBuffers, context.channel.isActive, !self.waits
@@ -134,7 +148,7 @@ final class FramedOutput: ChannelOutboundHandler {
         self.pass(restOf: [first], behind: sent, context: context)
     }
 
-    func close(context: ChannelHandlerContext, mode: CloseMode, promise: EventLoopPromise<Void>?) {
+    package func close(context: ChannelHandlerContext, mode: CloseMode, promise: EventLoopPromise<Void>?) {
         self.interrupt()
         if self.held != nil { self.flush(context: context) }
         context.close(mode: mode, promise: promise)

@@ -13,13 +13,7 @@ extension WebSocketHandler {
 
     /// How much of the written bytes the peer has taken.
     var sendProgress: SendProgress {
-        let below = self.below?() ?? TransportProgress(waiting: 0)
-        let waiting = self.framedOutput.waitingBytes + below.waiting
-        return SendProgress(
-            left: below.taken ?? self.framedOutput.writtenBytes - waiting,
-            waiting: waiting,
-            isWatched: below.isWatched
-        )
+        self.framedOutput.sendProgress(below: self.below?() ?? TransportProgress(waiting: 0))
     }
 
     private func timeReached(context: ChannelHandlerContext) {
