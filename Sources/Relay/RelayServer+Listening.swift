@@ -73,6 +73,9 @@ extension RelayServer {
                 )
                 listening.channels.append(channel)
             }
+            if let place = self.settings.lines {
+                listening.lines = try await self.bindLines(at: place, listener: listener)
+            }
         } catch {
             await listening.close()
             throw error
@@ -164,15 +167,18 @@ extension RelayServer {
         switch error {
         case let error as RelayError: return error
         case let error as IOError where error.errnoCode == EADDRINUSE: return .addressInUse(host: host, port: port)
-        case let error as IOError:
-            let reason =
-                switch error.errnoCode {
-                case EADDRNOTAVAIL: "this machine has no such address"
-                case EACCES: "ports below 1024 need a privilege"
-                default: String(cString: strerror(error.errnoCode))
-                }
-            return .cannotListen(host: host, port: port, reason: reason)
-        default: return .cannotListen(host: host, port: port, reason: "\(error)")
+        default: return .cannotListen(host: host, port: port, reason: Self.reason(for: error))
+        }
+    }
+
+    /// Returns why an address cannot be used, in words.
+    static func reason(for error: any Error) -> String {
+        guard let error = error as? IOError else { return "\(error)" }
+        return switch error.errnoCode {
+        case EADDRINUSE: "address already in use"
+        case EADDRNOTAVAIL: "this machine has no such address"
+        case EACCES: "ports below 1024 need a privilege"
+        default: String(cString: strerror(error.errnoCode))
         }
     }
 }

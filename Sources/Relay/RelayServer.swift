@@ -31,9 +31,10 @@ package final class RelayServer: TapeReader, Sendable {
         case stopped
     }
 
-    /// The listening sockets: TCP, a file, or both.
+    /// The listening sockets: TCP, a file, or both; and that of plain lines.
     struct Listening: Sendable {
         var channels: [any Channel]
+        var lines: (any Channel)?
         var file: UnixSocketFile?
 
         /// The address for clients: that of TCP, if there is one.
@@ -43,6 +44,7 @@ package final class RelayServer: TapeReader, Sendable {
             // The file first: a program that finds the file must find a listening socket.
             await self.file?.removeElsewhere()
             for channel in self.channels { try? await channel.close() }
+            try? await self.lines?.close()
         }
     }
 
@@ -197,6 +199,13 @@ package final class RelayServer: TapeReader, Sendable {
     /// The listening address while the relay runs.
     package var address: SocketAddress? {
         self.life.withLockedValue { if case .running(let listening) = $0 { listening.address } else { nil } }
+    }
+
+    /// The listening address of plain lines while the relay runs; `nil` if it does not listen for them.
+    package var linesAddress: SocketAddress? {
+        self.life.withLockedValue { life in
+            if case .running(let listening) = life { listening.lines?.localAddress } else { nil }
+        }
     }
 
     /// Waits until a client has subscribed, and then until none has for another 200 ms, at most 2 s: a client of

@@ -13,6 +13,8 @@ package struct RelaySettings: Sendable, Equatable {
     package var inheritedSocket: Int32?
     /// The path of an additional Unix socket. Only this user can connect to it, so it needs no token.
     package var unixSocket: String?
+    /// Where to listen for plain lines over TCP, by the rules of ``listen``; `nil` does not. Nothing there is encrypted.
+    package var lines: Endpoint?
     /// The token that clients must show, also on loopback. Without one every program on this machine may connect, and
     /// no other.
     package var token: Secret?

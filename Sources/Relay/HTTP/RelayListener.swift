@@ -24,15 +24,20 @@ struct RelayListener {
     let descriptors: Int
 
     /// Listens, and returns the listening channel.
+    ///
+    /// - Parameter speaksLines: whether its connections are of plain lines; otherwise they are of HTTP.
     static func bind(
         _ settings: RelaySettings,
         address: SocketAddress,
         on loop: any EventLoop,
         listener: NIOLoopBound<RelayListener>,
-        logger: Logger
+        logger: Logger,
+        speaksLines: Bool = false
     ) async throws -> any Channel {
-        try await Self.bootstrap(settings, isTCP: true, on: loop, listener: listener, logger: logger)
-            .bind(to: address).get()
+        let bootstrap = Self.bootstrap(settings, isTCP: true, on: loop, logger: logger) { channel in
+            try speaksLines ? listener.value.setUpLines(channel) : listener.value.setUp(channel)
+        }
+        return try await bootstrap.bind(to: address).get()
     }
 
     /// The same with a socket that listens already.
@@ -44,8 +49,10 @@ struct RelayListener {
         listener: NIOLoopBound<RelayListener>,
         logger: Logger
     ) async throws -> any Channel {
-        let channel = try await Self.bootstrap(settings, isTCP: isTCP, on: loop, listener: listener, logger: logger)
-            .withBoundSocket(descriptor).get()
+        let bootstrap = Self.bootstrap(settings, isTCP: isTCP, on: loop, logger: logger) { channel in
+            try listener.value.setUp(channel)
+        }
+        let channel = try await bootstrap.withBoundSocket(descriptor).get()
         // NIO sets the accept queue to 128 entries, whatever its length was.
         _ = Glibc.listen(descriptor, Self.backlog)
         return channel
@@ -55,8 +62,8 @@ struct RelayListener {
         _ settings: RelaySettings,
         isTCP: Bool,
         on loop: any EventLoop,
-        listener: NIOLoopBound<RelayListener>,
-        logger: Logger
+        logger: Logger,
+        setUp: @escaping @Sendable (any Channel) throws -> Void
     ) -> ServerBootstrap {
         let bootstrap = ServerBootstrap(group: loop)
             .serverChannelOption(.backlog, value: Self.backlog)
@@ -80,7 +87,7 @@ struct RelayListener {
             // A client may end its side right after its request and still expect the answer.
             .childChannelOption(.allowRemoteHalfClosure, value: true)
             .childChannelInitializer { channel in
-                channel.eventLoop.makeCompletedFuture { try listener.value.setUp(channel) }
+                channel.eventLoop.makeCompletedFuture { try setUp(channel) }
             }
         guard isTCP else { return bootstrap }
         // Inherited as well.
@@ -112,7 +119,7 @@ struct RelayListener {
     /// requests therefore shuts out no client.
     ///
     /// - Throws: if there are so many connections that this one is closed without an answer.
-    private func refusal(of channel: any Channel, from peer: PeerAddress) throws -> HTTPRefusal? {
+    func refusal(of channel: any Channel, from peer: PeerAddress) throws -> HTTPRefusal? {
         let settings = self.hub.settings
         if self.connectionTable.isClosing { return .stopping }
         if peer != .here {
@@ -168,7 +175,7 @@ struct RelayListener {
     }
 
     /// Returns why no further client is admitted, or `nil`.
-    private func refusal() -> HTTPRefusal? {
+    func refusal() -> HTTPRefusal? {
         if self.connectionTable.isClosing { return .stopping }
         let places = Places(of: self.hub.settings, descriptors: self.descriptors)
         return self.hub.clientCount < places.clients ? nil : .tooManyClients

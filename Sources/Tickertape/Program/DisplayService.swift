@@ -141,6 +141,7 @@ extension Settings {
         var settings = self
         settings.relay.listen = nil
         settings.relay.unixSocket = nil
+        settings.relay.lines = nil
         return settings
     }
 }

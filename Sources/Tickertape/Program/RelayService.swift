@@ -82,6 +82,9 @@ final class RelayService: Sendable {
         if let endpoint = opened.endpoint { places.append("\(self.place.url(at: endpoint))/") }
         if let socket = self.place.socket { places.append("ws+unix:\(socket):/") }
         self.report("the relay is on \(places.joined(separator: " and ")) (Finnhub's protocol) and /v1/stream")
+        if let lines = self.server.linesAddress, let host = self.place.settings.lines?.host {
+            self.report("plain lines are on \(Endpoint(host: host, port: lines.port ?? 0)) (docs/lines.md)")
+        }
     }
 
     /// The service that listens when it may, and stops the relay at the end.
@@ -175,8 +178,8 @@ extension RelayError {
     /// Whether another address would avoid the error.
     fileprivate var isAddressTaken: Bool {
         switch self {
-        case .addressInUse, .cannotListen, .socketInUse: true
-        case .needsToken, .cannotMakeSocket, .alreadyStarted: false
+        case .addressInUse, .cannotListen, .socketInUse, .cannotListenForLines: true
+        case .needsToken, .linesNeedToken, .cannotMakeSocket, .alreadyStarted: false
         }
     }
 }

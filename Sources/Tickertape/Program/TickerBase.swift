@@ -37,7 +37,7 @@ struct TickerBase {
     init(_ program: TickerProgram) async throws {
         let settings = program.settings
         try program.feed.checkTrust()
-        if let warning = try settings.checkRelay() { Console.printError("warning: \(warning)") }
+        for warning in try settings.checkRelay() { Console.printError("warning: \(warning)") }
         self.warnings = Warnings()
         self.key =
             program.played == nil ? KeyStorage(settings.state, feed: program.feed, warnings: self.warnings) : nil

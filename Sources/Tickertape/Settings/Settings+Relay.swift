@@ -2,16 +2,27 @@ import HTTP
 import Relay
 
 extension Settings {
-    /// Checks that the relay may listen on its address, before the program opens anything.
+    /// Checks that the relay may listen on its addresses, before the program opens anything.
     ///
-    /// - Returns: a warning about an address that other machines can reach.
-    /// - Throws: ``OperatorError`` when other machines can reach the address and no token is set.
-    func checkRelay() throws(OperatorError) -> String? {
-        guard let listen = self.relay.listen, !listen.isLoopback else { return nil }
-        guard self.relayToken != nil else {
+    /// - Returns: warnings about addresses that other machines can reach.
+    /// - Throws: ``OperatorError`` when other machines can reach an address and no token is set, and for lines without a
+    ///   relay.
+    func checkRelay() throws(OperatorError) -> [String] {
+        if let listen = self.relay.listen, !listen.isLoopback, self.relayToken == nil {
             throw OperatorError(RelayError.needsToken(host: listen.host).description, status: .configuration)
         }
-        return Self.warning(of: listen)
+        if let lines = self.relay.lines {
+            if !lines.isLoopback, self.relayToken == nil {
+                throw OperatorError(RelayError.linesNeedToken(host: lines.host).description, status: .configuration)
+            }
+            if self.relay.isOff {
+                throw OperatorError(
+                    "lines.listen needs the relay: set relay.listen or relay.unix-socket, or lines.listen to off",
+                    status: .configuration
+                )
+            }
+        }
+        return [self.relay.listen.flatMap(Self.warning), self.relay.lines.flatMap(Self.linesWarning)].compactMap(\.self)
     }
 
     /// Returns a warning about an address that other machines can reach; `nil` for a loopback address.
@@ -19,5 +30,11 @@ extension Settings {
         if listen.isLoopback { return nil }
         return "other machines can reach the relay on \(listen): Finnhub's terms are for personal use and forbid to "
             + "redistribute its data, so keep it for yourself (docs/security.md)"
+    }
+
+    private static func linesWarning(of lines: Endpoint) -> String? {
+        if lines.isLoopback { return nil }
+        return "other machines can reach the lines on \(lines), where nothing is encrypted, neither prices nor the "
+            + "token: use it in a network that you trust, and keep the data for yourself (docs/lines.md)"
     }
 }

@@ -9,6 +9,12 @@ extension Setting {
         flags: ["relay"],
         help: "Where the relay listens, HOST:PORT, or off; where others can reach it, relay.token-file is needed."
     )
+    static let linesListen = Setting(
+        "lines.listen",
+        \.relay.lines,
+        Syntax.endpoint.optional("off"),
+        help: "Where plain lines for nc and shells are served, HOST:PORT, or off; nothing there is encrypted."
+    )
     static let relayUnixSocket = Setting(
         "relay.unix-socket",
         \.relay.unixSocket,

@@ -72,6 +72,9 @@ final class HubBench {
         return channel
     }
 
+    /// Ends a channel with the bench.
+    func keep(_ channel: EmbeddedChannel) { self.channels.append(channel) }
+
     /// Adds a client of `/v1/stream` with its whole WebSocket. The query is that of the URL, and the first message is
     /// its hello.
     func pipedStream(_ query: String = "") throws -> PipedClient {

@@ -128,6 +128,12 @@ final class RawClient: Sendable {
         try await self.send(#"{"type":"unsubscribe","symbol":"\#(symbol)"}"#)
     }
 
+    /// Sends text as it is.
+    func sendLines(_ text: String) async throws { try await self.channel.writeAndFlush(ByteBuffer(string: text)) }
+
+    /// Returns the next line, without its LF.
+    func line() async throws -> String { try await self.wait { $0.takeLine() } }
+
     /// Stops or resumes reading from the socket.
     func read(_ isReading: Bool) async throws { try await self.channel.setOption(.autoRead, value: isReading).get() }
 
@@ -220,6 +226,13 @@ private final class Inbox: ChannelInboundHandler {
             return nil
         }
         return self.bytes.readString(length: first + 4 - view.startIndex)
+    }
+
+    func takeLine() -> String? {
+        guard let end = self.bytes.readableBytesView.firstIndex(of: UInt8(ascii: "\n")) else { return nil }
+        let line = self.bytes.readString(length: end - self.bytes.readerIndex)
+        self.bytes.moveReaderIndex(forwardBy: 1)
+        return line
     }
 
     func takeFrame() -> RawClient.Frame? {

@@ -73,10 +73,25 @@ struct RelayTokenTests {
             let error = #expect(throws: OperatorError.self) { try open.checkRelay() }
             #expect(error?.status == .configuration && error?.message.contains("relay.token-file") == true)
             let kept = try self.load("relay:\n  listen: '\(listen)'\n  token-file: \(file)").settings
-            #expect(try kept.checkRelay()?.contains("redistribute") == true)
+            let warnings = try kept.checkRelay()
+            #expect(warnings.count == 1 && warnings[0].contains("redistribute"))
         }
         for listen in ["127.0.0.1:8080", "localhost:1", "'[::1]:1'", "'[0:0:0:0:0:0:0:1]:1'", "off"] {
-            #expect(try self.load("relay:\n  listen: \(listen)").settings.checkRelay() == nil)
+            #expect(try self.load("relay:\n  listen: \(listen)").settings.checkRelay() == [])
         }
+    }
+
+    @Test("plain lines need a token and a warning beyond this machine, and a relay")
+    func lines() throws {
+        let file = self.folder.file("token", Self.token)
+        let open = try self.load("lines:\n  listen: 0.0.0.0:7071").settings
+        let error = #expect(throws: OperatorError.self) { try open.checkRelay() }
+        #expect(error?.status == .configuration && error?.message.contains("relay.token-file") == true)
+        let kept = try self.load("lines:\n  listen: 0.0.0.0:7071\nrelay:\n  token-file: \(file)").settings
+        #expect(try kept.checkRelay().allSatisfy { $0.contains("nothing is encrypted") })
+        let alone = try self.load("lines:\n  listen: 127.0.0.1:7071\nrelay:\n  listen: off").settings
+        let refusal = #expect(throws: OperatorError.self) { try alone.checkRelay() }
+        #expect(refusal?.message.contains("lines.listen needs the relay") == true)
+        #expect(try self.load("lines:\n  listen: 127.0.0.1:7071").settings.checkRelay() == [])
     }
 }

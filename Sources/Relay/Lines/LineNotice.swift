@@ -1,0 +1,53 @@
+import Market
+import NIOCore
+import Wire
+
+/// A line that is neither a price nor a trade.
+enum LineNotice {
+    case status(FeedStatus)
+    case symbol(SymbolStatus)
+    case released(String, since: Int64)
+    case gap(Gap)
+    case replay(ReplayPosition)
+    case subscribed([String]?, StreamDelivery)
+    case error(String, code: String)
+    case help(String)
+
+    /// Its text in a plain line behind `#`; `nil` if it has none there.
+    var words: String? {
+        switch self {
+        case .status(let status): status.sentence(marks: LineEncoder.marks(of: status))
+        case .symbol(let status): status.sentence
+        case .released(let symbol, _): "\(SymbolName.word(symbol)) \(StreamEncoder.releasedState)"
+        case .gap(let gap): (gap.symbol.map { "\(SymbolName.word($0)) " } ?? "") + gap.sentence
+        case .replay(let position):
+            "replay \(position.isPaused ? "paused" : "playing") at \(UTCText.timestamp(position.at))"
+        case .subscribed: nil
+        case .error(let text, _): ScreenText.clean(text, columns: 512)
+        case .help(let text): text
+        }
+    }
+
+    /// The same as a message of `/v1/stream`.
+    var object: ByteBuffer {
+        switch self {
+        case .status(let status): StreamEncoder.status(status)
+        case .symbol(let status): StreamEncoder.symbol(status)
+        case .released(let symbol, let since): StreamEncoder.released(symbol, since: since)
+        case .gap(let gap): StreamEncoder.gap(gap)
+        case .replay(let position): StreamEncoder.replay(position)
+        case .subscribed(let symbols, let delivery): StreamEncoder.subscribed(symbols, delivery: delivery)
+        case .error(let text, let code): StreamEncoder.error(text, code: code)
+        case .help(let text): Self.help(text)
+        }
+    }
+
+    /// Whether the object states where the trades come from.
+    var saysSource: Bool { if case .status = self { true } else { false } }
+
+    private static func help(_ text: String) -> ByteBuffer {
+        var out = JSONWriter(type: "help")
+        out.field("msg", text)
+        return out.finish()
+    }
+}

@@ -1,0 +1,56 @@
+import Glibc
+import HTTP
+import NIOCore
+
+// The connections of plain lines. Their limits are those of the relay's other connections.
+extension RelayListener {
+    /// Makes the pipeline of an accepted connection of lines.
+    ///
+    /// - Throws: if the connection is closed without an answer.
+    func setUpLines(_ channel: any Channel) throws {
+        let peer = PeerAddress(remote: channel.remoteAddress, local: channel.localAddress)
+        let rejection = try self.refusal(of: channel, from: peer)
+        self.connectionTable.add(channel, from: peer)
+        self.keepAlive(channel)
+        let (hub, connectionTable, tokens) = (self.hub, self.connectionTable, self.tokens)
+        let service = LineService(
+            handshakeTimeout: hub.settings.handshakeTimeout,
+            closeTimeout: hub.settings.webSocket.closeTimeout,
+            deadlines: hub.deadlines,
+            rejection: rejection,
+            tokenRefusal: { shown in
+                let refusal = tokens?.refusal(of: shown.map { [$0] } ?? [], from: peer, now: hub.now)
+                return refusal == .tokenMissing ? .lineTokenMissing : refusal
+            },
+            admitClient: { self.refusal() },
+            makeSession: { LineClient(context: hub.context) },
+            opened: { channel in connectionTable.upgraded(channel) },
+            refused: { type in hub.instruments.refusals.add(type) }
+        )
+        try LineHandler.addHandlers(to: channel.pipeline.syncOperations, service)
+    }
+
+    /// Lets the kernel ask a silent peer whether it still exists, as often as WebSockets are sent pings: lines have no
+    /// pings.
+    private func keepAlive(_ channel: any Channel) {
+        let settings = self.hub.settings.webSocket
+        guard let interval = settings.pingInterval, let options = channel.syncOptions else { return }
+        let probes = 3
+        let idle = max(1, interval.nanoseconds / 1_000_000_000)
+        let between = max(1, settings.pongTimeout.nanoseconds / 1_000_000_000 / Int64(probes))
+        // A socket that refuses one is closed already, or keeps the system's own times.
+        try? options.setOption(.socketOption(.so_keepalive), value: 1)
+        try? options.setOption(.tcpOption(.init(rawValue: TCP_KEEPIDLE)), value: .init(idle))
+        try? options.setOption(.tcpOption(.init(rawValue: TCP_KEEPINTVL)), value: .init(between))
+        try? options.setOption(.tcpOption(.init(rawValue: TCP_KEEPCNT)), value: probes)
+    }
+}
+
+extension HTTPRefusal {
+    /// ``tokenMissing``, for a client of lines.
+    fileprivate static let lineTokenMissing = HTTPRefusal(
+        status: .unauthorized,
+        type: HTTPRefusal.tokenMissing.type,
+        message: "the first line must be token:SECRET, with the token of relay.token-file"
+    )
+}

@@ -1,0 +1,150 @@
+import HTTP
+import Ingest
+import Market
+import NIOCore
+import NIOEmbedded
+import Testing
+import TickertapeTesting
+import Wire
+@testable import Relay
+
+@Suite("Lines: a client")
+struct LineClientTests {
+    private static let time = "2024-08-08T23:54:15.342Z"
+
+    @Test("prices: the newest one first, then each new one, until stop")
+    func prices() throws {
+        let bench = HubBench.lines()
+        bench.play(Frames.trade("A", "61837.63", size: "0.02"))
+        let client = try PipedLines(on: bench)
+        #expect(try client.ask("prices A B\r").contains("A 61837.63 0.02 \(Self.time)"))
+        #expect(bench.calls.all.sorted() == ["A", "B"])
+        bench.play(Frames.trade("A", "61837.7", size: "1"), Frames.trade("C", "5"))
+        #expect(try client.take() == ["A 61837.7 1 \(Self.time)"])
+        #expect(try client.ask("stop A") == [])
+        bench.play(Frames.trade("A", "61838"))
+        #expect(try client.take() == [])
+    }
+
+    @Test("trades: every one, the same bytes for all clients of a form")
+    func trades() throws {
+        let bench = HubBench.lines()
+        let clients = try (0..<3).map { _ in try PipedLines(on: bench) }
+        for client in clients { #expect(try client.ask("trades A") == []) }
+        bench.play(Frames.trades(Frames.element("A", "1"), Frames.element("A", "1"), Frames.element("B", "2")))
+        for client in clients { #expect(try client.take() == ["A 1 0.02 \(Self.time)", "A 1 0.02 \(Self.time)"]) }
+    }
+
+    @Test("json: the messages of /v1/stream with the source and without a number")
+    func json() throws {
+        let bench = HubBench.lines()
+        bench.play(Frames.trade("A", "1"))
+        let client = try PipedLines(on: bench)
+        let first = try client.ask("prices A json")
+        try #require(first.count == 3)
+        #expect(first[0].hasPrefix(#"{"type":"status","state":"live","#))
+        #expect(first[1] == #"{"type":"subscribed","symbols":["A"],"delivery":"latest","source":"live"}"#)
+        #expect(first[2].hasPrefix(#"{"type":"snapshot","symbol":"A","price":"1","size":"0.02","#))
+        #expect(first[2].hasSuffix(#","source":"live"}"#))
+        bench.play(Frames.trade("A", "2"))
+        #expect(try client.take().first?.hasPrefix(#"{"type":"price","symbol":"A","price":"2","size":"0.02","#) == true)
+        _ = try client.ask("trades A")
+        bench.play(Frames.trade("A", "2"))
+        let trade = #"{"type":"trade","symbol":"A","seq":3,"price":"2","size":"0.02","time":1723161255342,"#
+        #expect(try client.take() == [trade + #""received":0,"source":"live"}"#])
+    }
+
+    @Test("the form is the client's: a later line may change it, and both forms may be on one symbol")
+    func forms() throws {
+        let bench = HubBench.lines()
+        let (plain, json) = (try PipedLines(on: bench), try PipedLines(on: bench))
+        _ = try plain.ask("trades A")
+        _ = try json.ask("trades A json")
+        bench.play(Frames.trade("A", "1"))
+        #expect(try plain.take() == ["A 1 0.02 \(Self.time)"])
+        #expect(try json.take().count == 1)
+        _ = try json.ask("trades A plain")
+        bench.play(Frames.trade("A", "2"))
+        #expect(try json.take() == ["A 2 0.02 \(Self.time)"])
+    }
+
+    @Test("* is every symbol, also one that comes later")
+    func everything() throws {
+        let bench = HubBench.lines()
+        bench.play(Frames.trade("A", "1"))
+        let (prices, trades) = (try PipedLines(on: bench), try PipedLines(on: bench))
+        #expect(try prices.ask("prices *") == ["A 1 0.02 \(Self.time)"])
+        #expect(try trades.ask("trades *") == [])
+        bench.play(Frames.trade("B", "2"))
+        #expect(try prices.take() == ["B 2 0.02 \(Self.time)"])
+        #expect(try trades.take() == ["B 2 0.02 \(Self.time)"])
+        #expect(bench.calls.all == [])
+        _ = try trades.ask("stop B")
+        bench.play(Frames.trades(Frames.element("A", "3"), Frames.element("B", "3")))
+        #expect(try trades.take() == ["A 3 0.02 \(Self.time)"])
+    }
+
+    @Test("a state that is not live, a gap and a refused symbol are lines that begin with #")
+    func notices() throws {
+        let bench = HubBench.lines()
+        let client = try PipedLines(on: bench)
+        bench.hub.take(.status(FeedStatus(source: .live, phase: .stale, since: 1, reason: "no trade for 31 s")))
+        #expect(try client.ask("prices A") == ["# stale: no trade for 31 s"])
+        bench.hub.take(.gap(Gap(from: 0, to: 3_000_000_000, reason: "the connection was lost", nextSequence: 1)))
+        #expect(try client.take() == ["# gap of 3 s: the connection was lost"])
+        let refused = SymbolStatus(
+            symbol: "A",
+            state: .refused(.noSuchSymbol, retryAt: 0),
+            since: 0,
+            reason: "Invalid symbol A"
+        )
+        bench.hub.take(.symbol(refused))
+        #expect(try client.take() == ["# A no-such-symbol: Invalid symbol A"])
+        bench.hub.take(.status(FeedStatus(source: .live, phase: .live, since: 2)))
+        #expect(try client.take() == ["# live"])
+    }
+
+    @Test("data that is not the market's ends with its source")
+    func marks() throws {
+        let bench = HubBench.lines()
+        bench.hub.take(.status(FeedStatus(source: .demo, phase: .live, since: 1, certificateChecked: false)))
+        bench.play(Frames.trade("A B", "1"))
+        let client = try PipedLines(on: bench)
+        #expect(try client.ask("prices *") == ["A_B 1 0.02 \(Self.time) CERTIFICATE-NOT-CHECKED DEMO"])
+    }
+
+    @Test("help lists the commands, and the connection stays for another line")
+    func help() throws {
+        let client = try PipedLines(on: .lines())
+        #expect(try client.ask("help") == LineCommand.manual.map { "# \($0)" })
+        #expect(try client.ask("nonsense") == ["# unknown command nonsense; send help"])
+        #expect(try client.ask("quit") == [])
+        client.endInput()
+        #expect(!client.channel.isActive && client.bench.hub.clientCount == 0)
+    }
+
+    @Test("more symbols than the limit, and names that are none, are refused one by one")
+    func refusals() throws {
+        let client = try PipedLines(on: .lines(symbolLimit: 2))
+        let long = String(repeating: "x", count: SymbolName.longest + 1)
+        let answers = try client.ask("prices \(long) A B C")
+        #expect(answers.contains("# Subscribing to too many symbols: C"))
+        #expect(answers.contains { $0.hasPrefix("# Invalid symbol xxx") })
+        #expect(client.bench.calls.all.sorted() == ["A", "B"])
+    }
+
+    @Test("the end of the relay: the last prices, the reason, the end")
+    func stop() throws {
+        let bench = HubBench.lines { $0.pipeline = PricePipeline.Settings(quiet: 1_000_000_000, atMost: nil) }
+        let client = try PipedLines(on: bench)
+        _ = try client.ask("prices A")
+        bench.play(Frames.trade("A", "1"))
+        _ = try client.take()
+        bench.play(Frames.trade("A", "2"))
+        #expect(try client.take() == [])
+        bench.hub.stop(reason: "the relay is stopping", within: .seconds(1))
+        #expect(try client.take().suffix(2) == ["A 2 0.02 \(Self.time)", "# the relay is stopping"])
+        client.endInput()
+        #expect(!client.channel.isActive)
+    }
+}
