@@ -15,6 +15,8 @@ struct MessageForm: Hashable {
     var framing: Framing
     /// The number of the serialisation among those of the protocol.
     var variant: UInt8 = 0
+    /// The number of the subscription that the messages name; 0 if they name none.
+    var subscription: UInt64 = 0
 
     static let text = MessageForm(framing: .text)
 
