@@ -126,6 +126,12 @@ package struct RelayContext {
     /// The newest trades. Each call is a copy, which is held during a loop over trades and never longer.
     var ring: TradeRing { self.hub.ring }
 
+    /// Returns the newest trades of a symbol, including those of earlier runs; `nil` if there are none.
+    func trades(of symbol: String, limit: Int) -> TradeExcerpt? { self.hub.trades(of: symbol, limit: limit) }
+
+    /// Returns the bars of a symbol that are in memory; `nil` if there are none.
+    func bars(of symbol: String, _ query: BarQuery) -> BarExcerpt? { self.hub.bars(of: symbol, query) }
+
     /// Drops the trades that are too old by now.
     func expireRing() { self.hub.expireRing() }
 

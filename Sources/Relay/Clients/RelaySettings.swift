@@ -62,6 +62,11 @@ package struct RelaySettings: Sendable, Equatable {
     /// `auto` is on, unless all clients are on this machine, where compressing costs more than it saves.
     package var compression = Choice.auto
 
+    /// Whether the relay speaks WAMP at `/wamp`.
+    package var wamp = false
+    /// Whether the clients of `/wamp` may publish to each other and call each other's procedures.
+    package var wampBroker = false
+
     /// Whether clients may command a replay; `auto` is on where only this machine can reach the relay.
     package var replayControl = Choice.auto
 

@@ -81,7 +81,8 @@ final class RelayService: Sendable {
         var places: [String] = []
         if let endpoint = opened.endpoint { places.append("\(self.place.url(at: endpoint))/") }
         if let socket = self.place.socket { places.append("ws+unix:\(socket):/") }
-        self.report("the relay is on \(places.joined(separator: " and ")) (Finnhub's protocol) and /v1/stream")
+        let others = self.place.settings.wamp ? ", /v1/stream and /wamp" : " and /v1/stream"
+        self.report("the relay is on \(places.joined(separator: " and ")) (Finnhub's protocol)\(others)")
         if let lines = self.server.linesAddress, let host = self.place.settings.lines?.host {
             self.report("plain lines are on \(Endpoint(host: host, port: lines.port ?? 0)) (docs/lines.md)")
         }

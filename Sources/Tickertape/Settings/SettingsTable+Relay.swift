@@ -131,6 +131,18 @@ extension Setting {
         .word,
         help: "Whether clients may control a replay: on, off, or auto (where only this machine can reach the relay)."
     )
+    static let relayWAMP = Setting(
+        "relay.wamp",
+        \.relay.wamp,
+        Syntax<Bool>.flag,
+        help: "Whether the relay speaks WAMP at /wamp."
+    )
+    static let wampBroker = Setting(
+        "wamp.broker",
+        \.relay.wampBroker,
+        Syntax<Bool>.flag,
+        help: "Whether the clients of /wamp may publish to each other and call each other's procedures."
+    )
     static let relayAllowedOrigins = Setting(
         "relay.allowed-origins",
         list: \.relay.allowedOrigins,

@@ -1,0 +1,34 @@
+/// A subscription of one session.
+struct WAMPSubscription: Equatable {
+    let pattern: WAMPPattern
+    /// The topic, if the subscription names one of the feed.
+    let topic: WAMPTopic?
+    /// The kinds of the feed's topics that it may match.
+    let topics: WAMPTopics
+
+    /// - Parameters:
+    ///   - text: the URI or the pattern that a client sent.
+    ///   - allowsOthers: whether other topics than the feed's exist.
+    /// - Throws: ``WAMPFailure`` if the client may not subscribe to it.
+    init(_ text: String, _ match: WAMPMatch, allowsOthers: Bool) throws(WAMPFailure) {
+        let isValid = match == .exact ? WAMPURI.isValid(text) : WAMPURI.isValidPattern(text)
+        guard isValid else { throw WAMPFailure(.invalidURI, "the topic is no URI") }
+        if match == .exact, WAMPTopic.isOurs(text) {
+            let topic = try WAMPTopic(text)
+            self.topic = topic
+            self.pattern = WAMPPattern(text: topic.uri, match: .exact)
+        } else {
+            self.topic = nil
+            self.pattern = WAMPPattern(text: text, match: match)
+        }
+        self.topics = WAMPTopics(of: self.pattern)
+        guard self.topics.isEmpty else { return }
+        if WAMPTopic.isOurs(text) { throw .noSuchTopic }
+        guard allowsOthers, !WAMPTopic.isReserved(text) else {
+            throw WAMPFailure(.notAuthorized, "there are no other topics than those below tickertape. here")
+        }
+    }
+
+    /// Whether it counts as one of ``WAMPLimits/subscriptions``; those to a symbol are limited with the symbols.
+    var isCounted: Bool { self.topic?.symbol == nil }
+}

@@ -1,0 +1,131 @@
+import Market
+import NIOCore
+import NIOEmbedded
+import NIOHTTP1
+import Testing
+import TickertapeTesting
+import Wire
+@testable import Relay
+
+@Suite("A session of WAMP")
+struct WAMPSessionTests {
+    @Test(
+        "HELLO opens a session in the realm; anything before it ends the connection",
+        arguments: WAMPSerialisation.allCases
+    )
+    func hello(serialisation: WAMPSerialisation) throws {
+        let bench = HubBench.wamp()
+        let client = try bench.wampClient(serialisation)
+        let welcome = try client.ask(#"[1,"tickertape",{"roles":{"subscriber":{}}}]"#)
+        #expect(
+            welcome.count == 1
+                && welcome[0].has("[2,", #""realm":"tickertape""#, #""authrole":"anonymous""#, #""dealer""#)
+        )
+        let again = try client.ask(#"[1,"tickertape",{"roles":{"subscriber":{}}}]"#)
+        #expect(again.count == 2 && again[0].has("[3,", "wamp.error.protocol_violation") && again[1].has("1002"))
+        for (hello, reason) in [
+            (#"[1,"other",{"roles":{"caller":{}}}]"#, "wamp.error.no_such_realm"),
+            (#"[1,"tickertape",{}]"#, "wamp.error.protocol_violation"),
+            (#"[1,"tickertape",{"roles":{"dancer":{}}}]"#, "wamp.error.protocol_violation"),
+            (#"[1,"tickertape",{"roles":{"caller":1}}]"#, "wamp.error.protocol_violation"),
+            (
+                #"[1,"tickertape",{"roles":{"caller":{}},"authmethods":["ticket"]}]"#,
+                "wamp.error.no_matching_auth_method"
+            ),
+            (#"[32,1,{},"tickertape.status"]"#, "wamp.error.protocol_violation"),
+        ] {
+            let other = try bench.wampClient(serialisation)
+            let answers = try other.ask(hello)
+            #expect(answers.count == 2 && answers[0].has("[3,", reason), "\(hello): \(answers)")
+            #expect(try other.ask(#"[1,"tickertape",{"roles":{"caller":{}}}]"#) == [], "it is closed")
+        }
+    }
+
+    @Test("a client that sends no HELLO is closed in time")
+    func silence() throws {
+        let bench = HubBench.wamp { $0.handshakeTimeout = .seconds(10) }
+        let client = try bench.wampClient()
+        bench.loop.advanceTime(by: .seconds(9))
+        #expect(try client.take() == [])
+        let open = try bench.wampSession()
+        bench.loop.advanceTime(by: .seconds(2))
+        #expect(try client.take().last?.has("1008") == true)
+        bench.loop.advanceTime(by: .seconds(20))
+        #expect(try open.take() == [])
+    }
+
+    @Test("a wrong message is answered by ABORT and ends the connection")
+    func violations() throws {
+        let bench = HubBench.wamp()
+        for text in [
+            "x", "[]", "{}", "[99]", #"[32,0,{},"t"]"#, #"[16,1,{},7]"#, String(repeating: "[", count: 60_000),
+            #"[36,1,1,{}]"#,
+        ] {
+            let client = try bench.wampSession()
+            try client.sendRaw(ByteBuffer(string: text), isBinary: false)
+            let answers = try client.take()
+            #expect(
+                answers.count == 2 && answers[0].has("[3,", "protocol_violation") && answers[1].has("1002"),
+                "\(text.prefix(20))"
+            )
+        }
+        for serialisation in WAMPSerialisation.allCases {
+            let client = try bench.wampSession(serialisation)
+            try client.sendRaw(serialisation.encode(.list([])), isBinary: !serialisation.isBinary)
+            #expect(try client.take().last?.has("1003") == true)
+        }
+        #expect(bench.hub.context.index.fanout(of: WAMPClient.self).router.sessions.isEmpty)
+    }
+
+    @Test("the client's first known subprotocol is chosen; without one the request is refused with the three names")
+    func subprotocols() throws {
+        func offered(_ names: String, uri: String = "/wamp") throws -> WAMPSerialisation {
+            try WAMPHandshake.serialisation(
+                HTTPRequestHead(
+                    version: .http1_1,
+                    method: .GET,
+                    uri: uri,
+                    headers: ["Sec-WebSocket-Protocol": names]
+                )
+            )
+        }
+        #expect(try offered("wamp.2.cbor, wamp.2.json") == .cbor)
+        #expect(try offered("wamp.2.ubjson, wamp.2.msgpack") == .messagePack)
+        for names in ["", "wamp.1", "wamp.2.json.batched"] {
+            do {
+                _ = try offered(names)
+                Issue.record("\(names) is accepted")
+            } catch let refusal as HTTPRefusal {
+                #expect(refusal.type == "unknown-subprotocol" && refusal.status == .badRequest)
+                #expect(refusal.hint?.has("wamp.2.json", "wamp.2.msgpack", "wamp.2.cbor") == true)
+            }
+        }
+        #expect(throws: HTTPRefusal.self) { try offered("wamp.2.json", uri: "/wamp?symbols=A") }
+    }
+
+    @Test("GOODBYE is answered, the end of the relay says GOODBYE itself, and ABORT needs no answer")
+    func goodbye() throws {
+        let bench = HubBench.wamp()
+        let (leaves, stays, aborts) = (try bench.wampSession(), try bench.wampSession(), try bench.wampSession())
+        let answers = try leaves.ask(#"[6,{},"wamp.close.close_realm"]"#)
+        #expect(answers.count == 2 && answers[0].has("[6,", "wamp.close.goodbye_and_out") && answers[1].has("1000"))
+        #expect(try aborts.ask(#"[3,{},"a.b"]"#).map { $0.has("1000") } == [true])
+        bench.stop()
+        let last = try stays.take()
+        #expect(last.count == 2 && last[0].has("[6,", "wamp.close.system_shutdown") && last[1].has("1001"))
+    }
+
+    @Test("requests beyond the rate are refused, and a flood ends the session")
+    func rate() throws {
+        let bench = HubBench.wamp {
+            $0.requestBurst = 5
+            $0.requestsPerSecond = 1
+        }
+        let client = try bench.wampSession()
+        var answers: [String] = []
+        for request in 1...12 { answers += try client.ask(#"[34,\#(request),1]"#) }
+        #expect(answers.filter { $0.has("no_such_subscription") }.count == 5)
+        #expect(answers.filter { $0.has("tickertape.error.rate_limited") }.count == 5)
+        #expect(answers.last?.has("1008", "too many requests") == true)
+    }
+}
