@@ -61,22 +61,21 @@ func measure(_ file: [UInt8], path: String) {
     }
     print(conflation.line("conflator"))
 
+    let whole = ByteBuffer(bytes: file)
     let recording = Measurement.take(passes: 9) {
         var reader = RecordingParser()
         var tape = Tape(epoch: 1)
-        file.withUnsafeBytes { bytes in
-            var rest = bytes[...]
-            while true {
-                while let recorded = reader.nextFrame() {
-                    trades.removeAll(keepingCapacity: true)
-                    _ = parser.parse(recorded.frame, symbols: &symbols, into: &trades)
-                    _ = tape.append(count: trades.count)
-                }
-                if rest.isEmpty { break }
-                let chunk = rest.prefix(1 << 16)
-                rest = rest.dropFirst(chunk.count)
-                reader.feed(UnsafeRawBufferPointer(rebasing: chunk))
+        var rest = whole
+        while true {
+            while let recorded = reader.nextFrame() {
+                trades.removeAll(keepingCapacity: true)
+                _ = parser.parse(recorded.frame, symbols: &symbols, into: &trades)
+                _ = tape.append(count: trades.count)
             }
+            guard let chunk = rest.readSlice(length: min(1 << 16, rest.readableBytes)), chunk.readableBytes > 0 else {
+                break
+            }
+            reader.feed(chunk)
         }
         return Int(tape.nextSequence - 1)
     }
