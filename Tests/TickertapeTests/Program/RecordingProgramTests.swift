@@ -284,6 +284,23 @@ struct RecordingProgramTests {
         )
     }
 
+    @Test("without a frame are left out of an export with a warning; a file that is no recording ends it")
+    func exportedEmpty() async throws {
+        let folder = try TemporaryFolder()
+        defer { folder.remove() }
+        let header = try TemporaryFolder.text(of: Self.demo).prefix { $0 != "\n" } + "\n"
+        let empty = try folder.write(String(header), to: "empty.jsonl")
+        let both = try await self.run(["export", "--csv", Self.demo, empty])
+        let one = try await self.run(["export", "--csv", Self.demo])
+        #expect(both.status == .exit(0) && both.output == one.output)
+        #expect(both.errors.contains("warning: \(empty) holds no recorded frame\n"), "\(both.errors)")
+        let alone = try await self.run(["export", "--csv", empty])
+        #expect(alone.status == .exit(1) && alone.output.isEmpty, "\(alone.output)")
+        let other = try folder.write("hello\n", to: "other.jsonl")
+        let wrong = try await self.run(["export", "--csv", Self.demo, other])
+        #expect(wrong.status == .exit(1) && wrong.errors.contains("\(other) holds no recorded frame (one JSON object"))
+    }
+
     @Test("that cannot be written to their end are removed, so that the next try finds no half of one")
     func unfinished() async throws {
         let folder = try TemporaryFolder()

@@ -98,10 +98,11 @@ struct ExportCommand: AsyncParsableCommand {
             export.found(lines: source.returnedLines)
             damagedParts += source.damagedParts
             if !source.hasFrames {
-                throw OperatorError(
-                    "\(file) holds no recorded frame (one JSON object a line, with \"at\" and \"frame\")",
-                    status: .failure
-                )
+                let text = "\(file) holds no recorded frame"
+                guard source.hasHeader else {
+                    throw OperatorError("\(text) (one JSON object a line, with \"at\" and \"frame\")", status: .failure)
+                }
+                Console.printError("warning: \(text)")
             }
         }
         export.finish()

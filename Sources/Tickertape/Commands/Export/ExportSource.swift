@@ -6,6 +6,8 @@ final class ExportSource {
     private let stream: RecordingStream
     private var losses = RecordingLosses()
     private(set) var hasFrames = false
+    /// Whether it begins as a recording does. A program that ended early leaves one without a frame.
+    private(set) var hasHeader = false
     /// The files that continue the named one.
     let followers: [String]
 
@@ -39,7 +41,8 @@ final class ExportSource {
                     self.damagedParts += 1
                     continue
                 case .frame: self.hasFrames = true
-                case .header, .gap, .damaged, .torn: break
+                case .header: self.hasHeader = true
+                case .gap, .damaged, .torn: break
                 }
                 return (line, missing)
             }
