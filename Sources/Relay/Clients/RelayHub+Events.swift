@@ -123,11 +123,19 @@ extension RelayHub {
         self.flush()
     }
 
-    /// Shows the prices that were held back, and forgets which symbol each number means.
+    /// Shows the prices that were held back, forgets which symbol each number means, and reports a new epoch within
+    /// the run: whoever knows trades by their numbers must learn that these begin anew.
     private func epochBegan(_ epoch: UInt64) {
+        let isSeam = self.ring.epoch.map { $0 != epoch } ?? false
         self.index.epochBegan()
         self.bars.epochBegan()
         self.show(self.prices.epochBegan(epoch))
+        guard isSeam else { return }
+        let now = self.wallClock()
+        let reason = "the numbers begin anew; no trade is missing"
+        let seam = Gap(from: now, to: now, reason: reason, nextSequence: 1, epoch: epoch)
+        let message = self.message()
+        for session in Array(self.sessions.values) { session.epochChanged(seam, message) }
     }
 
     /// Reports a symbol's status. A refused symbol keeps its subscribers: each gets the refusal once, and a later

@@ -65,6 +65,8 @@ protocol RelayProtocol: AnyObject {
     func pingIsDue()
     func statusChanged(_ status: FeedStatus, _ message: SharedMessage)
     func gapFound(_ gap: Gap, _ message: SharedMessage)
+    /// Notes that the numbers of the trades begin anew in this run; `seam` names the new epoch, and no trade is missing.
+    func epochChanged(_ seam: Gap, _ message: SharedMessage)
     func replayChanged(_ position: ReplayPosition, _ message: SharedMessage)
     /// Reports trades that the relay left out.
     func tradesLost(_ loss: RelayLoss)
@@ -123,6 +125,7 @@ extension RelayProtocol {
     func pingIsDue() {}
     func statusChanged(_ status: FeedStatus, _ message: SharedMessage) {}
     func gapFound(_ gap: Gap, _ message: SharedMessage) {}
+    func epochChanged(_ seam: Gap, _ message: SharedMessage) {}
     func replayChanged(_ position: ReplayPosition, _ message: SharedMessage) {}
     func tradesLost(_ loss: RelayLoss) {}
     func willStop() {}

@@ -31,6 +31,26 @@ struct NewEpochTests {
         bench.stop()
     }
 
+    @Test("a client of /v1/stream learns of the new epoch before its first trade; one of / gets trades only")
+    func seam() throws {
+        let bench = HubBench()
+        let stream = try bench.pipedStream("?symbols=*&delivery=all")
+        let resumable = try bench.pipedClient("/?resume=1")
+        try resumable.send(#"{"type":"subscribe","symbol":"A"}"#)
+        bench.play([Frames.trade("A", "1")], anew: [Frames.trade("A", "2")])
+        let messages = try stream.takeTexts().map { StreamMessage.parse(ByteBuffer(string: $0)) }.suffix(3)
+        guard case .trade(let before)? = messages.first, case .gap(let seam)? = messages.dropFirst().first,
+            case .trade(let after)? = messages.last
+        else {
+            Issue.record("\(messages)")
+            return
+        }
+        #expect(before.sequence == 1 && after.sequence == 1)
+        #expect(seam.epoch == bench.hub.ring.epoch && seam.nextSequence == 1 && seam.from == seam.to)
+        #expect(try resumable.takeTexts().allSatisfy { !$0.contains("gap") })
+        bench.stop()
+    }
+
     @Test("held-back prices are shown, no price goes to another symbol, and the count of skipped trades continues")
     func table() {
         var feed = BatchSource()
