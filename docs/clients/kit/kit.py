@@ -58,10 +58,11 @@ EVENTS = {
 }
 STEPS = {
     "request", "send", "fragments", "binary", "bytes", "ping", "close", "drop", "wait", "expect", "http", "refuse",
-    "silence", "end", "do", "pong", "hang", "after", "within",
+    "silence", "end", "do", "pong", "hang", "after", "within", "elapsed", "repeat",
 }  # fmt: skip
 ENDINGS = {"close", "drop", "http", "refuse", "silence", "hang", "end"}
-BEFORE_UPGRADE = {"http", "refuse", "hang", "after", "within"}
+TIMES = {"after", "within", "elapsed"}
+BEFORE_UPGRADE = {"http", "refuse", "hang", *TIMES}
 
 
 class Failure(Exception):
@@ -368,6 +369,8 @@ class Play:
         )
         self.last_refusal = None
         self.last_ping = None
+        # The moments at which the first connection began, and the newest one ended.
+        self.began_at = None
         self.ended_at = None
 
     def run(self):
@@ -418,10 +421,16 @@ class Play:
             if self.driver.process.poll() is not None:
                 raise Failure(f"the client ended instead of connecting; {self.driver.last_words()}")
 
-    def request_head(self):
-        """Accepts a connection and reads its request. A request for no WebSocket gets the last refusal again."""
+    def check_times(self, step, began):
+        elapsed = (began - (self.began_at if "elapsed" in step else self.ended_at)) * 1000
+        if elapsed < step.get("after", step.get("elapsed", elapsed)):
+            raise Failure(f"the client came after {elapsed:.0f} ms instead of at least {text_of(step)}")
+        if elapsed > step.get("within", elapsed) * self.patience:
+            raise Failure(f"the client came after {elapsed:.0f} ms instead of at most {step['within']}")
+
+    def request_head(self, connection):
+        """Reads the request of a connection. A request for no WebSocket gets the last refusal again."""
         while True:
-            connection = self.accept()
             head = connection.head()
             if head is None:
                 raise Failure("the client left without a request")
@@ -430,9 +439,12 @@ class Play:
                 return connection, first, headers
             connection.write(self.http_answer(self.last_refusal or {"status": 426}))
             connection.close()
+            connection = self.accept()
 
     @staticmethod
     def http_answer(answer):
+        if "raw" in answer:
+            return answer["raw"].encode("latin-1")
         body = answer.get("body", "").encode()
         headers = {"Content-Length": str(len(body)), "Connection": "close", **answer.get("headers", {})}
         if answer["status"] == 101:
@@ -457,30 +469,18 @@ class Play:
         return (answer + "\r\n").encode()
 
     def play_connection(self, steps):
-        began = None
+        connection = self.accept()
+        began = time.monotonic()
+        self.began_at = self.began_at or began
         steps = list(steps)
-        if steps[0].keys() & {"after", "within"} or "refuse" in steps[0] or "hang" in steps[0]:
-            connection = self.accept()
-            began = time.monotonic()
-        while steps[0].keys() & {"after", "within"}:
-            step = steps.pop(0)
-            elapsed = (began - self.ended_at) * 1000
-            if elapsed < step.get("after", elapsed):
-                raise Failure(f"the client came after {elapsed:.0f} ms instead of at least {step['after']}")
-            if elapsed > step.get("within", elapsed) * self.patience:
-                raise Failure(f"the client came after {elapsed:.0f} ms instead of at most {step['within']}")
+        while steps[0].keys() & TIMES:
+            self.check_times(steps.pop(0), began)
         first = next(iter(steps[0]))
         if first == "refuse":
             self.ended_at = time.monotonic()
             connection.stream.close()
             return
-        if began is None:
-            connection, request, headers = self.request_head()
-        else:
-            head = connection.head()
-            if head is None:
-                raise Failure("the client left without a request")
-            request, headers = head
+        connection, request, headers = self.request_head(connection)
         try:
             if first in ("http", "hang", "drop"):
                 return self.refuse(connection, first, steps[0][first])
@@ -538,6 +538,10 @@ class Play:
     def step_send(self, connection, value):
         text = value if isinstance(value, str) else text_of(value)
         connection.frame(TEXT, text.encode("utf-8"))
+
+    def step_repeat(self, connection, value):
+        before, unit, count, after = value
+        self.step_send(connection, before + unit * count + after)
 
     def step_pong(self, connection, value):
         pong = {"type": "pong", "n": 1_000_000, "time": 1795239062500}
