@@ -58,10 +58,10 @@ EVENTS = {
 }
 STEPS = {
     "request", "send", "fragments", "binary", "bytes", "ping", "close", "drop", "wait", "expect", "http", "refuse",
-    "silence", "end", "do", "pong", "hang", "after", "within", "elapsed", "repeat",
+    "silence", "end", "do", "pong", "hang", "after", "within", "elapsed", "before", "repeat",
 }  # fmt: skip
 ENDINGS = {"close", "drop", "http", "refuse", "silence", "hang", "end"}
-TIMES = {"after", "within", "elapsed"}
+TIMES = {"after", "within", "elapsed", "before"}
 BEFORE_UPGRADE = {"http", "refuse", "hang", *TIMES}
 
 
@@ -422,11 +422,13 @@ class Play:
                 raise Failure(f"the client ended instead of connecting; {self.driver.last_words()}")
 
     def check_times(self, step, began):
-        elapsed = (began - (self.began_at if "elapsed" in step else self.ended_at)) * 1000
-        if elapsed < step.get("after", step.get("elapsed", elapsed)):
-            raise Failure(f"the client came after {elapsed:.0f} ms instead of at least {text_of(step)}")
-        if elapsed > step.get("within", elapsed) * self.patience:
-            raise Failure(f"the client came after {elapsed:.0f} ms instead of at most {step['within']}")
+        """`after` and `within` count from the end of the connection before, `elapsed` and `before` from the first one."""
+        ((name, limit),) = step.items()
+        elapsed = (began - (self.began_at if name in ("elapsed", "before") else self.ended_at)) * 1000
+        is_least = name in ("after", "elapsed")
+        if (elapsed < limit) if is_least else (elapsed > limit * self.patience):
+            bound = "at least" if is_least else "at most"
+            raise Failure(f"the client came after {elapsed:.0f} ms instead of {bound} {limit} ({name})")
 
     def request_head(self, connection):
         """Reads the request of a connection. A request for no WebSocket gets the last refusal again."""
