@@ -21,7 +21,7 @@ CLIENT, MESSAGES = "python/tickertape.py", "python/messages.py"
 FAULTS = {
     "resumes without a place": (
         "resume-complete resume-place-hello", CLIENT,
-        '**self.wish, **since})', '**self.wish})'),
+        '        self.requests[-len(self.wishes)] |= since', '        pass'),
     "asks for a place that it does not know": (
         "subscribe-one", CLIENT,
         'since = {"since": f"{self.epoch}:{self.seq}"} if self.is_resuming else {}',

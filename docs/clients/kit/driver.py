@@ -77,6 +77,7 @@ async def main(url, options):
         options.get("symbols"),
         delivery=options.get("delivery", "latest"),
         every=options.get("every"),
+        bars=options.get("bars"),
         since=options.get("since"),
         overflow=options.get("overflow"),
         backoff=(backoff["firstMs"] / 1000, backoff["maxMs"] / 1000),

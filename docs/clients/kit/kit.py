@@ -422,7 +422,7 @@ class Play:
                 raise Failure(f"the client ended instead of connecting; {self.driver.last_words()}")
 
     def check_times(self, step, began):
-        """`after` and `within` count from the end of the connection before, `elapsed` and `before` from the first one."""
+        """`after` and `within` count from the end of the last connection, `elapsed` and `before` from the first."""
         ((name, limit),) = step.items()
         elapsed = (began - (self.began_at if name in ("elapsed", "before") else self.ended_at)) * 1000
         is_least = name in ("after", "elapsed")

@@ -64,9 +64,9 @@ missed_trades = re.compile("too slow: ([0-9]+) trades? missed").fullmatch
 class Reading:
     """What a client wants and where it stopped: the state that outlives its connections."""
 
-    def __init__(self, symbols: Iterable[str] | None, wish: dict[str, str], since: str | None, overflow: str | None):
+    def __init__(self, symbols: Iterable[str] | None, wishes: list[Any], since: str | None, overflow: str | None):
         self.symbols = None if symbols is None else list(dict.fromkeys(symbols))[:MAXIMUM_SYMBOLS]
-        self.wish = wish
+        self.wishes = wishes  # the members of each subscribe
         self.overflow = overflow
         # The place: the newest known number, and the epoch to which numbers belong.
         self.epoch, self.seq = (int(part) for part in since.split(":")) if since else (None, 0)
@@ -77,7 +77,7 @@ class Reading:
     def opened(self) -> None:
         """Begins a connection."""
         self.hello: Hello | None = None
-        self.hello_at = 0.0
+        self.lead = 0.0  # how far the relay's clock is ahead of our monotonic one
         self.is_resuming = False  # until `resumed`
         self.is_unnamed = False  # whether the relay has another epoch, which no gap has named yet
         self.requests: list[dict[str, Any]] = []
@@ -87,7 +87,7 @@ class Reading:
         new = new[: MAXIMUM_SYMBOLS - len(self.symbols or [])]
         if new:
             self.symbols += new
-        return [{"type": "subscribe", "symbols": new, **self.wish}] if new and self.hello else []
+        return [{"type": "subscribe", "symbols": new, **wish} for wish in self.wishes if new and self.hello]
 
     def unsubscribe(self, symbols: Iterable[str]) -> list[dict[str, Any]]:
         gone = [name for name in dict.fromkeys(symbols) if name in (self.symbols or [])]
@@ -111,7 +111,7 @@ class Reading:
             return [ProtocolError(str(error))]
 
     def _hello(self, hello: Hello, now: float) -> list[Any]:
-        self.hello, self.hello_at = hello, now
+        self.hello, self.lead = hello, (hello.time or 0) / 1000 - now
         self.is_resuming = self.epoch is not None and self.symbols != []
         since = {"since": f"{self.epoch}:{self.seq}"} if self.is_resuming else {}
         if self.epoch is None:
@@ -124,8 +124,8 @@ class Reading:
         wanted = {} if self.symbols is None else {"symbols": self.symbols[:limit]}
         if self.overflow:
             self.requests.append({"type": "overflow", "policy": self.overflow})
-        # The place is in the same request as the symbols, so that nothing is missed between two requests.
-        self.requests.append({"type": "subscribe", **wanted, **self.wish, **since})
+        self.requests += [{"type": "subscribe", **wanted, **wish} for wish in self.wishes]
+        self.requests[-len(self.wishes)] |= since  # in one request with the symbols, so that nothing is between
         if len(self.symbols or []) <= limit:
             return [hello]
         return [hello, Error(msg=f"the relay takes no more than {limit} symbols", code="too-many-symbols")]
@@ -151,8 +151,7 @@ class Reading:
         self._keep(self.newest, trade.symbol, trade.seq)
         self.seq = max(self.seq, trade.seq)
         if self.is_resuming and self.hello.time is not None:
-            # An earlier trade. Both times are the relay's.
-            age = max(0, now - self.hello_at + self.hello.time / 1e3 - trade.received / 1e6)
+            age = max(0, now + self.lead - trade.received / 1e6)  # of an earlier trade, all by the relay's clock
         self._keep(self.arrivals, trade.symbol, now - age)
         return [*gaps, replace(trade, epoch=self.epoch)]
 
@@ -191,22 +190,22 @@ class _Connect(connect):
 
 
 class Stream:
-    """The events of a relay. `symbols` is None for everything, `every` an interval such as "250ms", `since` the `place`
-    of an earlier Stream. Times are seconds. `options` go to `websockets.connect`: `additional_headers` takes a token.
+    """The events of a relay. `symbols` is None for everything, `every` an interval such as "250ms", `bars` a width,
+    `since` the `place` of an earlier Stream. Times are seconds. `options` are those of `websockets.connect`.
     """
 
     def __init__(
         self, url: str, symbols: Iterable[str] | None = None, *, delivery: str = "latest", every: str | None = None,
-        since: str | None = None, overflow: str | None = None, backoff: tuple[float, float] = (0.25, 30),
-        silence: float = 30, **options: Any,
+        bars: str | None = None, since: str | None = None, overflow: str | None = None,
+        backoff: tuple[float, float] = (0.25, 30), silence: float = 30, **options: Any,
     ):  # fmt: skip
         wish = {"delivery": delivery} if every is None else {"delivery": "every", "every": every}
         parse_uri(url)  # a mistake in it must not become retries
         self._url, self._backoff, self._silence = url, backoff, silence
-        self._reading = Reading(symbols, wish, since, overflow)
+        self._reading = Reading(symbols, [wish, {"bars": bars}] if bars else [wish], since, overflow)
         self._socket: ClientConnection | None = None
         self._retry_after = 0.0
-        # Silence is noticed by a message of ours: a pong of the library would say nothing of the relay's program.
+        # A pong of the library would show the machine and not the relay's program. `_connection` asks by a message.
         self._options = {"max_size": MAXIMUM_MESSAGE_BYTES, "ping_interval": None, "close_timeout": 2, "proxy": None}
         self._options |= {"open_timeout": 2 * silence} | options
 
@@ -225,7 +224,7 @@ class Stream:
     def age(self, symbol: str) -> float | None:
         """Returns the age of a symbol's price in seconds, also without a connection. Clocks need not agree."""
         arrival = self._reading.arrivals.get(symbol)
-        return None if arrival is None else max(0, time.monotonic() - arrival)
+        return None if arrival is None else time.monotonic() - arrival
 
     async def subscribe(self, symbols: Iterable[str]) -> None:
         await self._send(self._reading.subscribe(symbols))
