@@ -633,12 +633,15 @@ class Play:
         self.step_ping(connection, "end")
         time.sleep(0.02)
         self.check_leftover(connection)
-        self.driver.end()
+        if value == "SIGTERM":
+            self.driver.process.terminate()
+        else:
+            self.driver.end()
         while not connection.is_over and connection.pump(self.deadline):
             pass
         self.check_leftover(connection)
         if connection.closed != 1000:
-            raise Failure(f"{connection.state()} instead of closing with 1000 when its stdin ended")
+            raise Failure(f"{connection.state()} instead of closing with 1000 when it was ended")
         connection.close()
 
 
