@@ -3,8 +3,8 @@ finds it.
 
 usage: kit_mutations.py [--all] [--jobs N] [NAME]...      NAME: only these faults; --all: with every transcript
 
-Each fault names transcripts that must find it, and only those are played. With --all every transcript is played, and all
-that find the fault are listed. The Python that runs this must have `websockets`.
+Each fault names transcripts that must find it, and only those are played. With --all every transcript is played, and
+all that find the fault are listed. The Python that runs this must have `websockets`.
 """
 
 import concurrent.futures
@@ -230,8 +230,9 @@ FAULTS = {
 LATE = '''
 
 class Late(list):
-    def append(self, request):
-        self.insert(0, request)
+    def __iadd__(self, requests):
+        self[:0] = requests
+        return self
 '''
 
 
