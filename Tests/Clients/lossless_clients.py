@@ -154,6 +154,7 @@ def main():
                 # The program remembers its attempts over restarts, and would wait longer each time.
                 for path in pathlib.Path(folder).glob(".local/state/tickertape/*.attempts"):
                     path.unlink()
+                before = {client.epoch for client in clients}
                 relay = Program(f"{folder}/relay.log", [*arguments, "--relay", f"127.0.0.1:{port}"], environment)
                 port = relay.port
                 if not clients:
@@ -161,7 +162,6 @@ def main():
                     wait_until(lambda: all(client.trades for client in clients), "a trade at each client")
                 if number < rounds:
                     # One run in four ends before its first trade, the others soon after it, often amid a resume.
-                    before = {client.epoch for client in clients}
                     if number > 0 and chance.random() < 0.75:
                         wait_until(lambda: any(client.epoch not in before for client in clients), "the new run")
                     time.sleep(chance.uniform(0, 0.4))
