@@ -33,7 +33,7 @@ type (
 // Unknown is an epoch that the relay has not named.
 const Unknown = -1
 
-// The messages, with the members that must be right; ? may be null, = is a decimal.
+// The messages, with the members that must be there and right; ? may be null, = is a decimal.
 var kinds = map[string]struct {
 	message interface{}
 	needs   string
@@ -43,7 +43,7 @@ var kinds = map[string]struct {
 	"trade": {TradeMessage{}, "symbol seq price= size= time received"}, "gap": {GapMessage{}, "to nextSeq epoch"},
 	"resumed": {ResumedMessage{}, "epoch from to trades complete"}, "skipped": {SkippedMessage{}, "trades from to"},
 	"status": {StatusMessage{}, "state"}, "symbol": {SymbolMessage{}, "symbol state"}, "error": {ErrorMessage{}, "msg"},
-	"bar":    {BarMessage{}, "symbol width start open= high= low= close= volume?= vwap?= trades closed incomplete"},
+	"bar":    {BarMessage{}, "symbol width start open= high= low= close= trades closed incomplete"},
 	"replay": {ReplayMessage{}, "at paused"}, "subscribed": {SubscribedMessage{}, ""}, "pong": {PongMessage{}, ""},
 }
 
@@ -72,10 +72,13 @@ func decode(text []byte) (message interface{}, name string, err error) {
 	for i := 0; i < made.NumField(); i++ {
 		member, _, _ := strings.Cut(made.Type().Field(i).Tag.Get("json"), ",")
 		isRight[member] = json.Unmarshal(raw[member], made.Field(i).Addr().Interface()) == nil
+		if !isRight[member] && made.Field(i).Kind() == reflect.Ptr {
+			made.Field(i).Set(reflect.Zero(made.Field(i).Type()))
+		}
 	}
 	for _, need := range strings.Fields(kind.needs) {
 		member := strings.TrimRight(need, "?=")
-		if value := string(raw[member]); value == "" || value == "null" {
+		if value := string(raw[member]); value == "null" {
 			isRight[member] = strings.Contains(need, "?")
 		} else if strings.HasSuffix(need, "=") && !decimal.MatchString(value) {
 			isRight[member] = false

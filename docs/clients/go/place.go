@@ -30,6 +30,7 @@ func (c *Client) received(conn *websocket.Conn, text []byte) (events []Event) {
 		return c.traded(m)
 	case TradesMessage:
 		events = c.reach(c.live, m.Seq, m.Seq)
+		c.arrivals[m.Symbol] = time.Now()
 	case SnapshotMessage: // Prices are always of the present run.
 		events, message = c.reach(c.live, m.Seq, m.Seq), Price{m}
 		c.arrivals[m.Symbol] = time.Now()

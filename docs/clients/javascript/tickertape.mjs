@@ -9,27 +9,26 @@
 
 const MAX_MESSAGE = 1 << 20;
 // Waiting does not cure these: the request, the token or this client is wrong.
-const FINAL_STATUS = new Set([400, 401, 403, 404, 421]);
-const FINAL_CODES = new Set([1002, 1003, 1007, 1008, 1009]);
+const FINAL = new Set([400, 401, 403, 404, 421, 1002, 1003, 1007, 1008, 1009]);
 
-// The members of a message that its event has: i an integer, s a text, d a decimal, b a boolean; with ? or absent.
+// The members of a message that its event has: i an integer, s a text, d a decimal, b a boolean. With : it is needed,
+// with :? needed but may be null, with ? it is null if absent or wrong.
 const MEMBERS = new Map(Object.entries({
-    hello: "epoch:i? seq:i?", trades: "symbol:s seq:i trades:i",
-    snapshot: "symbol:s price:d size:d seq:i skipped received:i age",
-    price: "symbol:s price:d size:d seq:i skipped received:i",
-    trade: "symbol:s seq:i price:d size:d time:i received:i ahead possibleRepeat",
-    gap: "from to:i reason cause symbol nextSeq:i epoch:i",
+    hello: "epoch:?i seq:?i", trades: "symbol:s seq:i trades:i",
+    snapshot: "symbol:s price:d size:d seq:i skipped?i received:i age?i",
+    price: "symbol:s price:d size:d seq:i skipped?i received:i",
+    trade: "symbol:s seq:i price:d size:d time:i received:i ahead?b possibleRepeat?b",
+    gap: "from?i to:i reason?s cause?s symbol?s nextSeq:i epoch:i",
     skipped: "trades:i from:i to:i", resumed: "epoch:i from:i to:i trades:i complete:b",
-    status: "state:s reason cause", symbol: "symbol:s state:s reason",
-    bar: "symbol:s width:s start:i open:d high:d low:d close:d volume:d? vwap:d? trades:i closed:b incomplete:b",
-    replay: "at:i paused:b", error: "code msg:s", subscribed: "", pong: "",
-}).map(([type, text]) => [type, (text.match(/\S+/g) ?? []).map((each) => each.split(":"))]));
+    status: "state:s reason?s cause?s", symbol: "symbol:s state:s reason?s",
+    bar: "symbol:s width:s start:i open:d high:d low:d close:d volume?s vwap?s trades:i closed:b incomplete:b",
+    replay: "at:i paused:b", error: "code?s msg:s", subscribed: "", pong: "",
+}).map(([type, text]) => [type, (text.match(/\S+/g) ?? []).map((each) => each.split(/([:?]+)/))]));
 const CHECKS = {
     i: (value) => typeof value === "bigint" || Number.isSafeInteger(value),
     s: (value) => typeof value === "string", b: (value) => typeof value === "boolean",
     d: (value) => typeof value === "string" && /^-?[0-9]+([.][0-9]+)?$/.test(value),
 };
-
 const integer = (text) => (Number.isSafeInteger(Number(text)) ? Number(text) : BigInt(text));
 const sum = (one, other) => integer(String(BigInt(one) + BigInt(other)));
 
@@ -51,10 +50,11 @@ function eventOf(message) {
     if (typeof message?.type !== "string") throw new TypeError("not an object with a type");
     if (!MEMBERS.has(message.type)) return null;
     const event = { event: message.type };
-    for (const [name, check] of MEMBERS.get(message.type)) {
-        const value = event[name] = message[name] ?? null;
-        const isRight = check === undefined || (value === null ? check.endsWith("?") : CHECKS[check[0]](value));
-        if (!isRight) throw new TypeError(`${message.type} with a wrong ${name}`);
+    for (const [name, need, check] of MEMBERS.get(message.type)) {
+        const isRight = CHECKS[check](message[name]);
+        const isNeeded = need === ":" || (need === ":?" && message[name] !== null);
+        if (isNeeded && !isRight) throw new TypeError(`${message.type} with a wrong ${name}`);
+        event[name] = isRight ? message[name] : null;
     }
     return event;
 }
@@ -132,8 +132,9 @@ export class Tickertape {
     }
 
     #bounded(names, present = 0) {
-        const room = (Number(this.hello?.limits?.symbols ?? Infinity) || 0) - present;
-        const message = `the relay allows ${room + present} symbols; left out: ${names.slice(room).join(", ")}`;
+        const limit = this.hello?.limits?.symbols;
+        const room = (typeof limit === "number" && limit > 0 ? limit : Infinity) - present;
+        const message = `the relay allows ${limit} symbols; left out: ${names.slice(room).join(", ")}`;
         if (names.length > room) this.#emit({ event: "error", code: "too-many-symbols", message });
         return names.slice(0, room);
     }
@@ -143,8 +144,7 @@ export class Tickertape {
     #connect() {
         const { token } = this.#options; // A browser cannot send headers.
         const protocols = token === undefined ? [] : ["tickertape.v1.json", `bearer.${token}`];
-        this.#isPaused = false;
-        this.#attempt += 1;
+        [this.#isPaused, this.#attempt] = [false, this.#attempt + 1];
         const socket = this.#socket = new this.#Socket(this.#url, protocols, { maxPayload: MAX_MESSAGE });
         const when = (handler) => (...all) => { if (this.#socket === socket) handler(...all); };
         socket.binaryType = "arraybuffer";
@@ -156,7 +156,7 @@ export class Tickertape {
         // Only `ws` shows the answer that refused the handshake.
         socket.on?.("unexpected-response", when((request, { statusCode, statusMessage, headers }) => {
             const retryAfter = Number(headers["retry-after"]) * 1000 || 0;
-            this.#disconnected(null, `HTTP ${statusCode} ${statusMessage}`, FINAL_STATUS.has(statusCode), retryAfter);
+            this.#disconnected(null, `HTTP ${statusCode} ${statusMessage}`, FINAL.has(statusCode), retryAfter);
             request.destroy();
         }));
         this.#listen(false);
@@ -179,7 +179,7 @@ export class Tickertape {
         try { socket.close(code ?? 1000); } catch { socket.close(code + 3000); } // Browsers allow 1000 and 3000 on.
     }
 
-    #disconnected(code, reason, isFinal = FINAL_CODES.has(code), retryAfter = 0) {
+    #disconnected(code, reason, isFinal = FINAL.has(code), retryAfter = 0) {
         const { firstMs, maxMs } = this.#options.backoff;
         if (this.#helloAt !== null && performance.now() - this.#helloAt >= Math.min(maxMs, 10_000)) this.#failures = 0;
         clearTimeout(this.#timer);
@@ -232,8 +232,8 @@ export class Tickertape {
         case "trade": return this.#traded(event);
         case "snapshot": case "price": case "trades":
             this.#reach(this.#live, seq, seq); // Prices are always of the present run.
+            this.#arrivals.set(symbol, performance.now() - (type === "snapshot" ? Number(event.age ?? NaN) : 0));
             if (type === "trades") return this.#emit({ ...event, event: "activity" });
-            this.#arrivals.set(symbol, performance.now() - (type === "price" ? 0 : Number(event.age ?? NaN)));
             event.skipped ??= 0;
             return this.#emit({ age: null, ...event, event: "price", snapshot: type === "snapshot" });
         case "gap":
