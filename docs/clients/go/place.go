@@ -45,7 +45,9 @@ func (c *Client) received(conn *websocket.Conn, text []byte) (events []Event) {
 		} else if !c.resuming || m.Epoch > c.live {
 			c.live = m.Epoch
 		}
-		c.reach(m.Epoch, m.NextSeq-1, 0) // This is the gap, so none has to be made.
+		if c.reach(m.Epoch, m.NextSeq-1, 0); c.seq < 0 { // The gap is there, so none has to be made.
+			c.seq = 0
+		}
 	case ResumedMessage:
 		events = c.reach(m.Epoch, m.To, m.To+1)
 		c.live, c.resuming = m.Epoch, false
@@ -78,7 +80,7 @@ func (c *Client) greeted(conn *websocket.Conn, m HelloMessage) []Event {
 	if c.options.Overflow != "" {
 		c.send(conn, OverflowRequest{"overflow", c.options.Overflow})
 	}
-	c.subscribe(symbols, since) // If this fails, so does the reading.
+	c.subscribe(symbols, since)
 	return events
 }
 

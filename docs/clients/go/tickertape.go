@@ -11,6 +11,7 @@ import (
 	"net/http"
 	"regexp"
 	"strconv"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -54,7 +55,8 @@ type Client struct {
 
 // New makes a client of a URL such as ws://127.0.0.1:8080/v1/stream.
 func New(url string, options Options) (c *Client, err error) {
-	c = &Client{url: url, options: options, symbols: options.Symbols, epoch: Unknown, live: Unknown}
+	c = &Client{url: url, options: options, epoch: Unknown, live: Unknown}
+	c.symbols = options.Symbols[:len(options.Symbols):len(options.Symbols)] // What is appended stays ours.
 	c.newest, c.arrivals = map[string]int64{}, map[string]time.Time{}
 	for value, usual := range map[*time.Duration]time.Duration{&c.options.MinBackoff: 250 * time.Millisecond,
 		&c.options.MaxBackoff: 30 * time.Second, &c.options.Silence: 30 * time.Second} {
@@ -64,6 +66,9 @@ func New(url string, options Options) (c *Client, err error) {
 	}
 	if options.Delivery == "" {
 		c.options.Delivery = "latest"
+	}
+	if !strings.HasPrefix(url, "ws://") && !strings.HasPrefix(url, "wss://") {
+		return nil, fmt.Errorf("%s is no URL of a WebSocket", url)
 	}
 	if options.Since != "" {
 		_, err = fmt.Sscanf(options.Since, "%d:%d", &c.epoch, &c.seq)
@@ -79,11 +84,14 @@ func (c *Client) Events(ctx context.Context) <-chan Event {
 	return events
 }
 
-// Place returns where to resume, for Since of a later run.
-func (c *Client) Place() (epoch, seq int64) {
+// Place returns where to resume, for Since of a later run; empty if nothing is known.
+func (c *Client) Place() string {
 	c.mutex.Lock()
 	defer c.mutex.Unlock()
-	return c.epoch, c.seq
+	if c.epoch == Unknown {
+		return ""
+	}
+	return fmt.Sprintf("%d:%d", c.epoch, c.seq)
 }
 
 // Age returns the time since a symbol's newest price arrived at the relay, by monotonic clocks; false if unknown.
@@ -100,7 +108,7 @@ func (c *Client) Subscribe(symbols ...string) error { return c.change(symbols, t
 // Unsubscribe stops following symbols, and forgets them.
 func (c *Client) Unsubscribe(symbols ...string) error { return c.change(symbols, false) }
 
-func (c *Client) change(symbols []string, adds bool) error {
+func (c *Client) change(symbols []string, adds bool) (err error) {
 	c.mutex.Lock()
 	defer c.mutex.Unlock()
 	changed, limit := []string{}, int(c.hello.Limits.Symbols)
@@ -112,7 +120,8 @@ func (c *Client) change(symbols []string, adds bool) error {
 		if isThere := at < len(c.symbols); c.symbols == nil || isThere == adds {
 			continue
 		} else if adds && limit > 0 && at >= limit {
-			return fmt.Errorf("the relay allows %d symbols", limit)
+			err = fmt.Errorf("the relay allows %d symbols", limit)
+			continue
 		}
 		changed = append(changed, symbol)
 		if adds {
@@ -123,12 +132,13 @@ func (c *Client) change(symbols []string, adds bool) error {
 		delete(c.newest, symbol)
 		delete(c.arrivals, symbol)
 	}
-	if c.conn == nil || len(changed) == 0 {
-		return nil
-	} else if adds {
-		return c.subscribe(changed, nil)
+	// If sending fails, so does the reading, and the next connection subscribes.
+	if c.conn != nil && len(changed) > 0 && adds {
+		c.subscribe(changed, nil)
+	} else if c.conn != nil && len(changed) > 0 {
+		c.send(c.conn, UnsubscribeRequest{Type: "unsubscribe", Symbols: changed})
 	}
-	return c.send(c.conn, UnsubscribeRequest{Type: "unsubscribe", Symbols: changed})
+	return err
 }
 
 func (c *Client) run(ctx context.Context, events chan<- Event) {
@@ -161,7 +171,7 @@ func (c *Client) run(ctx context.Context, events chan<- Event) {
 		}
 		emit(end)
 		if !end.Retry {
-			emit(Failed{fmt.Sprint(end.Code, " ", end.Reason)})
+			emit(Failed{strings.TrimPrefix(fmt.Sprint(end.Code, " ", end.Reason), "0 ")})
 			return
 		}
 		delay := time.Duration(random.Int63n(int64(ceiling))) // full jitter
@@ -251,18 +261,18 @@ func (c *Client) close(conn *websocket.Conn, code int) {
 }
 
 // send writes a request; the mutex is locked.
-func (c *Client) send(conn *websocket.Conn, request interface{}) error {
+func (c *Client) send(conn *websocket.Conn, request interface{}) {
 	conn.SetWriteDeadline(time.Now().Add(10 * time.Second))
-	return conn.WriteJSON(request)
+	conn.WriteJSON(request)
 }
 
-func (c *Client) subscribe(symbols []string, since *string) error {
+func (c *Client) subscribe(symbols []string, since *string) {
 	request := SubscribeRequest{Type: "subscribe", Symbols: symbols, Delivery: &c.options.Delivery, Since: since}
 	if c.options.Every != "" {
 		request.Every, _ = json.Marshal(c.options.Every)
 	}
-	if err := c.send(c.conn, request); err != nil || c.options.Bars == "" {
-		return err
+	c.send(c.conn, request)
+	if c.options.Bars != "" {
+		c.send(c.conn, SubscribeRequest{Type: "subscribe", Symbols: symbols, Bars: &c.options.Bars})
 	}
-	return c.send(c.conn, SubscribeRequest{Type: "subscribe", Symbols: symbols, Bars: &c.options.Bars})
 }

@@ -4,13 +4,17 @@ package main
 import (
 	"context"
 	"fmt"
+	"log"
 	"os"
 
 	"tickertape"
 )
 
 func main() {
-	client, _ := tickertape.New(os.Args[1], tickertape.Options{Symbols: os.Args[2:]})
+	client, err := tickertape.New(os.Args[1], tickertape.Options{Symbols: os.Args[2:]})
+	if err != nil {
+		log.Fatal(err)
+	}
 	for event := range client.Events(context.Background()) {
 		switch event := event.(type) {
 		case tickertape.Price:
