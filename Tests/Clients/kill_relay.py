@@ -1,10 +1,10 @@
-"""Kills a recording relay at random moments and starts it again, while clients follow all its trades; then compares what
-each client reported with the recordings.
+"""Kills a recording relay at random moments and starts it again, while clients follow all its trades; then compares
+what each client reported with the recordings.
 
 usage: kill_relay.py COUNT PROGRAM CLIENT...      CLIENT: the command of a driver as docs/clients/kit describes it
 
-Of each run of the relay a client must have reported every trade once and in order from its first one on: each one that the
-recordings hold, and no number left out. Before the trades of the next run it must have reported a gap.
+Of each run of the relay a client must have reported every trade once and in order from its first one on: each one that
+the recordings hold, and no number left out. Before the trades of the next run it must have reported a gap.
 """
 import collections
 import glob
@@ -47,7 +47,8 @@ def events(path):
 
 
 def check(name, found, recorded):
-    """Returns the trades, the gaps and the resumes that a client reported; fails if a trade is missing or came twice."""
+    """Returns how many trades, gaps, resumes and disconnections a client reported; fails if a trade is missing or came
+    twice."""
     runs = collections.defaultdict(list)
     order = []
     has_gap = True
@@ -66,7 +67,8 @@ def check(name, found, recorded):
     for place, epoch in enumerate(order):
         numbers = [trade[0] for trade in runs[epoch]]
         first = numbers[0] if place == 0 else 1
-        assert numbers == list(range(first, first + len(numbers))), (name, epoch, "a hole, or a trade twice", numbers[:20])
+        in_order = list(range(first, first + len(numbers)))
+        assert numbers == in_order, (name, epoch, "a hole, or a trade twice", numbers[:20])
         missing = {trade for trade in recorded[epoch] if trade[0] >= first} - set(runs[epoch])
         assert not missing, (name, epoch, f"{len(missing)} recorded trades are missing", sorted(missing)[:5])
     # A run whose every trade was recorded after the last client had its last one does not exist: they all caught up.
@@ -89,11 +91,12 @@ def main():
 
         try:
             upstream, port = free_port(), free_port()
-            market = start([program, "serve", "--simulate", "--plain", "--shared-clock", "--live-times", "--rate", "300",
-                            "--listen", f"127.0.0.1:{upstream}"])
+            market = start([program, "serve", "--simulate", "--plain", "--shared-clock", "--live-times", "--rate",
+                            "300", "--listen", f"127.0.0.1:{upstream}"])
             wait_for_port(upstream, market)
-            relay_command = [program, "--quiet", "--relay", f"127.0.0.1:{port}", "--upstream", f"ws://127.0.0.1:{upstream}",
-                             "--record", f"{base}/tape.jsonl", "--set", "state.directory=off"]
+            relay_command = [program, "--quiet", "--relay", f"127.0.0.1:{port}",
+                             "--upstream", f"ws://127.0.0.1:{upstream}", "--record", f"{base}/tape.jsonl",
+                             "--set", "state.directory=off"]
             for symbol in SYMBOLS:
                 relay_command += ["--symbol", symbol]
             relay = start(relay_command)
@@ -137,7 +140,8 @@ def main():
             relay.wait(timeout=30)
             recorded = collections.defaultdict(set)
             for path in glob.glob(f"{base}/tape*.jsonl*"):
-                exported = subprocess.run([program, "export", path, "--jsonl"], capture_output=True, text=True, check=False)
+                exported = subprocess.run([program, "export", path, "--jsonl"], capture_output=True, text=True,
+                                          check=False)
                 # A relay that is killed early leaves a file without a trade.
                 assert exported.returncode == 0 or "holds no" in exported.stderr, exported.stderr
                 for line in exported.stdout.splitlines():
@@ -149,7 +153,8 @@ def main():
                 last = max((each["epoch"], each["seq"]) for each in found if each["event"] == "trade")
                 until = {epoch: {row for row in rows if (epoch, row[0]) <= last} for epoch, rows in recorded.items()}
                 until = collections.defaultdict(set, until)
-                print(client, "trades %d, gaps %d, resumes %d, disconnections %d" % check(client, found, until), flush=True)
+                numbers = check(client, found, until)
+                print(client, "trades %d, gaps %d, resumes %d, disconnections %d" % numbers, flush=True)
             print(f"killed {count} times: {len(recorded)} runs, {sum(map(len, recorded.values()))} recorded trades")
         finally:
             for process in running:
