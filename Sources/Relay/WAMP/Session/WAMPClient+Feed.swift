@@ -87,6 +87,8 @@ extension WAMPClient {
         }
     }
 
+    func epochChanged(_ seam: Gap, _ message: SharedMessage) { self.gapFound(seam, message) }
+
     /// Reports a refused symbol on its topics.
     func symbolRefused(_ symbol: String, reason: String) {
         for topic in [WAMPTopic.price(symbol), .trades(symbol)] {

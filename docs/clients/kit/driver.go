@@ -1,0 +1,146 @@
+// Runs the Go client for kit.py: prints its events, one JSON object a line, until standard input ends.
+// usage: driver URL OPTIONS_JSON; build makes it.
+package main
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/signal"
+	"sync"
+	"syscall"
+	"time"
+
+	"tickertape"
+)
+
+var mutex sync.Mutex
+
+type object map[string]interface{}
+
+func show(event object) {
+	line, _ := json.Marshal(event)
+	mutex.Lock()
+	defer mutex.Unlock()
+	os.Stdout.Write(append(line, '\n'))
+}
+
+// text is null instead of an empty text.
+func text(value string) interface{} {
+	if value == "" {
+		return nil
+	}
+	return value
+}
+
+// number is null instead of an unknown epoch, or of no close code.
+func number(value, none int64) interface{} {
+	if value == none {
+		return nil
+	}
+	return value
+}
+
+func lineOf(event tickertape.Event) object {
+	switch e := event.(type) {
+	case tickertape.Connected:
+		return object{"event": "connected", "attempt": e.Attempt}
+	case tickertape.HelloMessage:
+		return object{"event": "hello", "epoch": e.Epoch, "seq": e.Seq, "state": text(e.Status.State)}
+	case tickertape.Price:
+		return object{"event": "price", "symbol": e.Symbol, "price": e.Price, "size": e.Size, "seq": e.Seq,
+			"skipped": e.Skipped, "snapshot": e.Type == "snapshot", "received": e.Received, "age": e.Age}
+	case tickertape.Trade:
+		return object{"event": "trade", "symbol": e.Symbol, "seq": e.Seq, "epoch": number(e.Epoch, tickertape.Unknown),
+			"price": e.Price, "size": e.Size, "time": e.Time, "received": e.Received, "ahead": e.Ahead,
+			"possibleRepeat": e.PossibleRepeat}
+	case tickertape.TradesMessage:
+		return object{"event": "activity", "symbol": e.Symbol, "seq": e.Seq, "trades": e.Trades}
+	case tickertape.GapMessage:
+		return object{"event": "gap", "from": e.From, "to": e.To, "reason": text(e.Reason), "cause": e.Cause,
+			"symbol": e.Symbol, "nextSeq": e.NextSeq, "epoch": e.Epoch}
+	case tickertape.SkippedMessage:
+		return object{"event": "skipped", "trades": e.Trades, "from": e.From, "to": e.To}
+	case tickertape.ResumedMessage:
+		return object{"event": "resumed", "epoch": e.Epoch, "from": e.From, "to": e.To, "trades": e.Trades,
+			"complete": e.Complete}
+	case tickertape.StatusMessage:
+		return object{"event": "status", "state": e.State, "reason": e.Reason, "cause": e.Cause}
+	case tickertape.SymbolMessage:
+		return object{"event": "symbol", "symbol": e.Symbol, "state": e.State, "reason": e.Reason}
+	case tickertape.BarMessage:
+		return object{"event": "bar", "symbol": e.Symbol, "width": e.Width, "start": e.Start, "open": e.Open,
+			"high": e.High, "low": e.Low, "close": e.Close, "volume": e.Volume, "vwap": e.Vwap,
+			"trades": e.Trades, "closed": e.Closed, "incomplete": e.Incomplete}
+	case tickertape.ReplayMessage:
+		return object{"event": "replay", "at": e.At, "paused": e.Paused}
+	case tickertape.ErrorMessage:
+		return object{"event": "error", "code": text(e.Code), "message": e.Msg}
+	case tickertape.ProtocolError:
+		return object{"event": "protocol-error", "message": e.Message}
+	case tickertape.Missed:
+		return object{"event": "missed", "trades": e.Trades}
+	case tickertape.Disconnected:
+		return object{"event": "disconnected", "code": number(int64(e.Code), 0), "reason": e.Reason, "retry": e.Retry}
+	case tickertape.Failed:
+		return object{"event": "failed", "message": e.Message}
+	}
+	panic(fmt.Sprintf("an event of an unknown type: %T", event))
+}
+
+func obey(client *tickertape.Client, line []byte) {
+	var what struct {
+		Do, Symbol string
+		Symbols    []string
+	}
+	json.Unmarshal(line, &what)
+	switch what.Do {
+	case "age":
+		var milliseconds interface{}
+		if age, known := client.Age(what.Symbol); known {
+			milliseconds = age.Milliseconds()
+		}
+		show(object{"event": "age", "symbol": what.Symbol, "ms": milliseconds})
+	case "subscribe":
+		client.Subscribe(what.Symbols...)
+	case "unsubscribe":
+		client.Unsubscribe(what.Symbols...)
+	}
+}
+
+func main() {
+	var options struct {
+		Symbols                                       []string
+		Delivery, Every, Since, Overflow, Bars, Token string
+		Backoff                                       struct{ FirstMs, MaxMs int64 }
+		SilenceMs                                     int64
+	}
+	if err := json.Unmarshal([]byte(os.Args[2]), &options); err != nil {
+		panic(err)
+	}
+	client, err := tickertape.New(os.Args[1], tickertape.Options{
+		Symbols: options.Symbols, Delivery: options.Delivery, Every: options.Every, Since: options.Since,
+		Bars: options.Bars, Overflow: options.Overflow, Token: options.Token,
+		MinBackoff: time.Duration(options.Backoff.FirstMs) * time.Millisecond,
+		MaxBackoff: time.Duration(options.Backoff.MaxMs) * time.Millisecond,
+		Silence:    time.Duration(options.SilenceMs) * time.Millisecond,
+	})
+	if err != nil {
+		panic(err)
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM)
+	go func() {
+		defer stop()
+		for lines := bufio.NewScanner(os.Stdin); lines.Scan(); {
+			obey(client, lines.Bytes())
+		}
+	}()
+	for event := range client.Events(ctx) {
+		show(lineOf(event))
+		if _, failed := event.(tickertape.Failed); failed {
+			os.Exit(3)
+		}
+	}
+}
