@@ -135,4 +135,69 @@ struct WAMPBrokeredTests {
             #expect(try client.ask("[48,9,{},\(call)]")[0].has("[8,48,9,{},", uri))
         }
     }
+
+    @Test(
+        "a mark or a joiner behind a dot hides no component",
+        arguments: ["\u{301}", "\u{200D}", "\u{FE0F}"]
+    )
+    func hiddenDots(mark: String) throws {
+        let bench = HubBench.wamp(broker: true)
+        let client = try bench.wampSession()
+        for uri in ["tickertape.\(mark)x", "wamp.\(mark)x"] {
+            #expect(WAMPURI.components(uri).count == 2)
+            #expect(
+                try client.ask(#"[16,1,{"acknowledge":true},"\#(uri)"]"#)[0].has(
+                    "[8,16,1,{},",
+                    "wamp.error.not_authorized"
+                )
+            )
+            #expect(try client.ask(#"[64,1,{},"\#(uri)"]"#)[0].has("[8,64,1,{},", "wamp.error.not_authorized"))
+        }
+        #expect(try client.ask(#"[32,1,{},"tickertape.\#(mark)x"]"#)[0].has("tickertape.error.no_such_topic"))
+        #expect(try client.ask(#"[32,1,{},"wamp.\#(mark)x"]"#)[0].has("wamp.error.not_authorized"))
+        #expect(try client.ask(#"[48,1,{},"tickertape.\#(mark)x"]"#)[0].has("the procedures here are"))
+        #expect(try client.ask(#"[48,1,{},"wamp.\#(mark)x"]"#)[0].has("wamp.error.no_such_procedure"))
+    }
+
+    @Test("a publication costs more the more subscriptions match it")
+    func costOfMatches() throws {
+        let bench = HubBench.wamp(broker: true) {
+            $0.requestBurst = 8
+            $0.requestsPerSecond = 1
+        }
+        let (publisher, subscriber) = (try bench.wampSession(), try bench.wampSession())
+        for length in 1...WAMPLimits.subscriptionsPerRequest {
+            let text = String(repeating: "c", count: length)
+            #expect(try subscriber.ask(#"[32,1,{"match":"prefix"},"\#(text)"]"#)[0].has("[33,1,"))
+        }
+        let topic = String(repeating: "c", count: 20)
+        let answers = try (1...5).flatMap { try publisher.ask(#"[16,\#($0),{"acknowledge":true},"\#(topic)"]"#) }
+        #expect(answers.filter { $0.has("[17,") }.count == 4)
+        #expect(answers.last?.has("[8,16,5,{},", "tickertape.error.rate_limited") == true)
+    }
+
+    @Test("without the broker a session sees only its own subscriptions")
+    func metaWithoutBroker() throws {
+        let bench = HubBench.wamp()
+        let other = try bench.wampSession()
+        let client = try bench.wampClient()
+        let session = try client.hello()
+        _ = try other.ask(#"[32,1,{},"tickertape.price.A"]"#)
+        _ = try other.ask(#"[32,2,{},"tickertape.status"]"#)
+        _ = try client.ask(#"[32,1,{},"tickertape.status"]"#)
+        for (call, result) in [
+            (#""wamp.subscription.list""#, #"[50,9,{},[{"exact":[2],"prefix":[],"wildcard":[]}]]"#),
+            (#""wamp.subscription.lookup",["tickertape.price.A"]"#, "[50,9,{},[null]]"),
+            (#""wamp.subscription.lookup",["tickertape.status"]"#, "[50,9,{},[2]]"),
+            (#""wamp.subscription.match",["tickertape.price.A"]"#, "[50,9,{},[null]]"),
+            (#""wamp.subscription.list_subscribers",[2]"#, "[50,9,{},[[\(session)]]]"),
+            (#""wamp.subscription.count_subscribers",[2]"#, "[50,9,{},[1]]"),
+        ] {
+            #expect(try client.ask("[48,9,{},\(call)]") == [result], "\(call)")
+        }
+        for call in ["get", "list_subscribers", "count_subscribers"] {
+            let answers = try client.ask(#"[48,9,{},"wamp.subscription.\#(call)",[1]]"#)
+            #expect(answers[0].has("[8,48,9,{},", "wamp.error.no_such_subscription"))
+        }
+    }
 }

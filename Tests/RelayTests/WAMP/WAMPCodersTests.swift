@@ -163,4 +163,37 @@ struct WAMPCodersTests {
         #expect(Base64.decode(text.utf8) == ByteBuffer(string: plain))
         for wrong in ["Zg=", "Z===", "====", "Zg==Zg==", "Z g=", "Zm9vZ"] { #expect(Base64.decode(wrong.utf8) == nil) }
     }
+
+    @Test(
+        "JSON of the feed is read without bytes in it",
+        arguments: [WAMPSerialisation.messagePack, .cbor]
+    )
+    func ownJSON(serialisation: WAMPSerialisation) {
+        let json = WAMPValue.json(ByteBuffer(string: #"[{"symbol":"\u0000!"},"\u0000AQI="]"#))
+        let value = WAMPValue.list([.dictionary(["symbol": .text("\u{0}!")]), .text("\u{0}AQI=")])
+        #expect(serialisation.encode(json) == serialisation.encode(value))
+    }
+
+    @Test("a binary text that JSON would read as bytes is refused")
+    func textWithNUL() throws {
+        for serialisation in [WAMPSerialisation.messagePack, .cbor] {
+            #expect(Self.fault(serialisation, serialisation.encode(.text("\u{0}AQI="))) == .malformed)
+            let later = WAMPValue.text("a\u{0}b")
+            #expect(try serialisation.decode(serialisation.encode(later)) == later)
+        }
+    }
+
+    @Test("a negative zero of JSON keeps its digits")
+    func negativeZero() throws {
+        let zero = try WAMPSerialisation.json.decode(ByteBuffer(string: "-0"))
+        #expect(zero == .decimal("-0"))
+        #expect(WAMPSerialisation.json.encode(zero) == ByteBuffer(string: "-0"))
+        #expect(WAMPSerialisation.cbor.encode(zero) == WAMPSerialisation.cbor.encode(.double(-0.0)))
+    }
+
+    @Test("keys of other bytes are other keys, even if they look the same")
+    func equivalentKeys() throws {
+        let value = try WAMPSerialisation.json.decode(ByteBuffer(string: #"{"\u00e9":1,"e\u0301":2}"#))
+        #expect(value.dictionary?.entries.map(\.value) == [.integer(1), .integer(2)])
+    }
 }

@@ -122,4 +122,26 @@ struct WAMPDealerTests {
             try slow.call(1, WAMPRequest.CallOptions(), "p", WAMPPayload(), from: 1, now: Self.start) { _ in false }
         }
     }
+
+    @Test("a call whose interruption is not answered yet can be ended at once, and is not interrupted twice")
+    func endsKilled() throws {
+        let canceled = Self.error(5, .canceled, "the call was canceled")
+        for mode in [WAMPRequest.CancelMode.skip, .killnowait] {
+            var dealer = try Self.dealer()
+            _ = try Self.call(&dealer)
+            #expect(dealer.cancel(5, .kill, from: 1) == [.send(.interrupt(1, .kill), to: 9)])
+            #expect(dealer.cancel(5, mode, from: 1) == [.send(canceled, to: 1)] && !dealer.isWaiting)
+        }
+        var dealer = try Self.dealer()
+        _ = try Self.call(&dealer)
+        _ = dealer.cancel(5, .kill, from: 1)
+        #expect(dealer.left(1) == [] && !dealer.isWaiting)
+    }
+
+    @Test("procedures of other bytes are other procedures, even if they look the same")
+    func equivalentProcedures() throws {
+        var dealer = WAMPDealer()
+        let (first, second) = (try dealer.register("com.\u{E9}", by: 1), try dealer.register("com.e\u{301}", by: 2))
+        #expect(dealer.registrations["com.\u{E9}"]?.id == first && dealer.registrations["com.e\u{301}"]?.id == second)
+    }
 }

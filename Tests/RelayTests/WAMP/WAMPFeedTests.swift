@@ -224,4 +224,57 @@ struct WAMPFeedTests {
             #expect(answers.count == 1 && answers[0].has("[8,48,9,{},", uri), "\(call): \(answers)")
         }
     }
+
+    @Test("a snapshot that is ahead of the debounce reaches all subscriptions of the session, and no price follows it")
+    func snapshotAhead() throws {
+        let bench = HubBench.wamp { $0.pipeline = PricePipeline.Settings(quiet: 200_000_000, atMost: nil) }
+        let client = try bench.wampSession()
+        _ = try client.ask(#"[32,1,{},"tickertape.price.A"]"#)
+        bench.play(Frames.trade("A", "1"))
+        #expect(try client.take().count == 1)
+        bench.play(Frames.trade("A", "2", time: 1))
+        #expect(try client.take() == [])
+        let answers = try client.ask(#"[32,2,{"match":"prefix"},"tickertape.price."]"#)
+        #expect(answers.count == 3 && answers[0] == "[33,2,2]")
+        #expect(answers.dropFirst().allSatisfy { $0.has(#""type":"snapshot""#, #""price":"2""#) })
+        bench.loop.advanceTime(by: .seconds(1))
+        #expect(try client.take() == [])
+        let again = try client.ask(#"[32,3,{"match":"prefix"},"tickertape."]"#)
+        #expect(again.filter { $0.has(#""type":"snapshot""#) }.count == 1, "nothing new: only the new one gets it")
+    }
+
+    @Test("the end of a subscription leaves the rows of others")
+    func unfollows() throws {
+        let bench = HubBench.wamp()
+        let client = try bench.wampSession()
+        _ = try client.ask(#"[32,1,{},"tickertape.price.A"]"#)
+        _ = try client.ask(#"[32,2,{"match":"prefix"},"tickertape.price."]"#)
+        bench.play(Frames.trade("A", "1"), Frames.trade("B", "1"))
+        #expect(try client.take().count == 3)
+        _ = try client.ask("[34,3,1]")
+        bench.play(Frames.trade("A", "2", time: 1), Frames.trade("B", "2", time: 1))
+        #expect(try client.take().count == 2)
+        _ = try client.ask(#"[32,4,{},"tickertape.price.A"]"#)
+        _ = try client.ask("[34,5,2]")
+        #expect(client.session.rows.count == 1)
+        bench.play(Frames.trade("A", "3", time: 2), Frames.trade("B", "3", time: 2))
+        #expect(try client.take().count == 1)
+        _ = try client.ask("[34,6,3]")
+        #expect(client.session.rows.count == 0)
+    }
+
+    @Test("a reason that begins with NUL is a text of the feed", arguments: [WAMPSerialisation.messagePack, .cbor])
+    func reasonWithNUL(serialisation: WAMPSerialisation) throws {
+        let bench = HubBench.wamp()
+        let client = try bench.wampSession(serialisation)
+        _ = try client.ask(#"[32,1,{},"tickertape.price.A"]"#)
+        let refused = SymbolStatus(
+            symbol: "A",
+            state: .refused(.noSuchSymbol, retryAt: 5),
+            since: 1,
+            reason: "\u{0}!"
+        )
+        bench.hub.take(.symbol(refused))
+        #expect(try client.takeFrames().count == 1)
+    }
 }

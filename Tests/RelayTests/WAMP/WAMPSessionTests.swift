@@ -128,4 +128,52 @@ struct WAMPSessionTests {
         #expect(answers.filter { $0.has("tickertape.error.rate_limited") }.count == 5)
         #expect(answers.last?.has("1008", "too many requests") == true)
     }
+
+    @Test("beyond the rate a final result still reaches the caller, and GOODBYE is still answered")
+    func freeOfCost() throws {
+        let bench = HubBench.wamp(broker: true) {
+            $0.requestBurst = 5
+            $0.requestsPerSecond = 1
+        }
+        let (caller, callee) = (try bench.wampSession(), try bench.wampSession())
+        _ = try callee.ask(#"[64,1,{},"com.p"]"#)
+        _ = try caller.ask(#"[48,1,{},"com.p"]"#)
+        let answers = try (1...6).flatMap { try callee.ask("[34,\($0),1]") }
+        #expect(answers.last?.has("tickertape.error.rate_limited") == true)
+        try callee.send("[70,1,{},[3]]")
+        #expect(try caller.take() == ["[50,1,{},[3]]"])
+        let last = try callee.ask(#"[6,{},"wamp.close.close_realm"]"#)
+        #expect(last.count == 2 && last[0].has("[6,", "wamp.close.goodbye_and_out"))
+    }
+
+    @Test("a progressive result costs as much as a publication of its size")
+    func costOfProgress() throws {
+        let bench = HubBench.wamp(broker: true) {
+            $0.requestBurst = 5
+            $0.requestsPerSecond = 1
+        }
+        let (caller, callee) = (try bench.wampSession(), try bench.wampSession())
+        _ = try callee.ask(#"[64,1,{},"com.p"]"#)
+        _ = try caller.ask(#"[48,1,{"receive_progress":true},"com.p"]"#)
+        let text = String(repeating: "x", count: 5 * WAMPLimits.bytesPerRequest)
+        try callee.send(#"[70,1,{"progress":true},["\#(text)"]]"#)
+        #expect(try caller.take() == [])
+        try callee.send("[70,1,{},[3]]")
+        #expect(try caller.take() == ["[50,1,{},[3]]"])
+    }
+
+    @Test("the end of a pattern costs as much as its beginning")
+    func costOfPattern() throws {
+        let bench = HubBench.wamp {
+            $0.requestBurst = 5
+            $0.requestsPerSecond = 1
+        }
+        for number in 0..<(5 * WAMPLimits.answeredPerRequest) { bench.play(Frames.trade("S\(number)", "1")) }
+        let client = try bench.wampSession()
+        #expect(try client.ask(#"[32,1,{"match":"prefix"},"tickertape.trades."]"#) == ["[33,1,1]"])
+        bench.loop.advanceTime(by: .seconds(2))
+        #expect(try client.ask("[34,2,1]")[0].has("[8,34,2,{},", "tickertape.error.rate_limited"))
+        bench.loop.advanceTime(by: .seconds(20))
+        #expect(try client.ask("[34,3,1]") == ["[35,3]"])
+    }
 }

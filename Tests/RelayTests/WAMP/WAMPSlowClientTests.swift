@@ -78,4 +78,34 @@ struct WAMPSlowClientTests {
         let texts = try caller.takeTexts()
         #expect(texts.last?.has("1013 too slow") == true && texts.count < 12)
     }
+
+    @Test("one publication writes no more than may wait, however many subscriptions of a session match it")
+    func manyMatches() throws {
+        let bench = HubBench.wamp(broker: true) { $0.maximumWaitingBytes = 4_096 }
+        let (publisher, subscriber) = (try bench.wampSession(), try bench.wampSession())
+        for length in 1...16 {
+            let text = String(repeating: "c", count: length)
+            _ = try subscriber.ask(#"[32,1,{"match":"prefix"},"\#(text)"]"#)
+        }
+        let topic = String(repeating: "c", count: 20)
+        let text = String(repeating: "x", count: 1_000)
+        for _ in 0..<2 {
+            try publisher.send(#"[16,1,{},"\#(topic)",["\#(text)"]]"#)
+            #expect(try subscriber.take().count == 3)
+        }
+        let large = String(repeating: "x", count: 10_000)
+        try publisher.send(#"[16,1,{},"\#(topic)",["\#(large)"]]"#)
+        #expect(try subscriber.take().count == 1, "a large event alone is no reason to leave it out")
+    }
+
+    @Test("a result above the limit reaches a caller for which nothing waits")
+    func largeResult() throws {
+        let bench = HubBench.wamp(broker: true) { $0.maximumWaitingBytes = 4_096 }
+        let (caller, callee) = (try bench.wampSession(), try bench.wampSession())
+        _ = try callee.ask(#"[64,1,{},"com.p"]"#)
+        _ = try caller.ask(#"[48,1,{},"com.p"]"#)
+        let text = String(repeating: "x", count: 10_000)
+        try callee.send(#"[70,1,{},["\#(text)"]]"#)
+        #expect(try caller.take() == [#"[50,1,{},["\#(text)"]]"#])
+    }
 }

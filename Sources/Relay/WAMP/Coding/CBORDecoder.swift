@@ -43,6 +43,8 @@ struct CBORDecoder {
         case 3:
             let bytes = try self.string(head)
             guard let text = String(validating: bytes.readableBytesView, as: UTF8.self) else { throw .notUTF8 }
+            // In JSON it would be read as bytes.
+            guard text.utf8.first != 0 else { throw .malformed }
             return .text(text)
         case 4: return try self.list(head, depth: depth)
         case 5: return try self.dictionary(head, depth: depth)
@@ -106,7 +108,7 @@ struct CBORDecoder {
         // Each element has at least one byte.
         let count = try self.argument(head)
         guard count <= UInt64(self.input.readableBytes) else { throw .cutShort }
-        values.reserveCapacity(Int(count))
+        values.reserveCapacity(min(Int(count), WAMPValue.reserved))
         for _ in 0..<count { values.append(try self.value(depth: depth + 1)) }
         return .list(values)
     }
@@ -120,7 +122,7 @@ struct CBORDecoder {
         }
         let count = try self.argument(head)
         guard count <= UInt64(self.input.readableBytes / 2) else { throw .cutShort }
-        entries.reserveCapacity(Int(count))
+        entries.reserveCapacity(min(Int(count), WAMPValue.reserved))
         for _ in 0..<count { entries.append(try self.entry(depth: depth + 1)) }
         return .dictionary(WAMPDictionary(entries))
     }

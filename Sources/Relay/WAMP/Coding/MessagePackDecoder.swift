@@ -61,6 +61,8 @@ struct MessagePackDecoder {
     private mutating func text(_ count: Int) throws(WAMPCodingFault) -> WAMPValue {
         let bytes = try self.slice(count)
         guard let text = String(validating: bytes.readableBytesView, as: UTF8.self) else { throw .notUTF8 }
+        // In JSON it would be read as bytes.
+        guard text.utf8.first != 0 else { throw .malformed }
         return .text(text)
     }
 
@@ -69,7 +71,7 @@ struct MessagePackDecoder {
         // Each element has at least one byte.
         guard count <= self.input.readableBytes else { throw .cutShort }
         var values: [WAMPValue] = []
-        values.reserveCapacity(count)
+        values.reserveCapacity(min(count, WAMPValue.reserved))
         for _ in 0..<count { values.append(try self.value(depth: depth + 1)) }
         return .list(values)
     }
@@ -78,7 +80,7 @@ struct MessagePackDecoder {
         guard depth < WAMPValue.maximumDepth else { throw .tooDeep }
         guard count <= self.input.readableBytes / 2 else { throw .cutShort }
         var entries: [WAMPDictionary.Entry] = []
-        entries.reserveCapacity(count)
+        entries.reserveCapacity(min(count, WAMPValue.reserved))
         for _ in 0..<count {
             guard case .text(let key) = try self.value(depth: depth + 1) else { throw .keyIsNotText }
             entries.append(WAMPDictionary.Entry(key: key, value: try self.value(depth: depth + 1)))

@@ -21,12 +21,13 @@ struct WAMPDictionary: Sendable, Equatable, ExpressibleByDictionaryLiteral {
         }
         self.entries.reserveCapacity(entries.count)
         // A table, so that a message full of keys takes time in proportion to its size.
-        var places: [String: Int] = [:]
+        var places: [WAMPText: Int] = [:]
         for entry in entries {
-            if let place = places[entry.key] {
+            let key = WAMPText(entry.key)
+            if let place = places[key] {
                 self.entries[place].value = entry.value
             } else {
-                places[entry.key] = self.entries.count
+                places[key] = self.entries.count
                 self.entries.append(entry)
             }
         }

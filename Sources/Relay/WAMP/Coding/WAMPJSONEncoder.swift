@@ -40,7 +40,7 @@ enum WAMPJSONEncoder {
     /// Returns the value of JSON that this program has written itself.
     static func value(ofOwn json: ByteBuffer) -> WAMPValue {
         do throws(WAMPCodingFault) {
-            return try WAMPJSONDecoder.decode(json)
+            return try WAMPJSONDecoder.decode(json, readsBytes: false)
         } catch {
             preconditionFailure("a message of the relay is not JSON: \(error)")
         }

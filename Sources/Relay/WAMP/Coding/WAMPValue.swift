@@ -23,6 +23,8 @@ enum WAMPValue: Sendable, Equatable {
 
     /// The largest number of containers within each other.
     static let maximumDepth = 32
+    /// The most elements for which a decoder reserves memory at once: a message's count may be a lie.
+    static let reserved = 256
 
     /// Makes a value of an identifier or a count.
     static func number(_ number: UInt64) -> WAMPValue {

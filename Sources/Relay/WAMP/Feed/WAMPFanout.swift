@@ -83,7 +83,8 @@ final class WAMPFanout: TradeFanout {
         case .publish(let event, let members):
             var frames: [WAMPSerialisation: ByteBuffer] = [:]
             for member in members {
-                guard let client = self.sessions[member] else { continue }
+                // Nothing is encoded for a client that does not keep up.
+                guard let client = self.sessions[member], client.keepsUp else { continue }
                 let frame = frames[client.serialisation] ?? client.serialisation.frame(event)
                 frames[client.serialisation] = frame
                 client.offer(frame)

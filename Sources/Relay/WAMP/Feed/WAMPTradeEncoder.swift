@@ -26,6 +26,8 @@ struct WAMPTradeEncoder {
     }
 
     private var lines: [Line] = []
+    /// The subscriptions that match any of the trades.
+    private var matched: Set<UInt64> = []
     private var frames: [FrameKey: ByteBuffer] = [:]
     private let broker: WAMPBroker
 
@@ -49,6 +51,7 @@ struct WAMPTradeEncoder {
                 let topic = WAMPTopic.trades(batch.symbols.names[Int(trade.symbol.index)])
                 let subscriptions = matching(topic)
                 guard !subscriptions.isEmpty else { continue }
+                self.matched.formUnion(subscriptions)
                 var object = ByteBuffer()
                 object.reserveCapacity(256)
                 StreamEncoder.trade(
@@ -73,6 +76,7 @@ struct WAMPTradeEncoder {
 
     /// Returns the events for a group; `nil` if there are none.
     mutating func content(for key: WAMPTradeGroups.Key) -> Content? {
+        guard key.subscriptions.contains(where: { self.matched.contains($0) }) else { return nil }
         let wanted = Set(key.subscriptions)
         var content = Content()
         for (index, line) in self.lines.enumerated() {

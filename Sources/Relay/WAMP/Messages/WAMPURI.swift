@@ -18,9 +18,9 @@ enum WAMPURI {
         scalar == "#" || scalar.value < 0x20 || scalar.value == 0x7F || scalar.properties.isWhitespace
     }
 
-    /// Returns the parts between the dots.
+    /// Returns the parts between the dots. A dot separates whatever follows it, even a mark that would combine with it.
     static func components(_ text: String) -> [Substring] {
-        text.split(separator: ".", omittingEmptySubsequences: false)
+        text.unicodeScalars.split(separator: ".", omittingEmptySubsequences: false).map { Substring($0) }
     }
 
     /// Returns a text as one component, whose dots and forbidden characters are percent-encoded.

@@ -111,18 +111,18 @@ struct WAMPDealer {
         return [self.fail(call, failure)]
     }
 
-    /// Cancels a call. A callee that does not understand INTERRUPT is not asked to end it.
+    /// Cancels a call. One whose callee is still to answer the interruption can be ended at once. A callee that does not
+    /// understand INTERRUPT is not asked to end it.
     mutating func cancel(_ request: UInt64, _ mode: WAMPRequest.CancelMode, from caller: UInt64) -> [WAMPAction] {
         let key = WAMPCall.Key(session: caller, request: request)
-        guard let invocation = self.invocations[key], let call = self.calls[invocation], !call.isKilled else {
-            return []
-        }
+        guard let invocation = self.invocations[key], let call = self.calls[invocation] else { return [] }
         let failure = WAMPFailure(.canceled, "the call was canceled")
         guard self.interruptible.contains(invocation.session) else { return [self.fail(call, failure)] }
         switch mode {
         case .skip: return [self.fail(call, failure)]
-        case .killnowait: return [self.interrupt(call), self.fail(call, failure)]
+        case .killnowait: return self.giveUp(call, failure)
         case .kill:
+            guard !call.isKilled else { return [] }
             self.calls[invocation]?.isKilled = true
             return [.send(.interrupt(invocation.request, .kill), to: invocation.session)]
         }
@@ -146,7 +146,7 @@ struct WAMPDealer {
                     if call.call.session != session { actions.append(failed) }
                 } else if call.call.session == session {
                     self.end(call)
-                    if self.interruptible.contains(call.invocation.session) { actions.append(self.interrupt(call)) }
+                    if self.mustInterrupt(call) { actions.append(self.interrupt(call)) }
                 }
             }
         }
@@ -155,8 +155,12 @@ struct WAMPDealer {
     }
 
     private mutating func giveUp(_ call: WAMPCall, _ failure: WAMPFailure) -> [WAMPAction] {
-        let interrupts = self.interruptible.contains(call.invocation.session) && !call.isKilled
-        return (interrupts ? [self.interrupt(call)] : []) + [self.fail(call, failure)]
+        (self.mustInterrupt(call) ? [self.interrupt(call)] : []) + [self.fail(call, failure)]
+    }
+
+    /// Returns whether a callee is to be told of the end of a call. It is told once.
+    private func mustInterrupt(_ call: WAMPCall) -> Bool {
+        self.interruptible.contains(call.invocation.session) && !call.isKilled
     }
 
     private func interrupt(_ call: WAMPCall) -> WAMPAction {

@@ -21,4 +21,6 @@ enum WAMPLimits {
     static let answeredPerRequest = 64
     /// The number of bytes of a message to other clients that costs as much as another request.
     static let bytesPerRequest = 8 << 10
+    /// The number of subscriptions matching a publication that costs as much as another request.
+    static let subscriptionsPerRequest = 8
 }

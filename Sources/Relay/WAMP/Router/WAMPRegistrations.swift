@@ -7,19 +7,19 @@ struct WAMPRegistrations {
     }
 
     private var registrations: [UInt64: Registration] = [:]
-    private var ids: [String: UInt64] = [:]
+    private var ids: [WAMPText: UInt64] = [:]
     private var idsOfSession: [UInt64: Set<UInt64>] = [:]
     private var lastID: UInt64 = 0
 
     subscript(id: UInt64) -> Registration? { self.registrations[id] }
 
-    subscript(procedure: String) -> Registration? { self.ids[procedure].flatMap { self.registrations[$0] } }
+    subscript(procedure: String) -> Registration? { self.ids[WAMPText(procedure)].flatMap { self.registrations[$0] } }
 
     /// The numbers of all registrations, in order.
     var all: [UInt64] { self.registrations.keys.sorted() }
 
     mutating func register(_ procedure: String, by session: UInt64) throws(WAMPFailure) -> UInt64 {
-        guard self.ids[procedure] == nil else {
+        guard self.ids[WAMPText(procedure)] == nil else {
             throw WAMPFailure(.procedureAlreadyExists, "the procedure is registered already")
         }
         guard (self.idsOfSession[session]?.count ?? 0) < WAMPLimits.registrations else {
@@ -27,7 +27,7 @@ struct WAMPRegistrations {
         }
         self.lastID += 1
         self.registrations[self.lastID] = Registration(id: self.lastID, procedure: procedure, session: session)
-        self.ids[procedure] = self.lastID
+        self.ids[WAMPText(procedure)] = self.lastID
         self.idsOfSession[session, default: []].insert(self.lastID)
         return self.lastID
     }
@@ -36,13 +36,14 @@ struct WAMPRegistrations {
         guard self.idsOfSession[session]?.remove(id) != nil,
             let registration = self.registrations.removeValue(forKey: id)
         else { throw WAMPFailure(.noSuchRegistration, "the session has no such registration") }
-        self.ids[registration.procedure] = nil
+        self.ids[WAMPText(registration.procedure)] = nil
     }
 
     /// Ends the registrations of a session.
     mutating func left(_ session: UInt64) {
         for id in self.idsOfSession.removeValue(forKey: session) ?? [] {
-            if let registration = self.registrations.removeValue(forKey: id) { self.ids[registration.procedure] = nil }
+            guard let registration = self.registrations.removeValue(forKey: id) else { continue }
+            self.ids[WAMPText(registration.procedure)] = nil
         }
     }
 }

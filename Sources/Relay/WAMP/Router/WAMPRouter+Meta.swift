@@ -4,18 +4,21 @@ extension WAMPRouter {
     ///
     /// A list has at most ``WAMPLimits/listed`` elements. A session, a subscription or a registration that does not
     /// exist fails, as the specification says; a lookup without success is null.
-    func meta(_ procedure: String, _ payload: WAMPPayload) throws(WAMPFailure) -> WAMPPayload {
+    ///
+    /// - Parameter viewer: the session that sees only its own subscriptions; `nil` if the caller sees all.
+    func meta(_ procedure: String, _ payload: WAMPPayload, of viewer: UInt64?) throws(WAMPFailure) -> WAMPPayload {
         switch procedure {
         case "wamp.session.count": Self.result(.integer(Int64(self.sessions.count)))
         case "wamp.session.list": Self.list(self.sessions.sorted())
         case "wamp.session.get": Self.result(try self.session(payload))
-        case "wamp.subscription.list": Self.lists { self.broker.all($0) }
-        case "wamp.subscription.lookup": Self.result(Self.id(self.broker.id(of: try Self.pattern(payload))))
-        case "wamp.subscription.match": Self.list(self.broker.matching(try Self.uri(payload)), orNull: true)
-        case "wamp.subscription.get": Self.result(Self.details(try self.subscription(payload)))
-        case "wamp.subscription.list_subscribers": Self.list(try self.subscription(payload).members.sorted())
+        case "wamp.subscription.list": Self.lists { self.shown(self.broker.all($0), to: viewer) }
+        case "wamp.subscription.lookup": Self.result(Self.id(try self.lookup(payload, viewer)))
+        case "wamp.subscription.match":
+            Self.list(self.shown(self.broker.matching(try Self.uri(payload)), to: viewer), orNull: true)
+        case "wamp.subscription.get": Self.result(Self.details(try self.subscription(payload, viewer)))
+        case "wamp.subscription.list_subscribers": Self.list(try self.subscribers(payload, viewer))
         case "wamp.subscription.count_subscribers":
-            Self.result(.integer(Int64(try self.subscription(payload).members.count)))
+            Self.result(.integer(Int64(try self.subscribers(payload, viewer).count)))
         case "wamp.registration.list": Self.lists { $0 == .exact ? self.dealer.registrations.all : [] }
         case "wamp.registration.lookup", "wamp.registration.match":
             Self.result(Self.id(self.dealer.registrations[try Self.uri(payload)]?.id))
@@ -60,11 +63,35 @@ extension WAMPRouter {
         ])
     }
 
-    private func subscription(_ payload: WAMPPayload) throws(WAMPFailure) -> WAMPBroker.Subscription {
-        guard let subscription = self.broker[try Self.number(payload)] else {
+    /// Returns whether a session sees a subscription.
+    private func isShown(_ id: UInt64, to viewer: UInt64?) -> Bool {
+        guard let viewer else { return true }
+        return self.broker[id]?.members.contains(viewer) == true
+    }
+
+    private func shown(_ ids: [UInt64], to viewer: UInt64?) -> [UInt64] {
+        ids.filter { self.isShown($0, to: viewer) }
+    }
+
+    private func lookup(_ payload: WAMPPayload, _ viewer: UInt64?) throws(WAMPFailure) -> UInt64? {
+        guard let id = self.broker.id(of: try Self.pattern(payload)), self.isShown(id, to: viewer) else { return nil }
+        return id
+    }
+
+    private func subscription(
+        _ payload: WAMPPayload,
+        _ viewer: UInt64?
+    ) throws(WAMPFailure) -> WAMPBroker.Subscription {
+        let id = try Self.number(payload)
+        guard let subscription = self.broker[id], self.isShown(id, to: viewer) else {
             throw WAMPFailure(.noSuchSubscription, "there is no such subscription")
         }
         return subscription
+    }
+
+    private func subscribers(_ payload: WAMPPayload, _ viewer: UInt64?) throws(WAMPFailure) -> [UInt64] {
+        let subscription = try self.subscription(payload, viewer)
+        return viewer.map { [$0] } ?? subscription.members.sorted()
     }
 
     private func registration(_ payload: WAMPPayload) throws(WAMPFailure) -> WAMPRegistrations.Registration {

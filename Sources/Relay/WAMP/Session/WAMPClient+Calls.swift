@@ -57,7 +57,7 @@ extension WAMPClient {
             return self.answer(.result(id, isProgress: false, WAMPPayload(arguments: [result])))
         }
         if WAMPTopic.isReserved(procedure) {
-            let result = try self.fanout.router.meta(procedure, payload)
+            let result = try self.fanout.router.meta(procedure, payload, of: self.isBroker ? nil : session)
             return self.answer(.result(id, isProgress: false, result))
         }
         let now = self.context.now
@@ -79,6 +79,12 @@ extension WAMPClient {
         } catch {
             return 0
         }
+    }
+
+    /// Returns the cost of a publication beyond that of an ordinary one: each matching subscription gets an event.
+    func cost(ofTopic topic: String) -> Int {
+        guard self.isBroker, WAMPURI.isValid(topic) else { return 0 }
+        return self.fanout.router.broker.matching(topic).count / WAMPLimits.subscriptionsPerRequest
     }
 
     /// Changes the calls that wait.

@@ -13,8 +13,15 @@ extension WAMPClient {
             self.rows.forgetPrice(of: row)
             return self.rows.postpone(row)
         }
-        // Another subscription of the session still waits for a price that this snapshot is ahead of.
-        if isNew { _ = self.rows.show(newest.summary.price, ordinal: newest.ordinal, row: row) }
+        if isNew {
+            _ = self.rows.show(newest.summary.price, ordinal: newest.ordinal, row: row)
+        } else if self.rows.unreported(of: row, taken: newest.ordinal) > 0 {
+            // All subscriptions of the session get a snapshot that is ahead of its last price, so that none of them gets
+            // an older price afterwards.
+            self.rows.forgetPrice(of: row)
+            var price = EncodedPrice(PriceUpdate(summary: newest.summary, skipped: 0), ordinal: newest.ordinal)
+            return self.show(&price, row)
+        }
         let age = self.context.age(ofArrival: newest.summary.received)
         self.event(.price(newest.summary.symbol), to: id) {
             StreamEncoder.snapshot(newest.summary, age: age, number: $0)

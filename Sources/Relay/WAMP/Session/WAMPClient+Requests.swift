@@ -63,7 +63,11 @@ extension WAMPClient {
     }
 
     private func take(_ request: WAMPRequest, _ session: UInt64, bytes: Int) {
-        switch self.allowance.requested(cost: self.cost(of: request, session, bytes), now: self.context.now) {
+        let cost = self.cost(of: request, session, bytes)
+        // What costs nothing is taken beyond the rate, too.
+        let verdict =
+            cost == 0 ? RequestAllowance.Verdict.allowed : self.allowance.requested(cost: cost, now: self.context.now)
+        switch verdict {
         case .allowed: break
         case .refused: return self.refuse(request)
         case .flood: return self.close(.policy, reason: "too many requests")
@@ -126,21 +130,29 @@ extension WAMPClient {
 
     // MARK: The rate
 
-    /// Returns the cost of a message, in ordinary requests. The answers to invocations are paid for by the calls.
+    /// Returns the cost of a message, in ordinary requests. The answers to invocations are paid for by the calls, and
+    /// the end of a session costs nothing.
     private func cost(of request: WAMPRequest, _ session: UInt64, _ bytes: Int) -> Int {
         switch request {
-        case .yield(let id, let isProgress, _):
-            !isProgress && self.fanout.router.dealer.isOwed(id, by: session) ? 0 : 1
+        case .abort, .goodbye: 0
+        case .yield(_, isProgress: true, _): 1 + bytes / WAMPLimits.bytesPerRequest
+        case .yield(let id, isProgress: false, _):
+            self.fanout.router.dealer.isOwed(id, by: session) ? 0 : 1
         case .failed(let id, _):
             self.fanout.router.dealer.isOwed(id, by: session) ? 0 : 1
-        case .publish: 1 + bytes / WAMPLimits.bytesPerRequest
+        case .publish(_, _, let topic, _): 1 + bytes / WAMPLimits.bytesPerRequest + self.cost(ofTopic: topic)
         case .call(_, _, let procedure, let payload):
             1 + bytes / WAMPLimits.bytesPerRequest + self.cost(of: procedure, payload)
         case .subscribe(_, _, .prefix?), .subscribe(_, _, .wildcard?):
-            1 + self.context.liveRows.count / WAMPLimits.answeredPerRequest
-        case .subscribe, .hello, .abort, .goodbye, .unsubscribe, .register, .unregister, .cancel: 1
+            self.costOfPattern
+        case .unsubscribe(_, let id):
+            (self.subscriptions[id]?.pattern.match ?? .exact) == .exact ? 1 : self.costOfPattern
+        case .subscribe, .hello, .register, .unregister, .cancel: 1
         }
     }
+
+    /// The cost of a request that visits the prices of all symbols.
+    private var costOfPattern: Int { 1 + self.context.liveRows.count / WAMPLimits.answeredPerRequest }
 
     /// Refuses a request beyond the rate. What has no answer is left out.
     private func refuse(_ request: WAMPRequest) {

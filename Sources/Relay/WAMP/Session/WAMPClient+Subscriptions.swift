@@ -62,13 +62,26 @@ extension WAMPClient {
             return []
         }
         self.wishesChanged()
-        for row in self.rows.rows where self.own(.price(self.context.symbol(ofRow: row))).isEmpty {
-            self.rows.unfollow(row)
-        }
+        self.unfollowRows(of: subscription)
         guard let symbol = subscription.topic?.symbol else { return }
         // A symbol has two topics.
         guard !self.subscriptions.values.contains(where: { $0.topic?.symbol == symbol }) else { return }
         self.context.index.unsubscribe(self, from: symbol)
+    }
+
+    /// Stops following the rows of a subscription that has ended, except those that another one needs.
+    private func unfollowRows(of subscription: WAMPSubscription) {
+        guard subscription.topics.contains(.prices) else { return }
+        let rows: [Int]
+        if let topic = subscription.topic {
+            rows = topic.symbol.flatMap { self.context.knownRow(of: $0) }.map { [$0] } ?? []
+        } else {
+            rows = self.rows.rows
+        }
+        for row in rows
+        where self.rows.follows(row) && self.own(.price(self.context.symbol(ofRow: row))).isEmpty {
+            self.rows.unfollow(row)
+        }
     }
 
     /// Whether any subscription may match topics of this kind.

@@ -130,19 +130,26 @@ final class WAMPClient: RelayProtocol {
     /// Sends a message that must not be missed and that no request of this moment has caused.
     func deliver(_ message: WAMPMessage) { self.deliver(self.serialisation.frame(message)) }
 
-    /// Sends a frame that must not be missed. A client for which too much waits is closed.
+    /// Sends a frame that must not be missed. A client for which too much waits is closed. A frame for which nothing
+    /// else waits is sent whatever its size.
     func deliver(_ frame: ByteBuffer) {
         guard self.isOpen else { return }
         let waiting = self.isWritable || self.isLast ? 0 : self.waitingBytes
-        guard waiting + frame.readableBytes <= self.pace.maximumWaiting / 2 else {
+        guard self.unsentBytes == 0 || waiting + frame.readableBytes <= self.pace.maximumWaiting / 2 else {
             self.context.noteSlowClient(missed: 0)
             return self.close(.tryAgainLater, reason: "too slow: messages wait that must not be missed")
         }
         self.write(frame, messages: 1)
     }
 
-    /// Sends an event of another client, except to a client that does not keep up.
+    /// The bytes written that have not left this program. Those that are not flushed yet are part of them.
+    private var unsentBytes: Int { self.writtenBytes - self.output.sentBytes }
+
+    /// Sends an event of another client, except to a client that does not keep up or for which this turn has written
+    /// much already.
     func offer(_ frame: ByteBuffer) {
-        if self.keepsUp { self.write(frame, messages: 1) }
+        let unsent = self.unsentBytes
+        guard self.keepsUp, unsent == 0 || unsent + frame.readableBytes <= self.pace.maximumWaiting / 2 else { return }
+        self.write(frame, messages: 1)
     }
 }
