@@ -33,7 +33,7 @@ struct LineEncoder {
         case .plain:
             var out = ByteBuffer()
             self.plain(
-                ByteBuffer(string: SymbolName.word(summary.symbol)),
+                ByteBuffer(string: Self.plainName(summary.symbol)),
                 price: summary.price,
                 size: summary.size,
                 time: summary.exchangeTime,
@@ -93,6 +93,12 @@ struct LineEncoder {
         }
     }
 
+    /// Returns a symbol as one word of a plain line, which never begins with `#`: other lines begin so.
+    static func plainName(_ symbol: String) -> String {
+        let word = SymbolName.word(symbol)
+        return word.utf8.first == UInt8(ascii: "#") ? "_\(word.dropFirst())" : word
+    }
+
     private func line(of object: ByteBuffer, saysSource: Bool = false) -> ByteBuffer {
         ByteBuffer(bytes: StreamLine.text(of: object, source: saysSource ? nil : self.status.source))
     }
@@ -102,7 +108,7 @@ extension SymbolTexts {
     /// Makes the names in lines of a form.
     init(_ form: LineForm) {
         switch form {
-        case .plain: self.init { name, out in out.writeString(SymbolName.word(name)) }
+        case .plain: self.init { name, out in out.writeString(LineEncoder.plainName(name)) }
         case .json:
             self.init { name, out in
                 var text = ByteBuffer()

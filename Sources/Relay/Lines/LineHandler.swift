@@ -34,6 +34,9 @@ final class LineHandler: ChannelDuplexHandler {
     var isWritten = false
     private(set) var splitter = LineSplitter()
     private var hasBegun = false
+    /// The empty lines since the last line with a content.
+    private var emptyLines = 0
+    private static let maximumEmptyLines = 1_000
     private(set) var context: ChannelHandlerContext?
 
     init(_ service: LineService, output: FramedOutput) {
@@ -118,10 +121,13 @@ final class LineHandler: ChannelDuplexHandler {
     private func take(_ piece: LineSplitter.Piece, context: ChannelHandlerContext) {
         switch (piece, self.state) {
         case (.line(let line), _) where line.readableBytesView.allSatisfy({ $0 == UInt8(ascii: " ") }):
-            break  // an empty line means nothing
+            // An empty line means nothing; thousands of them keep the relay busy for nothing.
+            self.emptyLines += 1
+            if self.emptyLines > Self.maximumEmptyLines { self.drop(context: context) }
         case (.line(let line), .new):
             self.open(with: line, context: context)
         case (.line(let line), .open):
+            self.emptyLines = 0
             context.fireChannelRead(Self.wrapInboundOut(Self.message(line)))
         case (.tooLong(let start), .new):
             guard !ForeignProtocol.begins(start) else { return self.drop(context: context) }

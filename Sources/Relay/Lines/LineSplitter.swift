@@ -34,23 +34,26 @@ struct LineSplitter: Equatable {
         }
         var line = self.start
         self.start = ByteBuffer()
-        if var slice = bytes.readSlice(length: length) { line.writeBuffer(&slice) }
+        if length > 0, var slice = bytes.readSlice(length: length) { line.writeBuffer(&slice) }
         bytes.moveReaderIndex(forwardBy: 1)
         guard !self.isTooLong(line) else {
             self.isOver = true
             return .tooLong(start: line)
         }
-        if line.readableBytesView.last == UInt8(ascii: "\r") {
-            line.moveWriterIndex(to: line.writerIndex - 1)
-        }
-        return .line(line)
+        return .line(Self.withoutReturn(line))
     }
 
     /// Returns the line whose end never comes, since the client has ended its side; `nil` if there is none.
     mutating func takeRest() -> ByteBuffer? {
         guard !self.isOver, self.start.readableBytes > 0 else { return nil }
         defer { self.start = ByteBuffer() }
-        return self.start
+        return Self.withoutReturn(self.start)
+    }
+
+    private static func withoutReturn(_ line: ByteBuffer) -> ByteBuffer {
+        var line = line
+        if line.readableBytesView.last == UInt8(ascii: "\r") { line.moveWriterIndex(to: line.writerIndex - 1) }
+        return line
     }
 
     private func isTooLong(_ line: ByteBuffer) -> Bool {

@@ -30,8 +30,8 @@ extension RelayListener {
         try LineHandler.addHandlers(to: channel.pipeline.syncOperations, service)
     }
 
-    /// Lets the kernel ask a silent peer whether it still exists, as often as WebSockets are sent pings: lines have no
-    /// pings.
+    /// Lets the kernel ask a silent peer whether it still exists, as often as WebSockets are sent pings, and close the
+    /// connection to one that takes no bytes for as long: lines have no pings.
     private func keepAlive(_ channel: any Channel) {
         let settings = self.hub.settings.webSocket
         guard let interval = settings.pingInterval, let options = channel.syncOptions else { return }
@@ -43,6 +43,9 @@ extension RelayListener {
         try? options.setOption(.tcpOption(.init(rawValue: TCP_KEEPIDLE)), value: .init(idle))
         try? options.setOption(.tcpOption(.init(rawValue: TCP_KEEPINTVL)), value: .init(between))
         try? options.setOption(.tcpOption(.init(rawValue: TCP_KEEPCNT)), value: probes)
+        // Keepalive does not ask while bytes are on their way; this counts then, also for a peer that reads nothing.
+        let limit = (interval + settings.pongTimeout).nanoseconds / 1_000_000
+        try? options.setOption(.tcpOption(.init(rawValue: TCP_USER_TIMEOUT)), value: .init(limit))
     }
 }
 

@@ -21,6 +21,12 @@ extension Settings {
                     status: .configuration
                 )
             }
+            if lines == self.relay.listen, lines.port != 0 {
+                throw OperatorError(
+                    "lines.listen and relay.listen are both \(lines): give one of them another port",
+                    status: .configuration
+                )
+            }
         }
         return [self.relay.listen.flatMap(Self.warning), self.relay.lines.flatMap(Self.linesWarning)].compactMap(\.self)
     }

@@ -52,6 +52,18 @@ struct LineHandlerTests {
         #expect(client.channel.isActive)
     }
 
+    @Test("more than a thousand empty lines in a row close the connection, before the first line and after it")
+    func emptyLines() throws {
+        for isOpen in [false, true] {
+            let client = try PipedLines(on: .lines())
+            if isOpen { try client.send("help\n") }
+            for _ in 0..<5 { try client.send(String(repeating: "\n", count: 200)) }
+            #expect(client.channel.isActive)
+            try client.send("\n")
+            #expect(!client.channel.isActive)
+        }
+    }
+
     @Test("no first line in time is told, and later silence is fine")
     func silence() throws {
         let bench = HubBench.lines()
