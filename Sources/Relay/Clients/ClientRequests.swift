@@ -31,7 +31,6 @@ final class ClientRequests {
         // A request may end a catch-up, which calls this again.
         guard !self.isAnswering else { return }
         self.isAnswering = true
-        defer { self.isAnswering = false }
         while self.output.isOpen, let session = self.output.session {
             guard self.mayAnswer else {
                 self.output.pace.awaitDrain()
@@ -50,6 +49,8 @@ final class ClientRequests {
             self.queue.answered(before..<self.trades.lowerBound)
             self.queue.answered(self.trades.upperBound..<self.output.pace.writtenBytes)
         }
+        // Before the read, which may bring a request at once.
+        self.isAnswering = false
         if self.queue.isEmpty { self.goOnReading() }
     }
 

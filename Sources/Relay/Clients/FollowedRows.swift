@@ -150,6 +150,11 @@ struct FollowedRows {
 
     // MARK: Single trades
 
+    /// Notes that the numbers of the trades begin anew: all trades of the new epoch are wanted.
+    mutating func epochBegan() {
+        for row in self.following.indices where self.following[row] != nil { self.following[row]?.first = 0 }
+    }
+
     /// Returns the number of the first wanted trade of the row in this run.
     func first(of row: Int) -> UInt64 { self.following[row]?.first ?? 0 }
 

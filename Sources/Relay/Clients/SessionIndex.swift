@@ -39,7 +39,10 @@ final class SessionIndex {
     // MARK: Subscriptions
 
     /// Subscribes a session to a symbol by its name; a repeated subscription changes nothing.
+    ///
+    /// A session that has ended has left the index for good, also if the answers to the request itself ended it.
     func subscribe(_ session: any RelayProtocol, to symbol: String) -> SubscriptionTable.Answer {
+        guard session.isOpen else { return .invalid }
         let id = ObjectIdentifier(session)
         if self.symbols[id]?.contains(symbol) == true { return .accepted }
         let answer = self.upstream.subscribe(symbol)

@@ -2,9 +2,10 @@ import Wire
 
 /// The progress of one resuming client: a cursor into the ring, and the messages that wait meanwhile.
 struct CatchUp {
-    /// A message that waits, and the number of the trade of this run before which it belongs.
+    /// A message that waits, and the number of the trade before which it belongs, in the tape's epoch of that time.
     struct Held {
         var before: UInt64
+        var epoch: UInt64?
         var control: StreamControl
         /// Whether it answers a request of the client.
         var isAnswer: Bool
@@ -54,9 +55,11 @@ struct CatchUp {
 
     var heldCount: Int { self.held.count - self.firstHeld }
 
-    /// - Parameter isAnswer: whether the message answers a request of the client.
-    mutating func hold(_ control: StreamControl, before sequence: UInt64, isAnswer: Bool) {
-        self.held.append(Held(before: sequence, control: control, isAnswer: isAnswer))
+    /// - Parameters:
+    ///   - sequence: the number of the next trade on the tape, in `epoch`.
+    ///   - isAnswer: whether the message answers a request of the client.
+    mutating func hold(_ control: StreamControl, before sequence: UInt64, epoch: UInt64?, isAnswer: Bool) {
+        self.held.append(Held(before: sequence, epoch: epoch, control: control, isAnswer: isAnswer))
         self.heldBytes += control.cost
         if isAnswer { self.heldAnswerBytes += control.cost }
     }
@@ -65,7 +68,9 @@ struct CatchUp {
     mutating func nextHeld(epoch: UInt64, isAtEnd: Bool) -> StreamControl? {
         guard self.firstHeld < self.held.count else { return nil }
         let next = self.held[self.firstHeld]
-        guard isAtEnd || (self.place.epoch == epoch && next.before <= self.place.sequence) else { return nil }
+        // All trades of an epoch that has ended come before those of the present one.
+        let isDue = self.place.epoch == epoch && (next.epoch != epoch || next.before <= self.place.sequence)
+        guard isAtEnd || isDue else { return nil }
         self.firstHeld += 1
         self.heldBytes -= next.control.cost
         if next.isAnswer { self.heldAnswerBytes -= next.control.cost }

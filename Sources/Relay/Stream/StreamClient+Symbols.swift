@@ -47,7 +47,10 @@ extension StreamClient {
 
     func replayChanged(_ position: ReplayPosition, _ message: SharedMessage) { self.notify(.replay(position), message) }
 
-    func epochChanged(_ seam: Gap, _ message: SharedMessage) { self.notify(.gap(seam), message) }
+    func epochChanged(_ seam: Gap, _ message: SharedMessage) {
+        self.session.epochBegan()
+        self.notify(.gap(seam), message)
+    }
 
     func gapFound(_ gap: Gap, _ message: SharedMessage) {
         if let symbol = gap.symbol, !self.follows(symbol) { return }

@@ -136,8 +136,9 @@ package final class StreamClient: RelayProtocol {
         guard let catchUp, catchUp.heldBytes + control.cost <= self.context.settings.waitingLimit(feedWaits: waits),
             waits || catchUp.heldCount < self.context.settings.maximumWaitingMessages
         else { return self.closeForControl() }
-        let before = self.context.ring.sequences.upperBound
-        self.catchUp?.hold(control, before: before, isAnswer: self.output.requests.isAnswering)
+        let ring = self.context.ring
+        let (before, epoch) = (ring.sequences.upperBound, ring.epoch)
+        self.catchUp?.hold(control, before: before, epoch: epoch, isAnswer: self.output.requests.isAnswering)
     }
 
     var heldAnswerBytes: Int { self.catchUp?.heldAnswerBytes ?? 0 }

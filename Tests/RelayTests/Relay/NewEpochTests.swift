@@ -51,6 +51,31 @@ struct NewEpochTests {
         bench.stop()
     }
 
+    @Test("a client that is catching up learns of the new epoch before its first trade")
+    func seamInCatchUp() throws {
+        let bench = HubBench { $0.keepQuiet() }
+        for number in 1...1_000 { bench.play(Frames.trade("A", "\(number)")) }
+        let since = "\(bench.hub.ring.epoch ?? 0):0"
+        let client = try bench.pipedStream("?symbols=*&delivery=all&overflow=latest&since=\(since)")
+        client.stopReading(fillsChannel: true)
+        _ = try client.takeTexts()
+        bench.play([Frames.trade("A", "1001")], anew: [Frames.trade("A", "1"), Frames.trade("A", "2")])
+        client.goOnReading()
+        bench.loop.run()
+        let epoch = bench.hub.ring.epoch
+        var isNamed = false
+        var after: [UInt64] = []
+        for text in try client.takeTexts() {
+            switch StreamMessage.parse(ByteBuffer(string: text)) {
+            case .gap(let gap) where gap.epoch == epoch: isNamed = true
+            case .trade(let trade) where isNamed: after.append(trade.sequence)
+            default: break
+            }
+        }
+        #expect(after == [1, 2])
+        bench.stop()
+    }
+
     @Test("held-back prices are shown, no price goes to another symbol, and the count of skipped trades continues")
     func table() {
         var feed = BatchSource()

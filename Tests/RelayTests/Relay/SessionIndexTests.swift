@@ -66,6 +66,16 @@ struct SessionIndexTests {
         return session
     }
 
+    @Test("a session that has ended subscribes to nothing")
+    func ended() throws {
+        let bench = HubBench()
+        let session = try self.session(on: bench, "A")
+        session.close(.tryAgainLater, reason: "too slow")
+        #expect(bench.hub.index.subscribe(session, to: "B") == .invalid)
+        #expect(bench.hub.index.subscribers(of: "B").isEmpty && !bench.hub.subscriptions.holds("B"))
+        bench.stop()
+    }
+
     @Test("a report about a symbol goes once to its subscribers and to followers of all, and to no others")
     func offers() throws {
         let bench = HubBench()
