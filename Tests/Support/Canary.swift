@@ -43,7 +43,9 @@ package enum Canary {
             let attributes = try? FileManager.default.attributesOfItem(atPath: "\(path)/\(name)")
             guard attributes?[.type] as? FileAttributeType == .typeRegular else { continue }
             let flat = name.replacingOccurrences(of: "/", with: "-")
-            try? FileManager.default.copyItem(atPath: "\(path)/\(name)", toPath: copy + flat)
+            // Not by `copyItem`, which never ends where a file becomes shorter while it is copied.
+            let content = try? Data(contentsOf: URL(fileURLWithPath: "\(path)/\(name)"))
+            try? content?.write(to: URL(fileURLWithPath: copy + flat))
         }
     }
 }
