@@ -124,7 +124,7 @@ extension RelayHub {
     }
 
     /// Shows the prices that were held back, forgets which symbol each number means, and reports a new epoch within
-    /// the run: whoever knows trades by their numbers must learn that these begin anew.
+    /// the run: a client that knows trades by their numbers must learn that these begin anew.
     private func epochBegan(_ epoch: UInt64) {
         let isSeam = self.ring.epoch.map { $0 != epoch } ?? false
         self.index.epochBegan()

@@ -161,7 +161,7 @@ final class LineHandler: ChannelDuplexHandler {
         if shown == nil { context.fireChannelRead(Self.wrapInboundOut(Self.message(line))) }
     }
 
-    /// Returns a line as text, or as bytes if it is none: UTF-8 without control characters.
+    /// Returns a line as text, or as bytes if it is not UTF-8 without control characters.
     private static func message(_ line: ByteBuffer) -> WebSocketMessage {
         guard let text = String(validating: line.readableBytesView, as: UTF8.self),
             !text.unicodeScalars.contains(where: { $0.properties.generalCategory == .control })

@@ -43,7 +43,7 @@ struct LineSplitter: Equatable {
         return .line(Self.withoutReturn(line))
     }
 
-    /// Returns the line whose end never comes, since the client has ended its side; `nil` if there is none.
+    /// Returns the line whose end never comes, since the client has ended its side; `nil` if no line has begun.
     mutating func takeRest() -> ByteBuffer? {
         guard !self.isOver, self.start.readableBytes > 0 else { return nil }
         defer { self.start = ByteBuffer() }

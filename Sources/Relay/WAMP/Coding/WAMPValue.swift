@@ -45,7 +45,7 @@ enum WAMPValue: Sendable, Equatable {
         if case .integer(let integer) = self { integer } else { nil }
     }
 
-    /// The value as an identifier (WAMP, 2.1.2); `nil` if it is none.
+    /// The value as an identifier (WAMP, 2.1.2); `nil` if it cannot be one.
     var id: UInt64? {
         guard case .integer(let integer) = self, WAMPIDs.range.contains(UInt64(max(integer, 0))) else { return nil }
         return UInt64(integer)

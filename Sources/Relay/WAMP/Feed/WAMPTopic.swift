@@ -21,7 +21,7 @@ enum WAMPTopic: Hashable {
     /// Returns whether a URI is reserved for the protocol.
     static func isReserved(_ uri: String) -> Bool { WAMPURI.components(uri).first == "wamp" }
 
-    /// - Throws: ``WAMPFailure`` if there is no such topic, or its symbol is none.
+    /// - Throws: ``WAMPFailure`` if there is no such topic, or its symbol cannot exist.
     init(_ uri: String) throws(WAMPFailure) {
         let components = WAMPURI.components(uri)
         if uri == Self.status.uri {

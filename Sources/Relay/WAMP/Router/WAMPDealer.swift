@@ -158,7 +158,7 @@ struct WAMPDealer {
         (self.mustInterrupt(call) ? [self.interrupt(call)] : []) + [self.fail(call, failure)]
     }
 
-    /// Returns whether a callee is to be told of the end of a call. It is told once.
+    /// Returns whether a callee must get an INTERRUPT for the end of a call; it gets one at most.
     private func mustInterrupt(_ call: WAMPCall) -> Bool {
         self.interruptible.contains(call.invocation.session) && !call.isKilled
     }

@@ -11,7 +11,7 @@ extension WAMPClient {
         }
     }
 
-    /// Publishes a message; without an acknowledgement nobody learns of its failure.
+    /// Publishes a message; without an acknowledgement its failure is not reported.
     func publish(
         _ id: UInt64,
         _ options: WAMPRequest.PublishOptions,
