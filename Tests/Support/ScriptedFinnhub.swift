@@ -83,6 +83,7 @@ package final class ScriptedFinnhub: Sendable {
                         },
                         upgraded: { channel, _, _ in
                             guard case .play(let acts) = part else { return }
+                            open.connections.withLockedValue { $0[connection]?.isOpen = true }
                             try channel.pipeline.syncOperations.addHandler(
                                 ScriptedHandler(acts: acts) {
                                     continuation.yield(.received(connection: connection, text: $0))
@@ -131,10 +132,10 @@ package final class ScriptedFinnhub: Sendable {
         self.shared = open
     }
 
-    /// Sends a text on an open connection.
+    /// Sends a text on an open connection. Before the upgrade and after the end it sends nothing.
     package func send(_ text: String, on connection: Int) {
-        self.shared.connections.withLockedValue { $0[connection] }?.channel
-            .writeAndFlush(WebSocketOutput.text(ByteBuffer(string: text)), promise: nil)
+        guard let open = self.shared.connections.withLockedValue({ $0[connection] }), open.isOpen else { return }
+        open.channel.writeAndFlush(WebSocketOutput.text(ByteBuffer(string: text)), promise: nil)
     }
 
     /// Ends an open connection without a close frame.
@@ -172,6 +173,8 @@ private final class Shared: Sendable {
     struct Connection: Sendable {
         var channel: any Channel
         var line: NIOLoopBound<FaultyLine>
+        /// Whether it is a WebSocket. Before the upgrade an HTTP encoder would trap on a WebSocket's message.
+        var isOpen = false
     }
 
     let connections = NIOLockedValueBox<[Int: Connection]>([:])
