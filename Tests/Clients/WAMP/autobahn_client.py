@@ -169,7 +169,11 @@ async def feed(session, symbol):
     check("the first price is a snapshot", first["type"] == "snapshot" and first["symbol"] == symbol)
     sequences = [(await trades.next())[0][0]["seq"] for _ in range(20)]
     check("trades come in order", sequences == sorted(set(sequences)))
-    check("prices go on", (await prices.next())[0][0]["type"] == "price")
+    second = (await prices.next())[0][0]
+    if second["type"] == "snapshot":
+        # The prefix subscription came after trades that were not shown yet, so all subscriptions got a snapshot.
+        second = (await prices.next())[0][0]
+    check("prices go on", second["type"] == "price")
     check("a prefix names the topic", (await everything.next())[2].topic.startswith("tickertape.price."))
     snapshot = await session.call("tickertape.snapshot", symbol)
     check("a snapshot has the symbol", snapshot["symbol"] == symbol)
