@@ -47,15 +47,20 @@ struct WAMPProgramTests {
         #expect(await second.ending() != nil)
     }
 
-    @Test("the page's example in Python works as it is printed")
-    func example() async throws {
+    @Test("the page's examples work as they are printed", arguments: ["python", "javascript"])
+    func example(language: String) async throws {
         let page = try TemporaryFolder.text(of: "\(RunningProgram.sources)/docs/wamp.md")
-        let start = try #require(page.firstRange(of: "```python\n"))
+        let start = try #require(page.firstRange(of: "```\(language)\n"))
         let end = try #require(page[start.upperBound...].firstRange(of: "```"))
-        let code = String(page[start.upperBound..<end.lowerBound])
         let program = try self.relay()
         let port = try #require(await program.relayPort(), "\(program.errors)")
-        let client = try self.python("-c", code.replacing("127.0.0.1:8080", with: "127.0.0.1:\(port)"))
+        let code = page[start.upperBound..<end.lowerBound].replacing("127.0.0.1:8080", with: "127.0.0.1:\(port)")
+        // Below version 22 node has no WebSocket of its own; Debian's package has the same class.
+        let webSocket = #"globalThis.WebSocket ??= require("/usr/share/nodejs/ws");"#
+        let client =
+            language == "python"
+            ? try self.python("-c", String(code))
+            : try RunningProgram("/usr/bin/env", ["node", "-e", "\(webSocket)\n\(code)"])
         #expect(await client.prints("BINANCE:BTCUSDT "), "\(client.errors)")
         client.send(signal: SIGINT)
         _ = await client.ending()
