@@ -108,7 +108,7 @@ let package = Package(
             name: "Page",
             resources: [
                 "index.html", "style.css", "icon.svg", "theme.js", "main.js", "relay.js", "market.js", "past.js",
-                "pauses.js", "series.js", "decimal.js", "words.js", "screen.js", "chart.js",
+                "pauses.js", "series.js", "decimal.js", "words.js", "screen.js", "chart.js", "finding.js",
             ].map { .embedInCode("Files/\($0)") },
             swiftSettings: house
         ),

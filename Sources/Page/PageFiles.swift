@@ -18,6 +18,7 @@ package enum PageFiles {
         Self.script("main.js", PackageResources.main_js),
         Self.script("relay.js", PackageResources.relay_js),
         Self.script("market.js", PackageResources.market_js),
+        Self.script("finding.js", PackageResources.finding_js),
         Self.script("past.js", PackageResources.past_js),
         Self.script("pauses.js", PackageResources.pauses_js),
         Self.script("series.js", PackageResources.series_js),

@@ -144,6 +144,7 @@ extension RelayServer {
                 return try await BarExcerpt.joining(live, past: past, of: symbol, query, reservation)
             },
             past: self.past,
+            directory: self.directory,
             instruments: self.instruments,
             version: self.settings.version,
             replay: self.replayEndpoint,

@@ -57,6 +57,7 @@ package final class RelayServer: TapeReader, Sendable {
     let instruments: Instruments
     let tls: RelayTLS?
     let past: RelayPast?
+    let directory: RelayDirectory?
     /// The replay behind the feed, if it accepts commands.
     private let replay: (any ReplayControlling)?
     let hub: NIOLoopBoundBox<RelayHub>
@@ -78,6 +79,7 @@ package final class RelayServer: TapeReader, Sendable {
     ///   - instruments: the program's measurements, to be shown by HTTP.
     ///   - tls: the certificate to speak TLS with; `nil` for plain connections.
     ///   - past: the stored data of earlier runs and of this one, queried off the loop.
+    ///   - directory: Finnhub's headlines and symbols, queried off the loop.
     ///   - prices: the debounced prices of `eventLoop`, shared with its other readers; `nil` makes some for the relay
     ///     alone.
     ///   - replay: the replay behind the feed; `nil` for a feed that accepts no commands.
@@ -95,11 +97,13 @@ package final class RelayServer: TapeReader, Sendable {
         tls: RelayTLS? = nil,
         replay: (any ReplayControlling)? = nil,
         past: RelayPast? = nil,
+        directory: RelayDirectory? = nil,
         prices: SettledPrices? = nil
     ) {
         self.settings = settings
         self.replay = replay
         self.past = past
+        self.directory = directory
         self.instruments = instruments
         self.tls = tls
         self.eventLoop = eventLoop

@@ -3,6 +3,7 @@
 usage: browser.py watch URL [DIR]       every change of price, state and freshness, until SIGTERM; then a picture in DIR
        browser.py layout URL [DIR]      measures the page in several sizes and colours, ends, and keeps pictures in DIR
        browser.py token URL TOKEN       types a wrong token into the page's form, then this one; then as watch
+       browser.py finding URL [DIR]     opens the news and types into the field for symbols; what the page then says
        browser.py sample URL            Finnhub's JavaScript sample as a page of http://sample.example, with URL for the
                                         service's; what it logs, until SIGTERM
 
@@ -239,6 +240,33 @@ async def layout(browser, pictures):
     say(reached=sorted(set(reached)))
 
 
+async def finding(browser, pictures):
+    """Prints the news, the news of one publisher, and the symbols that fit a typed text."""
+    text = lambda name: f"document.getElementById('{name}').textContent"
+    texts = lambda query: f"[...document.querySelectorAll('{query}')].map((each) => each.textContent)"
+    await browser.until("![undefined, \"–\"].includes(document.getElementById('price')?.textContent)")
+    await browser.value("document.getElementById('news').open = true")
+    await browser.until(f"{text('news-note')} !== '' || {text('news-count')} !== ''")
+    say(shown=await browser.value(text("news-note")), headlines=await browser.value(texts("#news-list li bdi")),
+        publishers=await browser.value(texts("#news-publisher option")),
+        links=await browser.value("[...document.querySelectorAll('#news-list a')].map((each) => [each.href, each.rel])"))
+    if await browser.value(f"{text('news-count')} !== ''"):
+        before = await browser.value(text("news-count"))
+        await browser.value("(() => { const choice = document.getElementById('news-publisher');"
+                            " choice.value = choice.options[1].value; choice.dispatchEvent(new Event('change')); })()")
+        await browser.until(f"{text('news-count')} !== {json.dumps(before)}")
+        say(chosen=await browser.value(texts("#news-list li bdi")))
+    await browser.value("document.getElementById('add').focus()")
+    await browser.call("Input.insertText", text="bitcoin")
+    await browser.until(f"{text('found-note')} !== '' || document.querySelector('#found a') !== null")
+    say(found=await browser.value(texts("#found .name")), note=await browser.value(text("found-note")))
+    if pictures:
+        await browser.picture(os.path.join(pictures, "finding.png"))
+    await browser.value("document.querySelector('#found a')?.click()")
+    await browser.until("document.getElementById('add').value === '' && document.querySelector('#found a') === null")
+    say(address=await browser.value("location.hash"))
+
+
 async def give_token(browser, token):
     """Prints the text above the form at first and after a wrong token, and the address after the right one."""
     form = "document.getElementById('token-form')"
@@ -278,6 +306,8 @@ async def main():
             await browser.call("Page.navigate", url=url)
             if command == "layout":
                 await layout(browser, pictures)
+            elif command == "finding":
+                await finding(browser, pictures)
             elif command == "sample":
                 await stop.wait()
             else:

@@ -1,6 +1,7 @@
 import Market
 import Testing
 import TickertapeTesting
+import Wire
 @testable import Measurements
 @testable import Terminal
 
@@ -40,6 +41,28 @@ struct PaneTests {
             )
         ]
     )
+
+    @Test(
+        "Each failure of the service is a sentence in the news pane, with what to do",
+        arguments: [
+            .noKey,
+            .init(.keyRejected, "the service does not accept the key (HTTP 401)", cure: "check FINNHUB_TOKEN"),
+            .init(.notPermitted, "the key's plan does not have this (HTTP 403)", cure: "see finnhub.io/pricing"),
+            .rateLimited(until: 45_000_000_000, "the limit of calls is reached (HTTP 429)"),
+            .init(.unreachable, "the name finnhub.io is unknown: check the network and service.url"),
+            .init(.unreadableAnswer, "the answer is not a list of headlines but nothing", cure: "check service.url"),
+        ] as [ServiceFailure]
+    )
+    func serviceFailures(_ failure: ServiceFailure) {
+        var state = Self.one
+        state.news = .failed(failure.description)
+        var choice = DisplayChoice()
+        choice.pane = .list(.news, at: 0)
+        let size = ScreenGrid.Size(columns: 60, rows: 24)
+        let grid = DisplayView.frame(of: state, choice: choice, size: size, now: sampleNoon, latency: nil).grid
+        let shown = (0..<24).map(grid.line).joined(separator: " ").split(separator: " ").joined(separator: " ")
+        #expect(shown.contains(failure.description), "\(shown)")
+    }
 
     @Test("A replay shows which figures it cannot have")
     func empty() {

@@ -3,6 +3,7 @@ package import NIOCore
 import NIOHTTP1
 package import TLS
 import WebSocket
+package import Wire
 
 /// The settings of requests to Finnhub's REST service.
 package struct ServiceSettings: Sendable, Equatable {
@@ -64,12 +65,15 @@ package final class ServiceClient: Sendable {
         self.connector = try UpstreamConnector(connectorSettings, resolver: resolver, wallClock: wallClock)
     }
 
+    /// The base address.
+    var address: UpstreamAddress { self.settings.address }
+
     /// Requests a path below the base address.
     ///
     /// - Parameters:
     ///   - path: begins with a slash.
     ///   - query: names and values, not yet escaped.
-    /// - Returns: the body of an answer with status 200, unchecked.
+    /// - Returns: the body of an answer with status 200. It does not hold the key, and is otherwise unchecked.
     package func get(_ path: String, query: [(String, String)] = []) async -> Result<ByteBuffer, ServiceFailure> {
         let key = self.settings.key ?? Secret("")
         guard !key.reveal().isEmpty || self.settings.isRelay else { return .failure(.noKey) }
@@ -77,7 +81,8 @@ package final class ServiceClient: Sendable {
             return .failure(
                 ServiceFailure(
                     .keyRejected,
-                    "the key has characters that a header cannot carry: check FINNHUB_TOKEN or its file"
+                    "the key has characters that a header cannot carry",
+                    cure: "check FINNHUB_TOKEN or its file"
                 )
             )
         }
@@ -85,6 +90,12 @@ package final class ServiceClient: Sendable {
         do {
             switch try await self.outcome(of: self.target(path, query), header: header) {
             case .success(let answer) where answer.head.status == .ok:
+                // The lists go to the relay's clients and to files.
+                guard !KeyDetector(key).occurs(in: answer.body.readableBytesView) else {
+                    return .failure(
+                        ServiceFailure(.unreadableAnswer, "the answer repeats the key", cure: "check service.url")
+                    )
+                }
                 return .success(answer.body)
             case .success(let answer):
                 return .failure(self.redacted(ServiceFailure(answer, now: self.wallClock()), key))
@@ -98,7 +109,7 @@ package final class ServiceClient: Sendable {
     }
 
     private func redacted(_ failure: ServiceFailure, _ key: Secret) -> ServiceFailure {
-        ServiceFailure(failure.kind, key.redacted(failure.description))
+        ServiceFailure(failure.kind, key.redacted(failure.reason), cure: failure.cure.map { key.redacted($0) })
     }
 
     /// Returns the request target.

@@ -8,6 +8,7 @@ extension ServiceFailure {
     private static let usualPause: Int64 = 60_000_000_000
     /// The number of bytes of a body that are searched for an error text.
     private static let readBytes = 4_096
+    private static let checkAddress = "check service.url"
 
     /// Explains an answer whose status is not 200.
     ///
@@ -17,41 +18,46 @@ extension ServiceFailure {
         let text = Self.beginning(of: answer.body)
         let words = Self.words(of: text)
         let said = "HTTP \(status.code)" + (words.isEmpty ? "" : ": \(words)")
+        let wait = Self.wait(headers, now: now)
         if let edge = UpstreamFailure.edge(status: status.code, headers: headers, body: text) {
-            self.init(.down, "the edge in front of the service \(edge); try again later or from another network")
+            let reason = "the edge in front of the service \(edge)"
+            if status.code == 429 {
+                self = .rateLimited(until: now + wait, reason)
+            } else {
+                self.init(.unreachable, reason, cure: "try again later or from another network")
+            }
             return
         }
         switch status.code {
         case 401:
             self.init(
                 .keyRejected,
-                "the service does not accept the key (\(said)): check FINNHUB_TOKEN, --token-file or `token` in the config"
+                "the service does not accept the key (\(said))",
+                cure: "check FINNHUB_TOKEN, --token-file or `token` in the config"
             )
         case 403:
             self.init(
                 .notPermitted,
-                "the key's plan does not have this (\(said)): finnhub.io/pricing says which does"
+                "the key's plan does not have this (\(said))",
+                cure: "finnhub.io/pricing says which does"
             )
         case 429 where words.contains("sign up"):
             self = .noKey
         case 429:
-            let wait = Self.wait(headers, now: now)
-            self.init(
-                .limited(until: now + wait),
-                "the limit of calls is reached (\(said)): try again in \((wait + 999_999_999) / 1_000_000_000) s"
-            )
+            self = .rateLimited(until: now + wait, "the limit of calls is reached (\(said))")
         case 300..<400:
             let place = AnswerText.redirection(headers).map { " to \($0)" } ?? ""
             self.init(
-                .unexpected,
-                "the service redirects\(place) (HTTP \(status.code)), which is not followed: check service.url"
+                .unreadableAnswer,
+                "the service redirects\(place) (HTTP \(status.code)), which is not followed",
+                cure: Self.checkAddress
             )
         case 404, 410:
-            self.init(.unexpected, "the service has nothing at this path (\(said)): check service.url")
+            self.init(.unreadableAnswer, "the service has nothing at this path (\(said))", cure: Self.checkAddress)
         case 500..<600:
-            self.init(.down, "the service is down (\(said)): try again later")
+            self.init(.unreachable, "the service is down (\(said))", cure: "try again later")
         default:
-            self.init(.unexpected, "the service refuses the request (\(said)): check service.url")
+            self.init(.unreadableAnswer, "the service refuses the request (\(said))", cure: Self.checkAddress)
         }
     }
 
@@ -62,8 +68,9 @@ extension ServiceFailure {
         let words = Self.words(of: Self.beginning(of: body))
         let instead = words.isEmpty ? "nothing" : words
         self.init(
-            .unexpected,
-            "the answer is not \(what) but \(instead): is service.url right, or does a network's login page stand in between?"
+            .unreadableAnswer,
+            "the answer is not \(what) but \(instead)",
+            cure: "is service.url right, or does a network's login page stand in between?"
         )
     }
 
@@ -72,23 +79,30 @@ extension ServiceFailure {
         switch failure {
         case .late(let hasBegun):
             let what = hasBegun ? "the answer began and did not end" : "no answer came"
-            self.init(.network, "\(what) within \(settings.timeout.words): try again later")
+            self.init(.unreachable, "\(what) within \(settings.timeout.words)", cure: "try again later")
         case .cut:
-            self.init(.network, "the connection was lost before the answer was whole: try again")
+            self.init(.unreachable, "the connection was lost before the answer was whole", cure: "try again")
         case .notHTTP(let error):
-            self.init(.unexpected, "the answer is not valid HTTP (\(error)): check service.url")
+            self.init(.unreadableAnswer, "the answer is not valid HTTP (\(error))", cure: Self.checkAddress)
         case .tooLarge:
-            let most = settings.maximumBytes >> 20
-            self.init(.unexpected, "the answer has more than \(most) MiB, too large for a list: check service.url")
+            self.init(
+                .unreadableAnswer,
+                "the answer has more than \(settings.maximumBytes >> 20) MiB, too large for a list",
+                cure: Self.checkAddress
+            )
         case .compressed:
-            self.init(.unexpected, "the answer is compressed although this was not requested: check service.url")
+            self.init(
+                .unreadableAnswer,
+                "the answer is compressed although this was not requested",
+                cure: Self.checkAddress
+            )
         }
     }
 
     /// Explains a failure of the connection.
     init(_ failure: UpstreamFailure) {
         // The text was written for the WebSocket's address, which is another setting.
-        self.init(.network, failure.description.replacing("the upstream address", with: "service.url"))
+        self.init(.unreachable, failure.description.replacing("the upstream address", with: "service.url"))
     }
 
     /// The wait that an answer asks for, ns: `Retry-After`, or the time at which the count restarts, or a minute.

@@ -1,8 +1,8 @@
 import Market
-package import Wire
+import Wire
 
 /// The search in a list of symbols: by ticker, pair, symbol, description, and the names of well-known coins.
-package struct SymbolSearch: Sendable {
+struct SymbolSearch: Sendable {
     /// How well an entry matches, the best first.
     private enum Fit: Int, Comparable {
         case exact, coin, beginning, word, inside
@@ -28,7 +28,7 @@ package struct SymbolSearch: Sendable {
 
     private let entries: [Entry]
 
-    package init(_ list: [ListedSymbol]) {
+    init(_ list: [ListedSymbol]) {
         self.entries = list.map { listed in
             let name = SymbolName.withoutExchange(listed.symbol)
             let parts = listed.displaySymbol.split(separator: "/", maxSplits: 1).map(String.init)
@@ -46,10 +46,18 @@ package struct SymbolSearch: Sendable {
     }
 
     /// The number of symbols.
-    package var count: Int { self.entries.count }
+    var count: Int { self.entries.count }
 
-    /// Returns the symbols that match every word of a text, the best first. An empty text matches all.
-    package func found(_ text: String, limit: Int) -> [ListedSymbol] {
+    /// Returns the symbols that match every word of a text, the best first and up to a limit, and the number of all
+    /// matches. An empty text matches all.
+    ///
+    /// - Parameter exchange: the only exchange whose symbols match, in any case of letters; `nil` for all.
+    func search(
+        _ text: String,
+        exchange: String? = nil,
+        limit: Int
+    ) -> (symbols: [ListedSymbol], matches: Int) {
+        let prefix = exchange.map { "\($0.lowercased()):" }
         let text = text.prefix(Self.longestText).lowercased()
         let words = text.split { $0.isWhitespace }.map(String.init)
         let whole = words.joined(separator: " ")
@@ -58,6 +66,7 @@ package struct SymbolSearch: Sendable {
         var found: [(fit: Fit, entry: Int)] = []
         for index in self.entries.indices {
             let entry = self.entries[index]
+            if let prefix, !entry.symbol.hasPrefix(prefix) { continue }
             let fit = [coins[entry.base], Self.fit(entry, words, coinsByWord)].compactMap(\.self).min()
             if let fit { found.append((fit, index)) }
         }
@@ -67,7 +76,7 @@ package struct SymbolSearch: Sendable {
             return (left.fit.rawValue, one.quoteRank, one.base.utf8.count, one.symbol)
                 < (right.fit.rawValue, other.quoteRank, other.base.utf8.count, other.symbol)
         }
-        return found.prefix(max(limit, 0)).map { self.entries[$0.entry].listed }
+        return (found.prefix(max(limit, 0)).map { self.entries[$0.entry].listed }, found.count)
     }
 
     /// Returns how well an entry matches all words: the worst of its matches; `nil` if a word does not match.

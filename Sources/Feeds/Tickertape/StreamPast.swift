@@ -60,7 +60,7 @@ package struct StreamPast: Sendable {
             case .success(let body):
                 guard let bars = BarList.read(body, width: width, limit: limit), !bars.isEmpty else { continue }
                 found.append(Bars(symbol: symbol, width: width, bars: bars))
-            case .failure(let failure): return found.isEmpty && failure.kind == .network ? nil : found
+            case .failure(let failure): return found.isEmpty && failure.kind == .unreachable ? nil : found
             }
         }
         return found

@@ -1,5 +1,6 @@
 // The page at /: the reference client of /v1/stream. This file connects the parts of the others.
 
+import { Finding } from "./finding.js";
 import { Market } from "./market.js";
 import { RelayConnection } from "./relay.js";
 import { Screen } from "./screen.js";
@@ -232,3 +233,4 @@ setInterval(() => {
 
 showTheme();
 relay.connect();
+new Finding(relay);

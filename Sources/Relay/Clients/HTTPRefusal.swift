@@ -13,6 +13,8 @@ package struct HTTPRefusal: Error, Equatable {
     var hint: String?
     /// Headers in addition to those of every answer.
     var headers: HTTPHeaders = [:]
+    /// When the request may succeed, ms since 1970.
+    var retryAt: Int64?
 
     /// The body: one line of JSON.
     var body: ByteBuffer {
@@ -20,6 +22,7 @@ package struct HTTPRefusal: Error, Equatable {
             out.field("type", self.type)
             out.field("message", self.message)
             if let hint { out.field("cure", hint) }
+            if let retryAt { out.field("retryAt", retryAt) }
         }
     }
 }

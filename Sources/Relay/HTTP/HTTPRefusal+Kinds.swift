@@ -14,8 +14,7 @@ extension HTTPRefusal {
             type: "not-found",
             message: "there is nothing here",
             hint:
-                "GET /, /livez, /readyz, /metrics, /v1/status, /v1/snapshot, /v1/trades/SYMBOL, /v1/bars/SYMBOL or /v1/replay, "
-                + "or a WebSocket to \(paths.joined(separator: " or "))"
+                "GET \(RelayRoute.paths.joined(separator: ", ")), or a WebSocket to \(paths.joined(separator: " or "))"
         )
     }
     static let needsTLS = HTTPRefusal(

@@ -23,6 +23,15 @@ struct QueryText {
     /// Returns the value of a parameter.
     func text(_ name: String) -> String? { self.values[name] }
 
+    /// Returns the value of a parameter; `nil` if it is missing or has only blanks.
+    ///
+    /// - Parameter limit: the most bytes.
+    func text(_ name: String, atMost limit: Int) throws(HTTPRefusal) -> String? {
+        guard let text = self.values[name], !text.allSatisfy(\.isWhitespace) else { return nil }
+        guard text.utf8.count <= limit else { throw .badQuery("\(name) must have \(limit) bytes at most") }
+        return text
+    }
+
     /// Returns the value of a parameter as a whole number in the range, or the default.
     func number(_ name: String, in range: ClosedRange<Int>, default usual: Int) throws(HTTPRefusal) -> Int {
         guard let text = self.values[name] else { return usual }

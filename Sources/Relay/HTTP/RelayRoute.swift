@@ -16,27 +16,40 @@ enum RelayRoute: Sendable {
     case symbolSnapshot(Substring)
     case trades(Substring)
     case bars(Substring)
+    /// Finnhub's headlines, by publisher and by text.
+    case news
+    /// Finnhub's symbols, by exchange and by text.
+    case symbols
     case replay
+
+    /// The paths without a symbol, besides those of the page.
+    private static let fixed: [(path: String, route: RelayRoute)] = [
+        ("/livez", .liveness), ("/readyz", .readiness), ("/metrics", .metrics), ("/v1/status", .status),
+        ("/v1/snapshot", .snapshot), ("/v1/news", .news), ("/v1/symbols", .symbols), ("/v1/replay", .replay),
+    ]
+    /// The paths that a symbol follows.
+    private static let ofSymbols: [(path: String, route: @Sendable (Substring) -> RelayRoute)] = [
+        ("/v1/snapshot", { .symbolSnapshot($0) }), ("/v1/trades", { .trades($0) }), ("/v1/bars", { .bars($0) }),
+    ]
+
+    /// All paths but those of the page's files, with `SYMBOL` in the place of a symbol.
+    static var paths: [String] {
+        ["/"] + Self.fixed.map { $0.path } + Self.ofSymbols.map { "\($0.path)/SYMBOL" }
+    }
 
     /// - Parameter path: a request's path without its query. Empty segments are ignored.
     init?(_ path: Substring) {
         let segments = path.split(separator: "/")
         guard path.hasPrefix("/"), segments.count <= 3 else { return nil }
-        let symbol = segments.count == 3 ? segments[2] : nil
-        switch ("/" + segments.prefix(2).joined(separator: "/"), symbol) {
-        case ("/livez", nil): self = .liveness
-        case ("/readyz", nil): self = .readiness
-        case ("/metrics", nil): self = .metrics
-        case ("/v1/status", nil): self = .status
-        case ("/v1/snapshot", nil): self = .snapshot
-        case ("/v1/snapshot", let symbol?): self = .symbolSnapshot(symbol)
-        case ("/v1/trades", let symbol?): self = .trades(symbol)
-        case ("/v1/bars", let symbol?): self = .bars(symbol)
-        case ("/v1/replay", nil): self = .replay
-        case (let path, nil):
-            guard let page = PageAnswer.all[path] else { return nil }
+        let place = "/" + segments.prefix(2).joined(separator: "/")
+        if segments.count == 3 {
+            guard let found = Self.ofSymbols.first(where: { $0.path == place }) else { return nil }
+            self = found.route(segments[2])
+        } else if let found = Self.fixed.first(where: { $0.path == place }) {
+            self = found.route
+        } else {
+            guard let page = PageAnswer.all[place] else { return nil }
             self = .page(page)
-        case (_, _?): return nil
         }
     }
 
@@ -44,7 +57,9 @@ enum RelayRoute: Sendable {
     var methods: [HTTPMethod] {
         switch self {
         case .replay: [.GET, .HEAD, .POST]
-        case .page, .liveness, .readiness, .metrics, .status, .snapshot, .symbolSnapshot, .trades, .bars: [.GET, .HEAD]
+        case .page, .liveness, .readiness, .metrics, .status, .snapshot, .symbolSnapshot, .trades, .bars, .news,
+            .symbols:
+            [.GET, .HEAD]
         }
     }
 }

@@ -20,6 +20,8 @@ struct RelayRouter: Sendable {
         var bars: @Sendable (String, BarQuery, AnswerMemory.Reservation) async throws -> BarExcerpt?
         /// The stored data of earlier runs and of this one.
         var past: RelayPast?
+        /// Finnhub's headlines and symbols; `nil` if they cannot be asked for.
+        var directory: RelayDirectory?
         var instruments: Instruments
         var version: String
         /// The control endpoint of the replay behind the feed; `nil` without a replay.
@@ -128,6 +130,10 @@ struct RelayRouter: Sendable {
                 throw HTTPRefusal.noSuchSymbol(symbol)
             }
             return .tagged(excerpt.body(symbol, query), for: head)
+        case .news:
+            return .tagged(try await DirectoryAnswers.news(head.query, sources.directory, reservation), for: head)
+        case .symbols:
+            return .tagged(try await DirectoryAnswers.symbols(head.query, sources.directory, reservation), for: head)
         case .replay:
             let position =
                 head.method == .POST

@@ -3,59 +3,43 @@ import Market
 import NIOPosix
 import TLS
 import Terminal
+import Wire
 
 /// The queries to Finnhub's REST service, or to a recording in its place: symbols by name, and headlines.
 struct ServiceLookup: Sendable {
-    private(set) var symbols: SymbolCatalogue
-    /// The exchange of the symbols, if they come from the service.
-    private var exchange: String?
-    let headlines: Headlines
+    let directory: ServiceDirectory
+    /// The exchange that the screen searches, if the symbols come from the service.
+    private let exchange: String?
     /// The warning that applies to all answers; `nil` for none.
     let warning: String?
 
-    /// - Parameters:
-    ///   - exchange: the exchange whose symbols are searched, if a key is set.
-    ///   - recording: the recording to search instead of the service. Without it and without a key, the bundled
-    ///     recording is searched.
+    /// - Parameter source: the source of the symbols; `nil` for the service if a key is set, and else for the bundled
+    ///   recording.
     /// - Throws: ``OperatorError`` when the recording, the proxy or the trust roots cannot be used.
     init(
         _ settings: Settings,
-        exchange: String = Self.usualExchange,
-        recording: String? = nil,
+        symbols source: ServiceDirectory.SymbolSource? = nil,
         environment: ProcessEnvironment = .current
     ) throws(OperatorError) {
         var client: ServiceClient?
         if let token = settings.token {
             client = try Self.client(settings, token: token)
         }
-        self.headlines = Headlines(client, wallClock: WallClock.now)
         self.warning =
             settings.dial.tls.verification == .full || client == nil
             ? nil : "the certificate of the service is not checked (tls.verify), so any server could have sent this"
-        if let client, recording == nil {
-            let folder = settings.state.cache.path(orAuto: environment.cacheFolder)
-            let address = settings.service.address
-            self.symbols = SymbolCatalogue(
-                .service(
-                    client,
-                    exchange: exchange,
-                    file: folder.map { SymbolListFile(directory: $0, exchange: exchange, service: address) }
-                ),
-                wallClock: WallClock.now
-            )
-            self.exchange = exchange
-            return
+        let symbols: ServiceDirectory.SymbolSource
+        if let source {
+            symbols = source
+        } else if client != nil {
+            symbols = .service(folder: settings.state.cache.path(orAuto: environment.cacheFolder))
+        } else {
+            guard let path = BundledRecording.path else { throw OperatorError(.noKey) }
+            symbols = try Self.symbols(ofRecording: path, name: "the bundled recording")
         }
-        guard let path = recording ?? BundledRecording.path else {
-            throw OperatorError(ServiceFailure.noKey.description, status: .failure)
-        }
-        let file = try OperatorError.opening(recording: path)
-        let name = recording == nil ? "the bundled recording" : "the recording \(FilePath.last(of: path))"
-        self.symbols = SymbolCatalogue(.recording(symbols: file.symbols, name: name), wallClock: WallClock.now)
+        if case .service = symbols { self.exchange = ServiceDirectory.usualExchange } else { self.exchange = nil }
+        self.directory = ServiceDirectory(client, symbols: symbols, wallClock: WallClock.now)
     }
-
-    /// The exchange that is searched by default.
-    static let usualExchange = "BINANCE"
 
     private static func client(_ settings: Settings, token: Secret) throws(OperatorError) -> ServiceClient {
         var service = settings.service
@@ -68,17 +52,14 @@ struct ServiceLookup: Sendable {
         }
     }
 
-    /// Returns this lookup with the symbols of a recording in place of the service's.
+    /// Returns the symbols of a recording.
     ///
     /// - Parameter name: the recording's name in messages, such as `the recording`.
-    func searching(_ recorded: Set<String>, of name: String) -> ServiceLookup {
-        var lookup = self
-        lookup.symbols = SymbolCatalogue(
-            .recording(symbols: recorded.sorted(), name: name),
-            wallClock: WallClock.now
-        )
-        lookup.exchange = nil
-        return lookup
+    static func symbols(
+        ofRecording path: String,
+        name: String
+    ) throws(OperatorError) -> ServiceDirectory.SymbolSource {
+        .recording(symbols: try OperatorError.opening(recording: path).symbols, name: name)
     }
 
     // MARK: For the screen
@@ -88,7 +69,7 @@ struct ServiceLookup: Sendable {
         for text: String,
         limit: Int = 20
     ) async -> (suggestions: [DisplayPrompt.Suggestion], message: String?) {
-        switch await self.symbols.search(text, limit: limit) {
+        switch await self.directory.symbols(DirectoryQuery(text: text, limit: limit)) {
         case .failure(let failure):
             return ([], failure.description)
         case .success(let found):
@@ -100,21 +81,21 @@ struct ServiceLookup: Sendable {
                 )
             }
             guard suggestions.isEmpty, let exchange = self.exchange else {
-                return (suggestions, found.note ?? self.warning)
+                return (suggestions, found.remark ?? self.warning)
             }
-            let nothing = found.note ?? "nothing fits"
+            let nothing = found.remark ?? "nothing fits"
             return ([], "\(nothing); these are \(exchange)'s: Enter adds what is typed whole, such as COINBASE:BTC-USD")
         }
     }
 
     /// Returns the newest headlines for the news pane, or the reason why there are none.
     func news() async -> DisplayNews {
-        switch await self.headlines.latest() {
+        switch await self.directory.headlines(DirectoryQuery(limit: Headline.maximumKept)) {
         case .failure(let failure):
             return .failed(failure.description)
-        case .success(let headlines):
+        case .success(let found):
             return .headlines(
-                headlines.map { DisplayHeadline(time: $0.time, source: $0.source, text: $0.text) }
+                found.headlines.map { DisplayHeadline(time: $0.time, source: $0.publisher, text: $0.text) }
             )
         }
     }

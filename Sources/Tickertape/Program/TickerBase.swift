@@ -18,6 +18,8 @@ struct TickerBase {
     let logger: Logger
     let relayLog: Logger
     let certificate: RelayTLS?
+    /// The headlines and symbols, for the screen and for the relay.
+    let lookup: SharedLookup
     /// The place where the relay listens; `nil` without a relay.
     let place: RelayPlace?
     let loops: MultiThreadedEventLoopGroup
@@ -47,6 +49,11 @@ struct TickerBase {
         self.logger = ProgramLog.make(settings, format: DisplayService.format(settings))
         self.relayLog = ProgramLog.make(level: settings.isVerbose ? settings.logLevel : .error)
         self.certificate = try settings.relayTLS(instruments: self.instruments, logger: self.relayLog)
+        // A replay can follow the symbols of its material only.
+        let symbols = program.played.map { played in
+            ServiceDirectory.SymbolSource.recording(symbols: Set(played.symbols).sorted(), name: played.name)
+        }
+        self.lookup = SharedLookup { () throws(OperatorError) in try ServiceLookup(settings, symbols: symbols) }
         self.place = RelayPlace(settings, inherited: inherited, isEncrypted: self.certificate != nil)
         if self.place == nil { self.key?.announceNoRelay() }
 

@@ -122,12 +122,7 @@ struct TickerProgram {
             )
         )
         remote.connect(to: base.feed, of: self.feed.source)
-        remote.connect(
-            to: Result { () throws(OperatorError) in
-                let lookup = try ServiceLookup(self.settings)
-                return self.played.map { lookup.searching(Set($0.symbols), of: $0.name) } ?? lookup
-            }
-        )
+        remote.connect(to: base.lookup.get())
         remote.connect(to: alerts)
         if let replay = self.played?.remote {
             remote.connect(to: replay)

@@ -101,6 +101,7 @@ struct TickerReaders {
             tls: base.certificate,
             replay: program.played?.remote,
             past: history?.past,
+            directory: RelayDirectory(base.lookup),
             prices: program.relaySharesLoop ? prices : nil
         )
     }

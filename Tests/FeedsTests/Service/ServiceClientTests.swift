@@ -54,7 +54,7 @@ struct ServiceClientTests {
         #expect(!heads.isEmpty)
         guard case .failure(let failure) = result else {
             Issue.record("no failure: \(result)")
-            return ServiceFailure(.unknown, "")
+            return ServiceFailure(.unreachable, "")
         }
         #expect(!Canary.occurs(in: failure.description), "\(failure)")
         #expect(!failure.description.contains("\n"))
@@ -99,24 +99,34 @@ struct ServiceClientTests {
             ),
             (
                 429, "", #"{"error":"API limit reached. Please try again later. Remaining Limit: 0"}"#,
-                .limited(until: Self.now + 60_000_000_000), "Remaining Limit: 0): try again in 60 s"
+                .rateLimited(until: Self.now + 60_000_000_000), "Remaining Limit: 0): wait until 00:01:00 UTC"
             ),
-            (429, "Retry-After: 7\r\n", "slow down", .limited(until: Self.now + 7_000_000_000), "try again in 7 s"),
             (
-                429, "X-Ratelimit-Reset: 1704067230\r\n", "", .limited(until: Self.now + 30_000_000_000),
-                "(HTTP 429): try again in 30 s"
+                429, "Retry-After: 7\r\n", "slow down", .rateLimited(until: Self.now + 7_000_000_000),
+                "(HTTP 429: slow down): wait until 00:00:07 UTC"
+            ),
+            (
+                429, "X-Ratelimit-Reset: 1704067230\r\n", "", .rateLimited(until: Self.now + 30_000_000_000),
+                "(HTTP 429): wait until 00:00:30 UTC"
             ),
             (429, "", "API limit reached. Please sign up for a free account", .noKey, "no key is set"),
-            (500, "", "", .down, "the service is down (HTTP 500): try again later"),
-            (502, "", "<html><title>Bad gateway</title>", .down, "a page of HTML, \"Bad gateway\""),
-            (521, "", "", .down, "the edge in front of the service is refused by it (HTTP 521)"),
-            (403, "", "error code: 1020", .down, "Cloudflare error 1020); try again later or from another network"),
             (
-                302, "Location: https://finnhub.io/login?x=1\r\n", "", .unexpected,
+                429, "Retry-After: 9\r\n", "error code: 1015", .rateLimited(until: Self.now + 9_000_000_000),
+                "Cloudflare error 1015): wait until 00:00:09 UTC"
+            ),
+            (500, "", "", .unreachable, "the service is down (HTTP 500): try again later"),
+            (502, "", "<html><title>Bad gateway</title>", .unreachable, "a page of HTML, \"Bad gateway\""),
+            (521, "", "", .unreachable, "the edge in front of the service is refused by it (HTTP 521)"),
+            (
+                403, "", "error code: 1020", .unreachable,
+                "Cloudflare error 1020): try again later or from another network"
+            ),
+            (
+                302, "Location: https://finnhub.io/login?x=1\r\n", "", .unreadableAnswer,
                 "redirects to https://finnhub.io (HTTP 302)"
             ),
-            (404, "", "{}", .unexpected, "nothing at this path (HTTP 404: {}): check service.url"),
-            (204, "", "", .unexpected, "check service.url"),
+            (404, "", "{}", .unreadableAnswer, "nothing at this path (HTTP 404: {}): check service.url"),
+            (204, "", "", .unreadableAnswer, "check service.url"),
         ] as [(Int, String, String, ServiceFailure.Kind, String)]
     )
     func refusals(
@@ -140,6 +150,14 @@ struct ServiceClientTests {
         }
     }
 
+    @Test("a list that repeats the key is not passed on", arguments: [Canary.key, Canary.percentEncoded])
+    func repeated(key: String) async throws {
+        let list = #"[{"datetime":1,"headline":"the key is \#(key)"}]"#
+        let failure = try await self.failure(.send(Self.http("200 OK", "", list)))
+        #expect(failure.kind == .unreadableAnswer)
+        #expect(failure.description == "the answer repeats the key: check service.url")
+    }
+
     @Test("an answer that comes late, slowly, never or cut off is a failure within the limit")
     func slow() async throws {
         let limit = 300 * Patience.factor
@@ -156,17 +174,22 @@ struct ServiceClientTests {
         let failure = try await self.failure(drip, change: soon)
         #expect([begun, "no answer came within \(limit) ms: try again later"].contains(failure.description))
         let endless = RawServer.Answer.endless("HTTP/1.1 100 Continue\r\n\r\n")
-        #expect(try await self.failure(endless, change: soon).kind == .network)
+        #expect(try await self.failure(endless, change: soon).kind == .unreachable)
         for cut in [
             "HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\n[1",
             "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\n[1", "HTTP/1.1 2",
         ] {
             let failure = try await self.failure(.sendAndClose(cut))
             #expect(
-                failure == ServiceFailure(.network, "the connection was lost before the answer was whole: try again")
+                failure
+                    == ServiceFailure(
+                        .unreachable,
+                        "the connection was lost before the answer was whole",
+                        cure: "try again"
+                    )
             )
         }
-        #expect(try await self.failure(.close).kind == .network)
+        #expect(try await self.failure(.close).kind == .unreachable)
     }
 
     @Test("an answer that is too large, compressed, or not HTTP is refused, and the failure names the setting")
@@ -184,7 +207,7 @@ struct ServiceClientTests {
             chunks, "\u{16}\u{3}\u{1}garbage", "HTTP/1.1 200 OK\r\nContent-Length: -5\r\n\r\n", "SSH-2.0-x\r\n\r\n",
         ] {
             let failure = try await self.failure(.send(text))
-            #expect(failure.kind == .unexpected && failure.description.contains("service.url"), "\(failure)")
+            #expect(failure.kind == .unreadableAnswer && failure.description.contains("service.url"), "\(failure)")
         }
         let packed = try await self.failure(.send(Self.http("200 OK", "Content-Encoding: gzip\r\n", "x")))
         #expect(packed.description.contains("compressed"))
@@ -207,7 +230,7 @@ struct ServiceClientTests {
         let closed = try #require(BlackHole.closedPort("127.0.0.1"))
         let refused = try await self.client(port: closed.port ?? 0).get("/news")
         guard case .failure(let refusal) = refused else { throw ChannelError.eof }
-        #expect(refusal.kind == .network && refusal.description.contains("refuses connections"), "\(refusal)")
+        #expect(refusal.kind == .unreachable && refusal.description.contains("refuses connections"), "\(refusal)")
         let nameless = NameResolver { _, _ throws(NameFailure) in throw .unknown }
         let unknown = try await self.client(port: 1, host: "finnhub.test", resolver: nameless).get("/news")
         guard case .failure(let failure) = unknown else { throw ChannelError.eof }
@@ -253,7 +276,7 @@ struct ServiceClientTests {
             $0.dial.tls = Certificates.client(trusting: stranger)
         }
         guard case .failure(let failure) = await suspicious.get("/news") else { throw ChannelError.eof }
-        #expect(failure.kind == .network && failure.description.contains("certificate"), "\(failure)")
+        #expect(failure.kind == .unreachable && failure.description.contains("certificate"), "\(failure)")
         await mockServer.stop()
     }
 
@@ -274,7 +297,7 @@ struct ServiceClientTests {
         )
         let client = try self.client(port: mockServer.address?.port ?? 0)
         guard case .failure(let failure) = await client.get("/news") else { throw ChannelError.eof }
-        #expect(failure.kind == .limited(until: Self.now + 30_000_000_000), "\(failure)")
+        #expect(failure.kind == .rateLimited(until: Self.now + 30_000_000_000), "\(failure)")
         await mockServer.stop()
     }
 }

@@ -46,7 +46,15 @@ struct SymbolCatalogueTests {
                 on: MultiThreadedEventLoopGroup.singleton
             ) { clock.withLockedValue { $0 } }
             let file = SymbolListFile(directory: "\(self.folder.path)/cache", exchange: "BINANCE", service: address)
-            return SymbolCatalogue(.service(client, exchange: "BINANCE", file: file)) { clock.withLockedValue { $0 } }
+            let now: @Sendable () -> Int64 = { clock.withLockedValue { $0 } }
+            let calls = ServiceCalls(client, wallClock: now)
+            let exchanges = KeptAnswer<[String]>(wallClock: now) { now, _ in
+                await ServiceDirectory.exchanges(calls, now)
+            }
+            return SymbolCatalogue(
+                .service(calls, exchange: "BINANCE", exchanges: exchanges, file: file),
+                wallClock: now
+            )
         }
 
         /// The names and contents of the kept files.
@@ -107,7 +115,7 @@ struct SymbolCatalogueTests {
         bench.answers("503 No", "")
         let first = try bench.catalogue()
         guard case .failure(let failure) = await first.search("btc") else { throw ChannelError.eof }
-        #expect(failure.kind == .down)
+        #expect(failure.kind == .unreachable)
         // Further typing causes no further requests.
         _ = await first.search("btcu")
         #expect(bench.asked == 1)
@@ -154,7 +162,8 @@ struct SymbolCatalogueTests {
         #expect(found.symbols.map(\.displaySymbol) == ["BTC/USDT"])
         #expect(bench.asked == 2)
         // A folder in the place of the file is no failure. It is reported, since then each start asks the service.
-        #expect((found.note != nil) == (how == "folder"), "\(found.note ?? "")")
+        #expect(found.note == nil)
+        #expect((found.diskProblem != nil) == (how == "folder"), "\(found.diskProblem ?? "")")
         try await bench.end()
     }
 
@@ -165,7 +174,9 @@ struct SymbolCatalogueTests {
         chmod("\(bench.folder.path)/cache", 0o777)
         let found = try await bench.catalogue().search("btc").get()
         #expect(found.symbols.count == 1)
-        #expect(found.note?.contains("others can write to") == true)
+        #expect(found.diskProblem?.contains("others can write to") == true)
+        // Clients of the relay get no names of folders.
+        #expect(found.note == nil && found.remark == found.diskProblem)
         #expect(try bench.kept().isEmpty)
         try await bench.end()
     }
@@ -176,7 +187,8 @@ struct SymbolCatalogueTests {
         bench.answers("200 OK", "[]")
         guard case .failure(let failure) = try await bench.catalogue().search("btc") else { throw ChannelError.eof }
         #expect(
-            failure.description == "the service lists no symbols for the exchange BINANCE; it knows BINANCE, KRAKEN"
+            failure.description
+                == "the service lists no symbols for the exchange BINANCE: choose one of BINANCE, KRAKEN"
         )
         bench.answers("200 OK", "<html><title>Log in</title>")
         bench.passes(Self.hour)
@@ -199,32 +211,5 @@ struct SymbolCatalogueTests {
         #expect(found.note?.hasPrefix("these are the symbols of the recording r.jsonl; with a key") == true)
         let nothing = try await catalogue.search("solana").get()
         #expect(nothing.note?.hasPrefix("nothing among 2 symbols fits \"solana\"; these are") == true)
-    }
-
-    @Test("headlines are requested every five minutes at most, and an empty list is reported")
-    func headlines() async throws {
-        let clock = NIOLockedValueBox<Int64>(1_704_067_200_000_000_000)
-        let body = NIOLockedValueBox("[]")
-        let server = try await RawServer.start { _ in
-            let text = body.withLockedValue { $0 }
-            return .sendAndClose("HTTP/1.1 200 OK\r\nContent-Length: \(text.utf8.count)\r\n\r\n\(text)")
-        }
-        let address = UpstreamAddress(isEncrypted: false, host: "127.0.0.1", port: server.port)
-        let client = try ServiceClient(
-            ServiceSettings(address: address, key: Secret(Canary.key)),
-            on: MultiThreadedEventLoopGroup.singleton
-        ) { clock.withLockedValue { $0 } }
-        let headlines = Headlines(client) { clock.withLockedValue { $0 } }
-        guard case .failure(let none) = await headlines.latest() else { throw ChannelError.eof }
-        #expect(none.description == "the service has no headlines about crypto currencies now")
-        clock.withLockedValue { $0 += 20_000_000_000 }
-        body.withLockedValue { $0 = #"[{"datetime":1,"headline":"A","source":"S"}]"# }
-        #expect(try await headlines.latest().get().map(\.text) == ["A"])
-        clock.withLockedValue { $0 += 299_000_000_000 }
-        _ = await headlines.latest()
-        #expect(server.heads.count == 2)
-        #expect(server.heads[0].hasPrefix("GET /news?category=crypto HTTP/1.1\r\n"))
-        #expect(await Headlines(nil) { 0 }.latest() == .failure(.noKey))
-        try await server.stop()
     }
 }

@@ -14,7 +14,7 @@ struct SymbolSearchTests {
     )
 
     private func names(_ text: String, limit: Int = 5) -> [String] {
-        Self.search.found(text, limit: limit).map { String($0.symbol.dropFirst(8)) }
+        Self.search.search(text, limit: limit).symbols.map { String($0.symbol.dropFirst(8)) }
     }
 
     @Test(
@@ -39,6 +39,18 @@ struct SymbolSearchTests {
         #expect(self.names("  ", limit: 3) == ["BCHUSDT", "BTCUSDT", "ETHUSDT"])
         #expect(self.names("btc", limit: 0) == [] && self.names("btc", limit: -1) == [])
         #expect(self.names(String(repeating: "x", count: 1_000_000)) == [])
+    }
+
+    @Test("all matches are counted, and an exchange in any case of letters leaves out the others")
+    func exchanges() {
+        let search = SymbolSearch(
+            ["BINANCE:BTCUSDT", "BINANCE:ETHBTC", "KRAKEN:BTCUSD"].map { ListedSymbol(named: $0, description: "") }
+        )
+        let all = search.search("btc", limit: 1)
+        #expect(all.symbols.map(\.symbol) == ["BINANCE:BTCUSDT"] && all.matches == 3)
+        let one = search.search("btc", exchange: "Kraken", limit: 9)
+        #expect(one.symbols.map(\.symbol) == ["KRAKEN:BTCUSD"] && one.matches == 1)
+        #expect(search.search("", exchange: "KRAK", limit: 9).matches == 0)
     }
 
     @Test("the service's list is read with an entry that lacks its exchange, and without malformed entries")
@@ -68,16 +80,35 @@ struct SymbolSearchTests {
     func headlines() {
         let text =
             #"[{"category":"crypto","datetime":1700000000,"headline":"Old","id":1,"image":"","related":"","source":"S","#
-            + #""summary":"","url":"https://a/b"},{"datetime":1800000000,"headline":"New","source":"T","url":"javascript:x"},"#
+            + #""summary":"More","url":"https://a/b"},{"datetime":1800000000,"headline":"New","source":"T","url":"javascript:x"},"#
             + #"{"datetime":"x","headline":"no"},{"datetime":99999999999999,"headline":"no"},{"headline":""}]"#
         #expect(
             Headline.list(ByteBuffer(string: text)) == [
-                Headline(time: 1_800_000_000_000_000_000, source: "T", text: "New", url: ""),
-                Headline(time: 1_700_000_000_000_000_000, source: "S", text: "Old", url: "https://a/b"),
+                Headline(time: 1_800_000_000_000_000_000, publisher: "T", text: "New", url: ""),
+                Headline(
+                    id: 1,
+                    time: 1_700_000_000_000_000_000,
+                    publisher: "S",
+                    text: "Old",
+                    summary: "More",
+                    url: "https://a/b"
+                ),
             ]
         )
         #expect(Headline.list(ByteBuffer(string: "[]")) == [])
         #expect(Headline.list(ByteBuffer(string: #"[{"x":1}]"#)) == nil)
         #expect(Headline.list(ByteBuffer(string: #"{"error":"x"}"#)) == nil)
+    }
+
+    @Test("of many headlines with long texts a bounded part is kept, the newest")
+    func longHeadlines() throws {
+        // One character of many scalars is no shorter than as many characters.
+        let long = "a" + String(repeating: "\u{301}", count: 2_000)
+        let texts = ["headline", "source", "summary"].map { #""\#($0)":"\#(long)""# }.joined(separator: ",")
+        let list = (0..<Headline.maximumKept + 10).map { #"{"datetime":\#($0),"url":"https://\#(long)",\#(texts)}"# }
+        let kept = try #require(Headline.list(ByteBuffer(string: "[\(list.joined(separator: ","))]")))
+        #expect(kept.count == Headline.maximumKept && kept.last?.time == 10_000_000_000)
+        #expect(kept.allSatisfy { $0.text.unicodeScalars.count == 512 && $0.summary.unicodeScalars.count == 512 })
+        #expect(kept.allSatisfy { $0.publisher.unicodeScalars.count == 64 && $0.url.isEmpty })
     }
 }

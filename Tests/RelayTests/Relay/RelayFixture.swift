@@ -46,6 +46,7 @@ final class RelayFixture: Sendable {
         instruments: Instruments = Instruments(),
         tls: RelayTLS? = nil,
         replay: (any ReplayControlling)? = nil,
+        directory: RelayDirectory? = nil,
         _ change: (inout RelaySettings) -> Void = { _ in },
         body: (RelayFixture) async throws -> Void
     ) async throws {
@@ -78,7 +79,8 @@ final class RelayFixture: Sendable {
             epoch: 7,
             instruments: instruments,
             tls: tls,
-            replay: replay
+            replay: replay,
+            directory: directory
         )
         let address = try await relay.start()
         let fixture = RelayFixture(

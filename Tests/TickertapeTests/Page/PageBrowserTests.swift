@@ -243,6 +243,65 @@ struct PageBrowserTests {
         #expect(await program.ending() == .exit(0))
     }
 
+    private struct News: Decodable {
+        var shown: String
+        var headlines: [String]
+        var publishers: [String]
+        var links: [[String]]
+    }
+
+    private struct Chosen: Decodable { var chosen: [String] }
+
+    private struct Found: Decodable {
+        var found: [String]
+        var note: String
+    }
+
+    @Test("shows news by publisher and symbols that fit what is typed, and says why there are none")
+    func finding() async throws {
+        let folder = try TemporaryFolder()
+        defer { folder.remove() }
+        let service = try await FileService(in: folder, FileService.samples)
+        for hasKey in [true, false] {
+            let program = try RunningProgram(
+                RunningProgram.tickertape,
+                ["--demo", "--quiet", "--relay", "127.0.0.1:0", "--set", "service.url=\(service.url)"],
+                environment: hasKey ? ["FINNHUB_TOKEN": Canary.key] : [:]
+            )
+            let port = try #require(await program.relayPort(), "\(program.errors)")
+            let browser = try BrowserWatch("finding", "http://127.0.0.1:\(port)/#BINANCE:ETHUSDT")
+            #expect(await browser.program.ending(atMost: .seconds(120)) == .exit(0), "\(browser.program.errors)")
+            let lines = browser.program.output.split(separator: "\n").map { Data($0.utf8) }
+            let news = try #require(lines.compactMap { try? JSONDecoder().decode(News.self, from: $0) }.first)
+            let chosen = lines.compactMap { try? JSONDecoder().decode(Chosen.self, from: $0) }.first?.chosen
+            if hasKey {
+                #expect(
+                    news.headlines
+                        == ["<b>Funds</b> wait", "Reuters", "Ether falls", "CNBC", "Bitcoin rises", "Reuters"]
+                )
+                #expect(news.shown == "" && news.publishers == ["All publishers", "CNBC", "Reuters"])
+                let rel = "noopener noreferrer"
+                #expect(news.links == [["http://a.example/3", rel], ["https://a.example/1", rel]])
+                #expect(chosen == ["Ether falls", "CNBC"])
+            } else {
+                #expect(news.shown.hasPrefix("No key: no key is set: put Finnhub's API key"))
+                #expect(news.headlines.isEmpty && chosen == nil)
+            }
+            let found = try #require(lines.compactMap { try? JSONDecoder().decode(Found.self, from: $0) }.first)
+            #expect(found.found == ["BINANCE:BTCUSDT"])
+            #expect(found.note.hasPrefix("these are the symbols of the recording"))
+            #expect(
+                lines.compactMap { try? JSONDecoder().decode(Address.self, from: $0) }.first?.address
+                    == "#BINANCE:BTCUSDT"
+            )
+            // The browser itself reports each refused request.
+            #expect(browser.problems.filter { hasKey || !$0.contains("status of 503") } == [])
+            program.send(signal: SIGTERM)
+            #expect(await program.ending() == .exit(0))
+        }
+        service.program.send(signal: SIGTERM)
+    }
+
     private struct Asked: Decodable { var asked: String }
     private struct Address: Decodable { var address: String }
 

@@ -1,5 +1,6 @@
 import ArgumentParser
 import Feeds
+import Wire
 
 /// The command that finds symbols by the names that people use.
 struct SymbolsCommand: SettingsCommand {
@@ -24,8 +25,13 @@ struct SymbolsCommand: SettingsCommand {
     @Argument(help: ArgumentHelp("What to look for; nothing lists all.", valueName: "text"))
     var words: [String] = []
 
-    @Option(help: ArgumentHelp("The exchange whose symbols are searched.", valueName: "name"))
-    var exchange = ServiceLookup.usualExchange
+    @Option(
+        help: ArgumentHelp(
+            "The exchange whose symbols are searched; \(ServiceDirectory.usualExchange) without it.",
+            valueName: "name"
+        )
+    )
+    var exchange: String?
 
     @Option(help: ArgumentHelp("The most symbols to print.", valueName: "n"))
     var limit = 20
@@ -48,24 +54,32 @@ struct SymbolsCommand: SettingsCommand {
         guard (1...100_000).contains(self.limit) else {
             throw ValidationError("--limit is a number from 1 to 100000.")
         }
-        guard (1...64).contains(self.exchange.utf8.count) else {
+        guard self.exchange.map({ (1...64).contains($0.utf8.count) }) ?? true else {
             throw ValidationError("--exchange is the name of an exchange, such as BINANCE.")
         }
     }
 
     mutating func run() async throws {
         let settings = try self.loadSettings().settings
-        let lookup = try ServiceLookup(settings, exchange: self.exchange, recording: self.recording)
+        let recorded = try self.recording.map { path throws(OperatorError) in
+            try ServiceLookup.symbols(ofRecording: path, name: "the recording \(FilePath.last(of: path))")
+        }
+        let lookup = try ServiceLookup(settings, symbols: recorded)
         if let warning = lookup.warning { Console.printError("warning: \(warning)") }
         // One more than it prints, to find out whether there are more.
-        switch await lookup.symbols.search(self.words.joined(separator: " "), limit: self.limit + 1) {
+        let query = DirectoryQuery(
+            publisher: self.exchange,
+            text: self.words.joined(separator: " "),
+            limit: self.limit + 1
+        )
+        switch await lookup.directory.symbols(query) {
         case .failure(let failure):
             throw OperatorError(failure)
         case .success(let found):
             guard !found.symbols.isEmpty else {
-                throw OperatorError(found.note ?? "nothing was found", status: .failure)
+                throw OperatorError(found.remark ?? "nothing was found", status: .failure)
             }
-            if let note = found.note { Console.printError(note) }
+            if let remark = found.remark { Console.printError(remark) }
             var list = PrintedList(columns: ["symbol", "displaySymbol", "description"])
             list.rows = found.symbols.prefix(self.limit).map {
                 [.text($0.symbol), .text($0.displaySymbol), .text($0.description)]
