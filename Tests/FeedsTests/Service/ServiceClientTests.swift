@@ -150,12 +150,15 @@ struct ServiceClientTests {
         }
     }
 
-    @Test("a list that repeats the key is not passed on", arguments: [Canary.key, Canary.percentEncoded])
-    func repeated(key: String) async throws {
-        let list = #"[{"datetime":1,"headline":"the key is \#(key)"}]"#
-        let failure = try await self.failure(.send(Self.http("200 OK", "", list)))
-        #expect(failure.kind == .unreadableAnswer)
-        #expect(failure.description == "the answer repeats the key: check service.url")
+    // A loop, because the test runner prints arguments, and no log may hold the key.
+    @Test("a list that repeats the key is not passed on")
+    func repeated() async throws {
+        for key in [Canary.key, Canary.percentEncoded] {
+            let list = #"[{"datetime":1,"headline":"the key is \#(key)"}]"#
+            let failure = try await self.failure(.send(Self.http("200 OK", "", list)))
+            #expect(failure.kind == .unreadableAnswer)
+            #expect(failure.description == "the answer repeats the key: check service.url")
+        }
     }
 
     @Test("an answer that comes late, slowly, never or cut off is a failure within the limit")
