@@ -19,12 +19,7 @@ enum DirectoryAnswers {
         _ reservation: AnswerMemory.Reservation
     ) async throws -> ByteBuffer {
         let query = try DirectoryQuery(query, limit: 1...Self.maximumHeadlines, usual: Self.usualHeadlines)
-        guard let directory else { throw HTTPRefusal(.noKey, now: 0) }
-        let found: FoundHeadlines
-        switch await directory.headlines(query) {
-        case .failure(let failure): throw HTTPRefusal(failure, now: directory.wallClock())
-        case .success(let headlines): found = headlines
-        }
+        let found = try await Self.result(directory) { await $0.headlines(query) }
         let bytes = found.headlines.reduce(0) { sum, headline in
             let texts = [headline.text, headline.publisher, headline.summary, headline.url]
             return sum + texts.reduce(Self.frameBytes) { $0 + $1.utf8.count }
@@ -55,12 +50,7 @@ enum DirectoryAnswers {
         _ reservation: AnswerMemory.Reservation
     ) async throws -> ByteBuffer {
         let query = try DirectoryQuery(query, limit: 1...Self.maximumSymbols, usual: Self.usualSymbols)
-        guard let directory else { throw HTTPRefusal(.noKey, now: 0) }
-        let found: FoundSymbols
-        switch await directory.symbols(query) {
-        case .failure(let failure): throw HTTPRefusal(failure, now: directory.wallClock())
-        case .success(let symbols): found = symbols
-        }
+        let found = try await Self.result(directory) { await $0.symbols(query) }
         let bytes = found.symbols.reduce(0) { sum, symbol in
             let texts = [symbol.symbol, symbol.displaySymbol, symbol.description]
             return sum + texts.reduce(Self.frameBytes) { $0 + $1.utf8.count }
@@ -80,6 +70,18 @@ enum DirectoryAnswers {
                     }
                 }
             }
+        }
+    }
+
+    /// Asks the directory, and refuses the request if it fails.
+    private static func result<Found>(
+        _ directory: RelayDirectory?,
+        _ ask: (RelayDirectory) async -> Result<Found, ServiceFailure>
+    ) async throws(HTTPRefusal) -> Found {
+        guard let directory else { throw HTTPRefusal(.noKey, now: 0) }
+        switch await ask(directory) {
+        case .failure(let failure): throw HTTPRefusal(failure, now: directory.wallClock())
+        case .success(let found): return found
         }
     }
 

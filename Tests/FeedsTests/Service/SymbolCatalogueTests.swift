@@ -208,7 +208,7 @@ struct SymbolCatalogueTests {
         { 0 }
         let found = try await catalogue.search("bitcoin").get()
         #expect(found.symbols.map(\.symbol) == ["BINANCE:BTCUSDT"])
-        #expect(found.note?.hasPrefix("these are the symbols of the recording r.jsonl; with a key") == true)
+        #expect(found.note?.hasPrefix("these are the symbols of the recording r.jsonl;") == true)
         let nothing = try await catalogue.search("solana").get()
         #expect(nothing.note?.hasPrefix("nothing among 2 symbols fits \"solana\"; these are") == true)
     }
