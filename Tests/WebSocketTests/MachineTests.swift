@@ -5,9 +5,16 @@ import Testing
 @Suite struct KeepaliveMachineTests {
     private func seconds(_ count: Int64) -> NIODeadline { .uptimeNanoseconds(0) + .seconds(count) }
 
+    /// Makes a machine that starts at 0 s, with a timeout of 10 s.
+    private func machine(interval: TimeAmount? = .seconds(20)) -> KeepaliveMachine {
+        var machine = KeepaliveMachine(interval: interval, timeout: .seconds(10))
+        machine.start(now: self.seconds(0))
+        return machine
+    }
+
     @Test("Pings go out an interval apart as long as pongs come, late timers and early ones included")
     func pingsOnInterval() {
-        var machine = KeepaliveMachine(interval: .seconds(20), timeout: .seconds(10), now: self.seconds(0))
+        var machine = self.machine()
         #expect(machine.deadline == self.seconds(20))
         #expect(machine.timeReached(self.seconds(19)) == .wait)
         #expect(machine.timeReached(self.seconds(20)) == .sendPing)
@@ -21,7 +28,7 @@ import Testing
 
     @Test("A missing pong ends the connection, once")
     func endsWithoutPong() {
-        var machine = KeepaliveMachine(interval: .seconds(20), timeout: .seconds(10), now: self.seconds(0))
+        var machine = self.machine()
         #expect(machine.timeReached(self.seconds(20)) == .sendPing)
         #expect(machine.timeReached(self.seconds(29)) == .wait)
         #expect(machine.timeReached(self.seconds(30)) == .end)
@@ -31,7 +38,7 @@ import Testing
 
     @Test("The wait for a pong goes on while bytes leave to a peer that reads slowly, and ends with the first pause")
     func waitsForSlowReader() {
-        var machine = KeepaliveMachine(interval: .seconds(20), timeout: .seconds(10), now: self.seconds(0))
+        var machine = self.machine()
         #expect(machine.timeReached(self.seconds(20), sendProgress: SendProgress(left: 100, waiting: 900)) == .sendPing)
         for step in 1...9 {
             let sendProgress = SendProgress(left: 100 + step * 100, waiting: 900 - step * 100)
@@ -41,7 +48,7 @@ import Testing
         // All bytes have left by now, so the pong cannot be behind any.
         #expect(machine.timeReached(self.seconds(120), sendProgress: SendProgress(left: 1_000)) == .end)
 
-        machine = KeepaliveMachine(interval: .seconds(20), timeout: .seconds(10), now: self.seconds(0))
+        machine = self.machine()
         #expect(machine.timeReached(self.seconds(20), sendProgress: SendProgress(left: 100, waiting: 900)) == .sendPing)
         #expect(machine.timeReached(self.seconds(30), sendProgress: SendProgress(left: 101, waiting: 5_000)) == .wait)
         machine.pongReceived()
@@ -53,11 +60,11 @@ import Testing
 
     @Test("A peer that keeps up and answers no ping is ended in time, and one that reads slowly after some megabytes")
     func endsReaderWithoutPong() {
-        var machine = KeepaliveMachine(interval: .seconds(20), timeout: .seconds(10), now: self.seconds(0))
+        var machine = self.machine()
         #expect(machine.timeReached(self.seconds(20), sendProgress: SendProgress(left: 100)) == .sendPing)
         #expect(machine.timeReached(self.seconds(30), sendProgress: SendProgress(left: 9_000)) == .end)
 
-        machine = KeepaliveMachine(interval: .seconds(20), timeout: .seconds(10), now: self.seconds(0))
+        machine = self.machine()
         #expect(
             machine.timeReached(self.seconds(20), sendProgress: SendProgress(left: 0, waiting: 1 << 20)) == .sendPing
         )
@@ -78,7 +85,7 @@ import Testing
     )
     func awaitsStoppedPeer() {
         func stopped(isWatched: Bool, waiting: Int, until last: Int64) -> Int64? {
-            var machine = KeepaliveMachine(interval: .seconds(20), timeout: .seconds(10), now: self.seconds(0))
+            var machine = self.machine()
             let sendProgress = SendProgress(left: 100, waiting: waiting, isWatched: isWatched)
             _ = machine.timeReached(self.seconds(20), sendProgress: sendProgress)
             return stride(from: Int64(30), through: last, by: 10).first { second in
@@ -90,7 +97,7 @@ import Testing
         #expect(stopped(isWatched: true, waiting: 900, until: 10_000) == 620)
 
         // The peer reads again, and the pings continue.
-        var machine = KeepaliveMachine(interval: .seconds(20), timeout: .seconds(10), now: self.seconds(0))
+        var machine = self.machine()
         let sendProgress = SendProgress(left: 100, waiting: 900, isWatched: true)
         #expect(machine.timeReached(self.seconds(20), sendProgress: sendProgress) == .sendPing)
         #expect(machine.timeReached(self.seconds(30), sendProgress: sendProgress) == .wait)
@@ -101,14 +108,14 @@ import Testing
 
     @Test("A pong that nobody asked for changes nothing")
     func toleratesUnsolicitedPong() {
-        var machine = KeepaliveMachine(interval: .seconds(20), timeout: .seconds(10), now: self.seconds(0))
+        var machine = self.machine()
         machine.pongReceived()
         #expect(machine.deadline == self.seconds(20))
     }
 
     @Test("Without an interval there are no pings")
     func canBeOff() {
-        var machine = KeepaliveMachine(interval: nil, timeout: .seconds(10), now: self.seconds(0))
+        var machine = self.machine(interval: nil)
         #expect(machine.deadline == nil)
         #expect(machine.timeReached(self.seconds(1_000)) == .wait)
     }

@@ -19,9 +19,8 @@ package final class ClientOutput: ChannelDuplexHandler {
     }
 
     let relay: RelayHub
-    /// The client's session. The relay owns it while the client is in a pipeline.
-    weak var session: (any RelayProtocol)?
-    private(set) var webSocketSettings: WebSocketSettings
+    /// The client's session, while the client is in a pipeline.
+    private(set) var session: (any RelayProtocol)?
     private let marks: Marks
     /// How messages to this client are compressed; `nil` for plain messages. Set before the client joins a pipeline.
     var agreement: DeflateAgreement?
@@ -45,17 +44,21 @@ package final class ClientOutput: ChannelDuplexHandler {
     private var direct: SlotTransport?
 
     init(relay: RelayHub, marks: Marks) {
-        let settings = relay.settings
         self.relay = relay
         self.marks = marks
-        self.webSocketSettings = settings.webSocket
-        if settings.compresses { self.webSocketSettings.compression = .shared }
+    }
+
+    var webSocketSettings: WebSocketSettings {
+        let settings = self.relay.settings
+        var webSocket = settings.webSocket
+        if settings.compresses { webSocket.compression = .shared }
         // The close frame comes after the whole queue: of a client that reads again in time, or of any client for which
         // a replay waits.
-        self.webSocketSettings.closeTimeout =
-            relay.flow == nil
+        webSocket.closeTimeout =
+            self.relay.flow == nil
             ? max(settings.webSocket.closeTimeout, min(settings.stallTimeout, .seconds(5)))
             : settings.stallTimeout
+        return webSocket
     }
 
     // MARK: Writing
@@ -157,8 +160,23 @@ package final class ClientOutput: ChannelDuplexHandler {
 
     // MARK: The channel
 
-    /// Uses another transport than the WebSocket of the pipeline. Called before the client joins the pipeline.
-    func use(_ transport: any ClientTransport) { self.transport = transport }
+    /// Joins the end of a pipeline.
+    ///
+    /// - Parameter transport: the handler below; `nil` for the WebSocket of the pipeline.
+    func join(
+        _ pipeline: ChannelPipeline.SynchronousOperations,
+        of session: any RelayProtocol,
+        over transport: (any ClientTransport)?
+    ) throws {
+        self.session = session
+        self.transport = transport
+        do {
+            try pipeline.addHandler(self)
+        } catch {
+            self.session = nil
+            throw error
+        }
+    }
 
     func handlerAdded(context: ChannelHandlerContext) {
         self.context = context
@@ -171,15 +189,7 @@ package final class ClientOutput: ChannelDuplexHandler {
         let transport =
             self.transport ?? (try? context.pipeline.syncOperations.handler(type: WebSocketHandler.self))
         self.transport = transport
-        let channel = context.channel
-        transport?.below = { [tls, weak self] in
-            let kernel = KernelSendProgress(of: channel)
-            return TransportProgress(
-                waiting: (tls?.pendingBytes ?? 0) + kernel.waiting,
-                taken: kernel.taken,
-                isWatched: kernel.isAnswered && self?.pace.isGivenTime == true
-            )
-        }
+        transport?.below = { self.progressBelow() }
         self.slot = self.relay.slots.make()
         if let transport, let socket = SocketTransport(context.pipeline) {
             let direct = SlotTransport(socket: socket, slot: self.slot, slots: self.relay.slots)
@@ -197,6 +207,8 @@ package final class ClientOutput: ChannelDuplexHandler {
     func handlerRemoved(context: ChannelHandlerContext) {
         self.end()
         if let session { self.relay.left(session) }
+        self.session = nil
+        self.transport?.below = nil
         self.direct = nil
         self.relay.slots.giveBack(self.slot)
         self.slot = DirectSlots.none
@@ -237,6 +249,16 @@ package final class ClientOutput: ChannelDuplexHandler {
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) { context.close(promise: nil) }
 
+    /// Returns how far the layers below the transport are.
+    private func progressBelow() -> TransportProgress {
+        let kernel = self.context.map { KernelSendProgress(of: $0.channel) } ?? KernelSendProgress()
+        return TransportProgress(
+            waiting: (self.tls?.pendingBytes ?? 0) + kernel.waiting,
+            taken: kernel.taken,
+            isWatched: kernel.isAnswered && self.pace.isGivenTime
+        )
+    }
+
     private func end() {
         guard self.isOpen else { return }
         self.isOpen = false
@@ -272,7 +294,6 @@ extension RelayProtocol {
         _ pipeline: ChannelPipeline.SynchronousOperations,
         over transport: (any ClientTransport)? = nil
     ) throws {
-        if let transport { self.output.use(transport) }
-        try withExtendedLifetime(self) { try pipeline.addHandler(self.output) }
+        try self.output.join(pipeline, of: self, over: transport)
     }
 }

@@ -6,7 +6,6 @@ import NIOCore
 /// feed must wait for the client and whether its progress is to be checked.
 final class ClientPace {
     private unowned let output: ClientOutput
-    private let relay: RelayHub
     private var queue: OutboundQueue
     /// Whether a call of ``drained()`` is pending.
     private var awaitsDrain = false
@@ -17,13 +16,14 @@ final class ClientPace {
 
     init(of output: ClientOutput) {
         self.output = output
-        self.relay = output.relay
         let settings = output.relay.settings
         self.queue = OutboundQueue(
             Backlog(limit: settings.maximumWaitingBytes, patience: settings.stallTimeout, feedWaits: false),
             maximumWaiting: 2 * settings.waitingLimit(feedWaits: output.relay.flow != nil)
         )
     }
+
+    private var relay: RelayHub { self.output.relay }
 
     // MARK: What waits
 

@@ -36,7 +36,6 @@ package final class TradesClient: RelayProtocol {
             let high = min(waiting / 16, 64 << 10)
             self.output = context.makeOutput(ClientOutput.Marks(low: high / 2, high: high))
         }
-        self.output.session = self
         self.feedWaitsChanged()
     }
 

@@ -38,7 +38,6 @@ final class LineClient: RelayProtocol {
         // Queued prices grow old. Far below the limit they are replaced by the newest ones.
         let high = min(settings.maximumWaitingBytes / 4, 64 << 10)
         self.output = context.makeOutput(ClientOutput.Marks(low: high / 4, high: high))
-        self.output.session = self
         self.policyChanged()
     }
 

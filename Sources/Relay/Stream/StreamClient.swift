@@ -58,7 +58,6 @@ package final class StreamClient: RelayProtocol {
         let highMark = min(settings.maximumWaitingBytes / 4, 64 << 10)
         self.output = context.makeOutput(ClientOutput.Marks(low: highMark / 4, high: highMark))
         self.output.subprotocol = query.subprotocol
-        self.output.session = self
         self.policyChanged()
     }
 

@@ -42,7 +42,7 @@ package struct ClosingMachine: Sendable {
     /// The longest wait, as a multiple of the timeout, for a peer that slowly takes the bytes before our close frame.
     private static let maximumTimeouts = 12
 
-    private let role: WebSocketRole
+    package let role: WebSocketRole
     /// The time limit of the closing handshake, from its start. If a slow peer has taken some of the bytes
     /// before our close frame when the limit expires, the limit starts again.
     package var timeout: TimeAmount

@@ -37,14 +37,22 @@ package struct KeepaliveMachine: Sendable {
     /// limit.
     private static let maximumTimeouts = 60
 
-    private let interval: TimeAmount
+    private let interval: TimeAmount?
     private let timeout: TimeAmount
     private var state: State
 
-    package init(interval: TimeAmount?, timeout: TimeAmount, now: NIODeadline) {
-        self.interval = interval ?? .zero
+    /// - Parameter interval: `nil` sends no pings.
+    package init(interval: TimeAmount?, timeout: TimeAmount) {
+        self.interval = interval
         self.timeout = timeout
-        self.state = interval.map { .resting(until: now + $0) } ?? .off
+        self.state = .off
+    }
+
+    /// Begins with the pings.
+    package mutating func start(now: NIODeadline) { self.rest(from: now) }
+
+    private mutating func rest(from time: NIODeadline) {
+        self.state = self.interval.map { .resting(until: time + $0) } ?? .off
     }
 
     /// The time at which `timeReached` must be called; `nil` for never.
@@ -87,7 +95,7 @@ package struct KeepaliveMachine: Sendable {
         case .off, .resting:
             break  // unsolicited: allowed, and without effect
         case .asking(let pinged, _, _, _):
-            self.state = .resting(until: pinged + self.interval)
+            self.rest(from: pinged)
         }
     }
 

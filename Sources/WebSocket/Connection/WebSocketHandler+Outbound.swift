@@ -55,7 +55,7 @@ extension WebSocketHandler {
         context: ChannelHandlerContext,
         promise: EventLoopPromise<Void>?
     ) {
-        let key: WebSocketMaskingKey? = self.settings.role == .client ? .random() : nil
+        let key: WebSocketMaskingKey? = self.closing.role == .client ? .random() : nil
         let frame = WebSocketFrame(fin: true, rsv1: isCompressed, opcode: opcode, maskKey: key, data: payload)
         context.write(Self.wrapOutboundOut(frame), promise: promise)
     }

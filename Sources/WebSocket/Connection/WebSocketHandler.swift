@@ -12,7 +12,6 @@ package final class WebSocketHandler: ChannelDuplexHandler {
     package typealias OutboundIn = WebSocketOutput
     package typealias OutboundOut = WebSocketFrame
 
-    let settings: WebSocketSettings
     let framedOutput: FramedOutput
     private var assembler: MessageAssembler
     var compressor: MessageCompressor?
@@ -44,7 +43,6 @@ package final class WebSocketHandler: ChannelDuplexHandler {
         framedOutput: FramedOutput,
         wheel: DeadlineWheel? = nil
     ) {
-        self.settings = settings
         self.timer = DeadlineTimer(wheel: wheel)
         self.framedOutput = framedOutput
         self.assembler = MessageAssembler(
@@ -60,7 +58,7 @@ package final class WebSocketHandler: ChannelDuplexHandler {
         )
         self.compressor = agreement.map { MessageCompressor($0.outgoing(of: settings.role)) }
         self.closing = ClosingMachine(role: settings.role, timeout: settings.closeTimeout)
-        self.keepalive = KeepaliveMachine(interval: nil, timeout: settings.pongTimeout, now: .uptimeNanoseconds(0))
+        self.keepalive = KeepaliveMachine(interval: settings.pingInterval, timeout: settings.pongTimeout)
     }
 
     /// Replaces the time limit of a closing handshake that has not begun.
@@ -92,11 +90,7 @@ package final class WebSocketHandler: ChannelDuplexHandler {
     }
 
     private func start(context: ChannelHandlerContext) {
-        self.keepalive = KeepaliveMachine(
-            interval: self.settings.pingInterval,
-            timeout: self.settings.pongTimeout,
-            now: context.eventLoop.now
-        )
+        self.keepalive.start(now: context.eventLoop.now)
         self.arm(context: context)
     }
 

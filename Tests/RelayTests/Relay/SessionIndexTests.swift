@@ -27,7 +27,6 @@ private final class NotedSession: RelayProtocol {
 
     init(request: HTTPRequestHead, context: RelayContext) {
         self.output = context.makeOutput(ClientOutput.Marks(low: 1 << 10, high: 1 << 12))
-        self.output.session = self
     }
 
     /// Returns the notes since the last call.

@@ -46,7 +46,6 @@ final class WAMPClient: RelayProtocol {
         let highMark = min(settings.maximumWaitingBytes / 4, 64 << 10)
         self.output = context.makeOutput(ClientOutput.Marks(low: highMark / 4, high: highMark))
         self.output.subprotocol = serialisation.subprotocol
-        self.output.session = self
         self.feedWaitsChanged()
     }
 
