@@ -2,18 +2,18 @@
 struct Options {
     static let usage = """
         usage: RelayBenchmark [PART...] [OPTIONS]      (all parts when none is named)
-        parts: throughput fanout prices saturation connections frozen memory recording screen
+        parts: throughput fanout prices protocols protocol-fanout saturation connections frozen memory recording screen
           --program PATH     the built program           (../.build/release/tickertape)
           --peers FOLDER     the built peers             (.build/peers)
           --recording PATH   what throughput replays     (../Sources/Tickertape/Resources/demo.jsonl)
           --trades N         repeated to at least so many trades                (500000)
           --clients N,N,..   clients of fanout                                  (10,100,1000,5000)
           --rates R,R,..     messages/s of fanout for each of them              (1000,1000,100,10)
-          --many N           clients of saturation and memory                   (1000)
+          --many N           clients of protocol-fanout, saturation and memory  (1000)
           --crowds N,N,..    clients of connections                             (10000,20000)
           --mebibytes N      size of the file that recording reads              (1024)
           --frozen-seconds S how long frozen has a client that does not read    (60)
-          --seconds S        length of a round of fanout, prices and screen     (3)
+          --seconds S        length of a round of fanout, prices, the protocols and screen  (3)
           --rounds K         rounds; the middle one is told                     (3)
           --pin              program on CPU 0, load on CPU 1
           --json FILE        appends one JSON object a row
@@ -36,7 +36,8 @@ struct Options {
     /// The chosen benchmarks; empty means all.
     var names: Set<String> = []
     private static let parts: Set = [
-        "throughput", "fanout", "prices", "saturation", "connections", "frozen", "memory", "recording", "screen",
+        "throughput", "fanout", "prices", "protocols", "protocol-fanout", "saturation", "connections", "frozen",
+        "memory", "recording", "screen",
     ]
 
     init(_ arguments: [String]) throws {

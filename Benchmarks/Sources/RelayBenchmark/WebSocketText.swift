@@ -1,8 +1,9 @@
 /// The part of RFC 6455 that a load generator needs: handshakes, text frames, pongs.
 enum WebSocketText {
     /// Returns a client's handshake. The key is the RFC's example, since no server here checks for reuse.
-    static func request(port: Int, path: String) -> [UInt8] {
-        Array(
+    static func request(port: Int, path: String, subprotocol: String? = nil) -> [UInt8] {
+        let offer = subprotocol.map { "Sec-WebSocket-Protocol: \($0)\r\n" } ?? ""
+        return Array(
             """
             GET \(path) HTTP/1.1\r
             Host: 127.0.0.1:\(port)\r
@@ -10,7 +11,7 @@ enum WebSocketText {
             Connection: Upgrade\r
             Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r
             Sec-WebSocket-Version: 13\r
-            \r
+            \(offer)\r
 
             """.utf8
         )

@@ -12,6 +12,8 @@ do {
         ("throughput", { try ThroughputBenchmark(bench: bench).rows() }),
         ("fanout", { try FanoutBenchmark(bench: bench).rows() }),
         ("prices", { try PriceBenchmark(bench: bench).rows() }),
+        ("protocols", { try ProtocolBenchmark(bench: bench).rows() }),
+        ("protocol-fanout", { try ProtocolFanoutBenchmark(bench: bench).rows() }),
         ("saturation", { try SaturationBenchmark(bench: bench).rows() }),
         ("connections", { try ConnectionBenchmark(bench: bench).rows() }),
         ("frozen", { try FrozenBenchmark(bench: bench).rows() }),
