@@ -109,6 +109,7 @@ let package = Package(
             resources: [
                 "index.html", "style.css", "icon.svg", "theme.js", "main.js", "relay.js", "market.js", "past.js",
                 "pauses.js", "series.js", "decimal.js", "words.js", "screen.js", "chart.js", "finding.js",
+                "room.js",
             ].map { .embedInCode("Files/\($0)") },
             swiftSettings: house
         ),
@@ -220,9 +221,8 @@ let package = Package(
         .target(
             name: "FuzzTargets",
             dependencies: [
-                "WebSocket", "Market", "MockUpstream", "Wire", "Recordings", "Feeds", .nioConcurrency, .nioCore,
-                .nioEmbedded,
-                .nioHTTP1,
+                "WebSocket", "HTTP", "Ingest", "Market", "Measurements", "MockUpstream", "Relay", "Wire", "Recordings",
+                "Feeds", .nioConcurrency, .nioCore, .nioEmbedded, .nioHTTP1, .logging,
             ],
             path: "Tests/Fuzz/Targets",
             swiftSettings: house

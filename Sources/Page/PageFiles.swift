@@ -24,6 +24,7 @@ package enum PageFiles {
         Self.script("series.js", PackageResources.series_js),
         Self.script("decimal.js", PackageResources.decimal_js),
         Self.script("words.js", PackageResources.words_js),
+        Self.script("room.js", PackageResources.room_js),
         Self.script("screen.js", PackageResources.screen_js),
         Self.script("chart.js", PackageResources.chart_js),
         PageFile(path: "/page/icon.svg", contentType: "image/svg+xml", bytes: PackageResources.icon_svg),

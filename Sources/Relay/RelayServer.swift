@@ -236,6 +236,13 @@ package final class RelayServer: TapeReader, Sendable {
         try? await self.eventLoop.submit { self.hub.value.bars.begin(with: bars) }.get()
     }
 
+    /// Takes in the rooms of earlier runs. Called before the relay listens.
+    ///
+    /// - Parameter keep: takes what is to be kept over a restart, on the relay's loop, and does not wait.
+    package func remember(_ rooms: EarlierRooms, keep: @escaping @Sendable (RoomRecord) -> Void) async {
+        try? await self.eventLoop.submit { self.hub.value.rooms.begin(with: rooms, keep: keep) }.get()
+    }
+
     /// Stops accepting clients; the connected ones stay. This is the first step of a stop, long before the last.
     package func stopAccepting() async {
         if case .running(let listening) = self.life.withLockedValue({ $0 }) { await listening.close() }

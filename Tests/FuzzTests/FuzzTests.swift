@@ -8,7 +8,7 @@ import TickertapeTesting
     func seeds(target: FuzzTarget) throws {
         for seed in target.seeds {
             // Each cut of a conversation needs a whole run. A prime step cuts each seed at different places.
-            let isLong = [.client, .upgrade, .reading, .replay].contains(target)
+            let isLong = [.client, .upgrade, .reading, .replay, .wamp, .lines, .room].contains(target)
             let step = isLong ? 13 : 1
             for length in stride(from: seed.count, through: 0, by: -step) { try target.check(Array(seed[..<length])) }
         }
@@ -18,7 +18,7 @@ import TickertapeTesting
         "the rules hold for damaged inputs",
         arguments: [
             (FuzzTarget.finnhub, 5_000), (.client, 300), (.upgrade, 200), (.recording, 800), (.packed, 400),
-            (.stream, 5_000), (.reading, 2_000), (.replay, 2_000),
+            (.stream, 5_000), (.reading, 2_000), (.replay, 2_000), (.wamp, 150), (.lines, 200), (.room, 300),
         ]
     )
     func damaged(target: FuzzTarget, count: Int) throws {

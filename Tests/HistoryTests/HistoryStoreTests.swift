@@ -221,7 +221,7 @@ struct HistoryStoreTests {
         }
     }
 
-    /// The statements of schema 1, and those that schemas 2 and 3 added.
+    /// The statements of schema 1, and those that the later schemas added.
     private static let schemas = [
         """
         CREATE TABLE symbol (id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE) STRICT;
@@ -245,6 +245,13 @@ struct HistoryStoreTests {
         CREATE INDEX gapByTime ON gap (toTime);
         """,
         "ALTER TABLE bar ADD COLUMN possibleRepeats INTEGER NOT NULL DEFAULT 0;",
+        """
+        CREATE TABLE room (id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, newest INTEGER NOT NULL) STRICT;
+        CREATE TABLE roomMessage (
+            room INTEGER NOT NULL REFERENCES room (id), id INTEGER NOT NULL, time INTEGER NOT NULL,
+            user TEXT NOT NULL, userId INTEGER NOT NULL, message TEXT NOT NULL, PRIMARY KEY (room, id)
+        ) STRICT, WITHOUT ROWID;
+        """,
     ]
 
     /// Creates a database with a bar.
@@ -284,7 +291,7 @@ struct HistoryStoreTests {
 
     @Test(
         "an older database is migrated with all its data, after a copy was made; a current one is only opened",
-        arguments: [(1, true), (2, true), (3, true), (1, false), (3, false)]
+        arguments: [(1, true), (2, true), (3, true), (4, true), (1, false), (3, false)]
     )
     func migration(schema: Int, isNumbered: Bool) async throws {
         try await self.folder { path in
@@ -298,19 +305,19 @@ struct HistoryStoreTests {
                 #expect(try store.contents().gaps == 0)
                 try store.close()
             }
-            #expect(try self.number(of: path) == 3)
+            #expect(try self.number(of: path) == 4)
             let copy = "\(path).schema-\(schema)"
-            #expect(FileManager.default.fileExists(atPath: copy) == (schema < 3))
+            #expect(FileManager.default.fileExists(atPath: copy) == (schema < 4))
             #expect(
                 reported.all
-                    == (schema < 3
-                        ? ["the history \(path) gets schema 3; \(copy) is a copy with schema \(schema)"] : [])
+                    == (schema < 4
+                        ? ["the history \(path) gets schema 4; \(copy) is a copy with schema \(schema)"] : [])
             )
-            guard schema < 3 else { return }
+            guard schema < 4 else { return }
             #expect(try self.number(of: copy) == (isNumbered ? schema : 0))
             let database = try DatabaseQueue(path: copy)
             #expect(try await database.read { try Int.fetchOne($0, sql: "SELECT count(*) FROM bar") } == 1)
-            #expect(try await database.read { try $0.columns(in: "bar").count } == 13)
+            #expect(try await database.read { try $0.columns(in: "bar").count } == (schema < 3 ? 13 : 14))
             try database.close()
         }
     }
@@ -320,7 +327,7 @@ struct HistoryStoreTests {
         try await self.folder { path in
             try self.make(path, schema: 1, isNumbered: true)
             do {
-                // The last step fails.
+                // The third step fails.
                 let database = try DatabaseQueue(path: path)
                 try await database.write { try $0.execute(sql: "ALTER TABLE bar ADD COLUMN possibleRepeats INTEGER") }
                 try database.close()
@@ -337,19 +344,19 @@ struct HistoryStoreTests {
     @Test("a database with a newer schema is left unchanged, with a remedy")
     func newer() async throws {
         try await self.folder { path in
-            try self.make(path, schema: 3, isNumbered: true)
+            try self.make(path, schema: 4, isNumbered: true)
             do {
                 let database = try DatabaseQueue(path: path)
-                try await database.write { try $0.execute(sql: "PRAGMA user_version = 4") }
+                try await database.write { try $0.execute(sql: "PRAGMA user_version = 5") }
                 try database.close()
             }
             let words =
-                "\(path) was made by a newer tickertape (schema 4, known up to 3): "
+                "\(path) was made by a newer tickertape (schema 5, known up to 4): "
                 + "run that one, or name another file with history.file"
             #expect(throws: HistoryFailure(.newer, words)) {
                 try HistoryStore.opening(path, now: 0) { _ in Issue.record("it was moved") }
             }
-            #expect(try self.number(of: path) == 4)
+            #expect(try self.number(of: path) == 5)
         }
     }
 

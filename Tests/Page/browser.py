@@ -1,7 +1,8 @@
 """Drives a headless Chromium by its devtools protocol and prints what a page shows, one JSON object a line.
 
 usage: browser.py watch URL [DIR]       every change of price, state and freshness, until SIGTERM; then a picture in DIR
-       browser.py layout URL [DIR]      measures the page in several sizes and colours, ends, and keeps pictures in DIR
+       browser.py layout URL [DIR]      measures the page in several sizes and colours, talks in a room if there is one,
+                                        ends, and keeps pictures in DIR
        browser.py token URL TOKEN       types a wrong token into the page's form, then this one; then as watch
        browser.py finding URL [DIR]     opens the news and types into the field for symbols; what the page then says
        browser.py sample URL            Finnhub's JavaScript sample as a page of http://sample.example, with URL for the
@@ -20,6 +21,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import urllib.parse
 import urllib.request
 
 import websockets
@@ -27,6 +29,8 @@ import websockets
 CHROMIUM = next((path for path in map(shutil.which, ("chromium", "chromium-browser", "google-chrome")) if path), None)
 # A page of another origin. This program answers the request for it.
 SAMPLE_ORIGIN = "http://sample.example/"
+# A user's message that must stay text, within its line and in its writing direction.
+HOSTILE = "<b>bold</b><img src=x> " + "w" * 300 + " \u05e9\u05dc\u05d5\u05dd"
 SIZES = [(1280, 800), (768, 1024), (390, 844), (360, 640), (320, 568)]
 
 # Runs before the page's scripts and reports every change of the document.
@@ -198,6 +202,11 @@ class Browser:
     async def colours(self, scheme):
         await self.call("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": scheme}])
 
+    async def enter(self):
+        for kind in ("keyDown", "keyUp"):
+            await self.call("Input.dispatchKeyEvent", type=kind, key="Enter", code="Enter", text="\r" if kind == "keyDown" else "",
+                            windowsVirtualKeyCode=13)
+
     async def picture(self, path):
         shot = await self.call("Page.captureScreenshot", format="png", captureBeyondViewport=True)
         with open(path, "wb") as file:
@@ -209,20 +218,12 @@ class Browser:
             self.process.wait()
 
 
-async def layout(browser, pictures):
+async def layout(browser, pictures, url):
     await browser.until("![undefined, \"–\"].includes(document.getElementById('price')?.textContent)")
-    for scheme in ("light", "dark"):
-        await browser.colours(scheme)
-        for width, height in SIZES:
-            await browser.size(width, height)
-            await browser.value("new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(done, 400))))")
-            say(scheme=scheme, width=width,
-                scrollWidth=await browser.value("document.documentElement.scrollWidth"),
-                ground=await browser.value("getComputedStyle(document.body).backgroundColor"),
-                canvas=await browser.value("document.getElementById('chart').width"),
-                contrast=await browser.value(CONTRAST))
-            if pictures:
-                await browser.picture(os.path.join(pictures, f"{width}x{height}-{scheme}.png"))
+    await measure(browser, pictures, SIZES, "")
+    if await browser.value("!document.getElementById('room').hidden"):
+        await room(browser, url)
+        await measure(browser, pictures, [SIZES[0], SIZES[-1]], "-room")
     tree = (await browser.call("Accessibility.getFullAXTree"))["nodes"]
     shown = [node for node in tree if not node.get("ignored")]
     named = lambda node: node.get("name", {}).get("value", "")
@@ -238,6 +239,72 @@ async def layout(browser, pictures):
             await browser.call("Input.dispatchKeyEvent", type=kind, key="Tab", code="Tab", windowsVirtualKeyCode=9)
         reached.append(await browser.value("document.activeElement.id || document.activeElement.className || document.activeElement.tagName"))
     say(reached=sorted(set(reached)))
+
+
+async def measure(browser, pictures, sizes, suffix):
+    for scheme in ("light", "dark"):
+        await browser.colours(scheme)
+        for width, height in sizes:
+            await browser.size(width, height)
+            await browser.value("new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(done, 400))))")
+            say(scheme=scheme, width=width,
+                scrollWidth=await browser.value("document.documentElement.scrollWidth"),
+                ground=await browser.value("getComputedStyle(document.body).backgroundColor"),
+                canvas=await browser.value("document.getElementById('chart').width"),
+                contrast=await browser.value(CONTRAST))
+            if pictures:
+                await browser.picture(os.path.join(pictures, f"{width}x{height}-{scheme}{suffix}.png"))
+
+
+async def room(browser, url):
+    """Talks with another user in the room of the shown symbol, and prints what each of them sees."""
+    text = lambda name: f"document.getElementById('room-{name}').textContent"
+    lines = "[...document.querySelectorAll('#room-list li')].map((each) => each.textContent.replace(/^\\S+ /, ''))"
+
+    async def type_and_enter(name, typed):
+        for step in ("focus", "select"):
+            await browser.value(f"document.getElementById('room-{name}').{step}()")
+        await browser.call("Input.insertText", text=typed)
+        await browser.enter()
+
+    heard = []
+
+    async def hear(user):
+        """Waits for a message of this user at the other one."""
+        while not heard or heard[-1] != f"message {user}":
+            event = json.loads(await asyncio.wait_for(other.recv(), 30))
+            heard.append(f"{event['type']} {event['user']}")
+
+    symbol = await browser.value("document.getElementById('symbol').textContent")
+    place = url.replace("http", "ws", 1).rstrip("/") + "/v1/room/"
+    async with websockets.connect(place + urllib.parse.quote(symbol, safe="")) as other:
+        await other.recv()
+        await other.send(json.dumps({"user": "Ann", "message": HOSTILE}))
+        await hear("Ann")
+        await browser.value("document.querySelector('#room summary').click()")
+        await browser.until(f"{text('list')}.includes('Ann')")
+        await type_and_enter("text", "nameless")
+        await browser.until(f"{text('note')} !== ''")
+        nameless = await browser.value(text("note"))
+        await type_and_enter("user", "ann")
+        await browser.until(f"{text('note')}.startsWith('Not sent')")
+        taken = await browser.value(text("note"))
+        kept = await browser.value("document.getElementById('room-text').value")
+        await type_and_enter("user", "bob")
+        await browser.until("document.getElementById('room-text').value === ''")
+        await hear("bob")
+        await other.send(json.dumps({"message": "welcome"}))
+        await browser.until(f"{text('list')}.includes('welcome')")
+        say(nameless=nameless, taken=taken, kept=kept, heard=heard,
+            state=await browser.value(text("state")), lines=await browser.value(lines),
+            elements=await browser.value("document.querySelectorAll('#room-list b, #room-list img').length"))
+    await browser.until(f"{text('list')}.includes('Ann left')")
+    await browser.value("document.getElementById('room-choice').value = 'lobby'")
+    await browser.value("document.getElementById('room-choice').dispatchEvent(new Event('change'))")
+    await browser.until(f"{text('state')} === '1 here: bob' && !{text('list')}.includes('welcome')")
+    await browser.value("document.getElementById('room-choice').selectedIndex = 0")
+    await browser.value("document.getElementById('room-choice').dispatchEvent(new Event('change'))")
+    await browser.until(f"{text('list')}.includes('welcome')")
 
 
 async def finding(browser, pictures):
@@ -264,7 +331,7 @@ async def finding(browser, pictures):
         await browser.picture(os.path.join(pictures, "finding.png"))
     await browser.value("document.querySelector('#found a')?.click()")
     await browser.until("document.getElementById('add').value === '' && document.querySelector('#found a') === null")
-    say(address=await browser.value("location.hash"))
+    say(address=await browser.value("location.hash"), hasRooms=await browser.value("!document.getElementById('room').hidden"))
 
 
 async def give_token(browser, token):
@@ -276,9 +343,7 @@ async def give_token(browser, token):
         asked = await browser.value(help_text)
         say(asked=asked)
         await browser.call("Input.insertText", text=text)
-        for kind in ("keyDown", "keyUp"):
-            await browser.call("Input.dispatchKeyEvent", type=kind, key="Enter", code="Enter", text="\r" if kind == "keyDown" else "",
-                               windowsVirtualKeyCode=13)
+        await browser.enter()
         await browser.until(f"{form}.hidden || {help_text} !== {json.dumps(asked)}")
     await browser.until(f"{form}.hidden")
     say(address=await browser.value("location.href"))
@@ -305,7 +370,7 @@ async def main():
                 url = SAMPLE_ORIGIN
             await browser.call("Page.navigate", url=url)
             if command == "layout":
-                await layout(browser, pictures)
+                await layout(browser, pictures, url)
             elif command == "finding":
                 await finding(browser, pictures)
             elif command == "sample":

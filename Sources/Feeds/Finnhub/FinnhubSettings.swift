@@ -86,11 +86,8 @@ extension FinnhubSettings {
         var settings = self.connector
         settings.address = relay
         settings.target = path
-        // The relay is on this machine, as the reader of the lock's file has checked: no proxy and no attacker stands
-        // between, and the certificate may have another name.
-        settings.dial.proxy = nil
-        settings.dial.tls = TLSClientConfiguration()
-        settings.dial.tls.verification = .disabled
+        // The relay is on this machine, as the reader of the lock's file has checked.
+        settings.dial = self.dial.toOwnRelay
         settings.relayToken = self.relayToken
         return settings
     }

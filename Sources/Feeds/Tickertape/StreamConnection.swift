@@ -62,8 +62,8 @@ final class StreamConnection {
         guard let request = self.reading.subscribed(symbol), let handler else {
             return self.context.loop.makeSucceededFuture(nil)
         }
-        handler.send(request)
-        handler.send(.ping(id: nil))
+        handler.send(request.encoded())
+        handler.send(StreamRequest.ping(id: nil).encoded())
         let promise = self.context.loop.makePromise(of: String?.self)
         self.promises[self.questions.asked(symbol, now: self.now)] = promise
         self.armTimer()
@@ -71,7 +71,7 @@ final class StreamConnection {
     }
 
     private func send(_ request: StreamRequest?) {
-        if let request { self.handler?.send(request) }
+        if let request { self.handler?.send(request.encoded()) }
     }
 
     private func answer(_ change: (inout SymbolQuestions, Int64) -> [SymbolQuestions.Answer]) {
@@ -92,10 +92,11 @@ final class StreamConnection {
             self.answer { $0.waited(now: $1) }
         }
     }
+}
 
-    // MARK: Events of the handler
-
-    func messageArrived(_ message: StreamMessage) {
+extension StreamConnection: StreamHandlerDelegate {
+    func textArrived(_ text: ByteBuffer) {
+        let message = StreamMessage.parse(text)
         if let news = self.reading.took(message, wall: self.context.wallClock()) { self.delegate?.messageArrived(news) }
         for request in self.reading.takeRequests() { self.send(request) }
         self.answer { $0.received(message, now: $1) }
@@ -109,7 +110,7 @@ final class StreamConnection {
 
 extension StreamConnection: ReconnectingConnectionDelegate {
     package func connectionOpened(_ channel: any Channel, isRelay: Bool) throws -> any KeptConnection {
-        let handler = StreamHandler(self, requests: self.reading.opened())
+        let handler = StreamHandler(self, requests: self.reading.opened().map { $0.encoded() })
         self.delegate?.linkChanged(.waiting, reason: nil, cause: nil)
         try channel.pipeline.syncOperations.addHandler(handler)
         self.handler = handler
@@ -118,5 +119,19 @@ extension StreamConnection: ReconnectingConnectionDelegate {
 
     package func connectionReported(_ phase: FeedStatus.Phase, reason: String?, cause: FeedStatus.Cause?) {
         self.delegate?.linkChanged(phase, reason: reason, cause: cause)
+    }
+}
+
+extension ReconnectBackoff.Settings {
+    /// The waits of a client of a relay.
+    static var ofRelayClient: Self {
+        var settings = Self()
+        // The relay is near and ours, so waits of a minute are not needed.
+        settings.limit = 5_000_000_000
+        // With 0 every connection that opens would count as good, and the backoff would not grow.
+        settings.settled = 1_000_000_000
+        // Brief connections to a relay say nothing about a key.
+        settings.briefLimit = .max
+        return settings
     }
 }

@@ -1,28 +1,37 @@
 import NIOCore
 import WebSocket
-import Wire
 
-/// The last handler of a connection to a relay's `/v1/stream`: sends the requests and passes every message on.
+/// The owner of a ``StreamHandler``. All methods are called on its loop.
+protocol StreamHandlerDelegate: AnyObject {
+    func textArrived(_ text: ByteBuffer)
+    /// Takes the end of the connection.
+    ///
+    /// - Parameter tradedFor: the time since the first message, ns.
+    func ended(_ ending: ConnectionEnding, tradedFor: Int64)
+}
+
+/// The last handler of a connection to a relay's `/v1/stream` or to a room: sends the requests and passes every message
+/// on.
 final class StreamHandler: ChannelInboundHandler, KeptConnection {
     typealias InboundIn = WebSocketMessage
     typealias OutboundOut = WebSocketOutput
 
     /// The requests to send as soon as the connection is open.
-    private let requests: [StreamRequest]
-    private weak var owner: StreamConnection?
+    private let requests: [ByteBuffer]
+    private weak var owner: (any StreamHandlerDelegate)?
     private var context: ChannelHandlerContext?
     private var ending: ConnectionEnding?
     private var hasEnded = false
     private var firstMessage: NIODeadline?
 
-    init(_ owner: StreamConnection, requests: [StreamRequest]) {
+    init(_ owner: any StreamHandlerDelegate, requests: [ByteBuffer] = []) {
         self.owner = owner
         self.requests = requests
     }
 
     func handlerAdded(context: ChannelHandlerContext) {
         self.context = context
-        for request in self.requests { context.write(self.wrapOutboundOut(.text(request.encoded())), promise: nil) }
+        for request in self.requests { context.write(self.wrapOutboundOut(.text(request)), promise: nil) }
         context.flush()
     }
 
@@ -42,8 +51,8 @@ final class StreamHandler: ChannelInboundHandler, KeptConnection {
     }
 
     /// Sends a further request.
-    func send(_ request: StreamRequest) {
-        self.context?.writeAndFlush(self.wrapOutboundOut(.text(request.encoded())), promise: nil)
+    func send(_ request: ByteBuffer) {
+        self.context?.writeAndFlush(self.wrapOutboundOut(.text(request)), promise: nil)
     }
 
     func setReading(_ isReading: Bool) {
@@ -53,7 +62,7 @@ final class StreamHandler: ChannelInboundHandler, KeptConnection {
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         guard case .text(let bytes) = self.unwrapInboundIn(data) else { return }
         self.firstMessage = self.firstMessage ?? context.eventLoop.now
-        self.owner?.messageArrived(StreamMessage.parse(bytes))
+        self.owner?.textArrived(bytes)
     }
 
     func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {

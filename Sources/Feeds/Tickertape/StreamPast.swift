@@ -20,7 +20,6 @@ package struct StreamPast: Sendable {
     package static let wanted: [(width: BarWidth, limit: Int)] = [(.second, 3_900), (.minute, 150)]
     /// The most symbols whose past is requested; more charts than that are of no use.
     package static let maximumSymbols = 50
-    private static let ending = "/v1/stream"
 
     private let client: ServiceClient
 
@@ -33,12 +32,7 @@ package struct StreamPast: Sendable {
         timeout: TimeAmount = .seconds(10),
         wallClock: @escaping @Sendable () -> Int64
     ) throws {
-        var address = settings.relay
-        if address.path != "/" {
-            guard address.path.hasSuffix(Self.ending) else { return nil }
-            address.path.removeLast(Self.ending.utf8.count)
-            if address.path.isEmpty { address.path = "/" }
-        }
+        guard let address = settings.relay.besideStream else { return nil }
         var service = ServiceSettings(address: address, key: settings.token)
         service.isRelay = true
         service.dial = settings.dial
@@ -64,5 +58,20 @@ package struct StreamPast: Sendable {
             }
         }
         return found
+    }
+}
+
+extension UpstreamAddress {
+    /// The address to which a relay's other paths are appended; `nil` if they cannot be derived: only the path
+    /// `/v1/stream` has known siblings.
+    var besideStream: UpstreamAddress? {
+        let ending = "/v1/stream"
+        var address = self
+        if address.path != "/" {
+            guard address.path.hasSuffix(ending) else { return nil }
+            address.path.removeLast(ending.utf8.count)
+            if address.path.isEmpty { address.path = "/" }
+        }
+        return address
     }
 }

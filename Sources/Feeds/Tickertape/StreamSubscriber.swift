@@ -27,13 +27,7 @@ package final class StreamSubscriber: Service {
         package init(relay: UpstreamAddress, symbols: [String]) {
             self.relay = relay
             self.symbols = symbols
-            self.backoff = ReconnectBackoff.Settings()
-            // The relay is near and ours, so waits of a minute are not needed.
-            self.backoff.limit = 5_000_000_000
-            // With 0 every connection that opens would count as good, and the backoff would not grow.
-            self.backoff.settled = 1_000_000_000
-            // Brief connections to a relay say nothing about a key.
-            self.backoff.briefLimit = .max
+            self.backoff = .ofRelayClient
         }
     }
 

@@ -47,6 +47,15 @@ final class UpstreamConnector: Sendable {
         self.tls = NIOLockedValueBox(settings.address.isEncrypted ? try TLSContext(client: settings.dial.tls) : nil)
     }
 
+    /// Makes a connector that reads the trust files with its first connection, and not here.
+    init(readingLater settings: ConnectorSettings, wallClock: @escaping @Sendable () -> Int64) {
+        self.settings = settings
+        self.resolver = .system
+        self.sockets = SocketPathConnector()
+        self.wallClock = wallClock
+        self.tls = NIOLockedValueBox(nil)
+    }
+
     /// Reads the trust files of all connectors. If their disk hangs, only this queue hangs.
     private static let trustDisk = WorkQueue("trust")
 

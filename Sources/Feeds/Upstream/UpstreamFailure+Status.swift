@@ -53,6 +53,7 @@ extension UpstreamFailure {
             self.init("the service does not understand the request (\(answer))")
         case 404, 410:
             self.init("the service has nothing at this path (\(answer)): check the upstream address")
+            self.isOfUnknownPath = true
         case 426:
             self.init("the service requires another protocol (\(answer)): check the upstream address")
         case 503 where retryAfter != nil:

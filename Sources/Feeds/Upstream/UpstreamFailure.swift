@@ -29,6 +29,8 @@ package struct UpstreamFailure: Error, Sendable, Equatable, CustomStringConverti
     package var retryAfter: Int64?
     /// Whether this program ended an open connection. Such an end says nothing about other users of the key.
     package var isOurEnd = false
+    /// Whether the server has nothing at the requested path.
+    package var isOfUnknownPath = false
 
     package init(_ description: String, cause: FeedStatus.Cause = .other, disposition: Disposition = .retry) {
         self.description = description

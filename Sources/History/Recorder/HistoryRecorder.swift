@@ -20,6 +20,8 @@ package final class HistoryRecorder: TapeReader {
         package var commits: UInt64 = 0
         /// The gaps that found no space in the queue.
         package var lostGaps: UInt64 = 0
+        /// The messages of rooms that found no space.
+        package var lostMessages: UInt64 = 0
         /// Whether the disk took everything up to the end.
         package var isWhole = true
     }
@@ -30,6 +32,8 @@ package final class HistoryRecorder: TapeReader {
         package var waitingTrades = 250_000
         /// The most pieces of bars that the disk has not taken; some 300 bytes each.
         package var waitingPieces = 100_000
+        /// The most messages of rooms between the relay and the thread.
+        package var waitingMessages = HistoryBatch.maximumRecords
         /// The pause between two transactions, in seconds.
         package var pause: Double = 0.5
 
@@ -56,9 +60,11 @@ package final class HistoryRecorder: TapeReader {
         /// The memory of the last ones that were taken, for the next.
         var spare: Waiting?
         var lost: (count: UInt64, from: Int64, to: Int64)?
-        /// The number of trades that found no space in the queue, and that of gaps.
+        var roomRecords: [RoomRecord] = []
+        /// The number of trades that found no space in the queue, that of gaps, and that of messages.
         var overflowed: UInt64 = 0
         var lostGaps: UInt64 = 0
+        var lostMessages: UInt64 = 0
         /// The calls that wait for the end of the next round.
         var waits: [@Sendable () -> Void] = []
         var isFinished = false
@@ -107,7 +113,8 @@ package final class HistoryRecorder: TapeReader {
     private let queue = NIOLockedValueBox(Queue())
     /// Wakes the thread before its pause ends.
     private let wake: WakeSignal
-    /// Held while the disk works; only the thread, and a reader of a damaged database, wait for it.
+    /// Held while the disk works. The thread waits for it, and those threads of readers that find a damaged database or
+    /// ask for the lock.
     private let writer: NIOLockedValueBox<HistoryWriter>
     /// The state of the writer after its last transaction, for other threads.
     private let shown: NIOLockedValueBox<Shown>
@@ -200,6 +207,18 @@ package final class HistoryRecorder: TapeReader {
         }
     }
 
+    /// Takes what is kept of rooms. May be called on any thread; does not wait for a disk.
+    package func take(_ record: RoomRecord) {
+        self.queue.withLockedValue { queue in
+            guard !queue.isFinished else { return }
+            guard queue.roomRecords.count < self.limits.waitingMessages else {
+                if record.isMessage { queue.lostMessages += 1 }
+                return
+            }
+            queue.roomRecords.append(record)
+        }
+    }
+
     /// Queues the number of dropped trades at its place among the others.
     private static func reportLost(_ queue: inout Queue) {
         guard let lost = queue.lost else { return }
@@ -214,11 +233,11 @@ package final class HistoryRecorder: TapeReader {
         var hasLostGaps = false
         while !isFinished {
             self.wake.wait(atMost: Int64(self.limits.pause * 1_000_000_000))
-            var (waiting, waits, lostGaps) = self.queue.withLockedValue { queue in
+            var (waiting, roomRecords, waits, lostGaps) = self.queue.withLockedValue { queue in
                 isFinished = queue.isFinished
                 if isFinished { Self.reportLost(&queue) }
-                defer { queue.waits = [] }
-                return (queue.takeOut(), queue.waits, queue.lostGaps)
+                defer { (queue.roomRecords, queue.waits) = ([], []) }
+                return (queue.takeOut(), queue.roomRecords, queue.waits, queue.lostGaps)
             }
             if lostGaps > 0, !hasLostGaps {
                 hasLostGaps = true
@@ -226,6 +245,7 @@ package final class HistoryRecorder: TapeReader {
             }
             self.writer.withLockedValue { writer in
                 for entry in waiting.entries { writer.take(entry, &waiting.trades) }
+                for record in roomRecords { writer.take(record) }
                 writer.commit()
                 self.shown.withLockedValue { shown in
                     shown = Shown(store: writer.store, report: writer.report)
@@ -240,10 +260,11 @@ package final class HistoryRecorder: TapeReader {
 
     /// The numbers of trades and transactions so far. May be read on any thread; does not wait for a disk.
     package var report: Report {
-        let (trades, gaps) = self.queue.withLockedValue { ($0.overflowed, $0.lostGaps) }
+        let (trades, gaps, messages) = self.queue.withLockedValue { ($0.overflowed, $0.lostGaps, $0.lostMessages) }
         var report = self.shown.withLockedValue { $0.report }
         report.lost += trades
         report.lostGaps = gaps
+        report.lostMessages += messages
         return report
     }
 
@@ -289,25 +310,63 @@ package final class HistoryRecorder: TapeReader {
 
     // MARK: Reading
 
+    /// The interval of checks whether the other program has ended.
+    private static let lockInterval = Duration.milliseconds(50)
+
+    /// The result of ``claim(within:)``.
+    package enum Claim: Sendable {
+        /// This program writes the history. What is read from now on is complete.
+        case mine
+        /// Another program does.
+        case others
+        /// The disk is too slow to say it.
+        case unanswered
+        /// The task was cancelled.
+        case cancelled
+    }
+
+    /// Waits until no other program writes the history, at most for `limit`.
+    package func claim(within limit: Duration) async -> Claim {
+        let end = ContinuousClock.now + limit
+        while !Task.isCancelled {
+            let left = max(end - ContinuousClock.now, .zero)
+            let isMine = await self.readers.answer(within: left + Self.lockInterval) {
+                self.writer.withLockedValue { $0.mayWrite() }
+            }
+            if isMine == true { return .mine }
+            if ContinuousClock.now >= end { return isMine == nil ? .unanswered : .others }
+            try? await Task.sleep(for: Self.lockInterval)
+        }
+        return .cancelled
+    }
+
     /// Asks the database on a reader thread, two questions at a time. A database that proves damaged is moved aside,
     /// and the new one is asked.
+    ///
+    /// - Parameter limit: the wait after which an error is thrown; `nil` waits as long as the disk takes.
     package func ask<Answer: Sendable>(
+        within limit: Duration? = nil,
         _ question: @escaping @Sendable (HistoryStore) throws -> Answer
     ) async throws -> Answer {
         let store = self.shown.withLockedValue { $0.store }
-        return try await withCheckedThrowingContinuation { continuation in
-            self.readers.submit {
-                continuation.resume(
-                    with: Result {
-                        do {
-                            return try question(store)
-                        } catch let failure as HistoryFailure where failure.kind == .damaged {
-                            return try question(try self.replacing(store, failure))
-                        }
-                    }
-                )
+        let answer = { @Sendable () -> Result<Answer, any Error> in
+            Result {
+                do {
+                    return try question(store)
+                } catch let failure as HistoryFailure where failure.kind == .damaged {
+                    return try question(try self.replacing(store, failure))
+                }
             }
         }
+        guard let limit else {
+            return try await withCheckedThrowingContinuation { continuation in
+                self.readers.submit { continuation.resume(with: answer()) }
+            }
+        }
+        guard let result = await self.readers.answer(within: limit, answer) else {
+            throw HistoryFailure(.world, "the disk does not answer")
+        }
+        return try result.get()
     }
 
     /// Returns the database that replaces a damaged one. May wait for the disk.

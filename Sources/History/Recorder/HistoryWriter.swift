@@ -1,5 +1,6 @@
 import Market
 import Recordings
+import Wire
 
 /// The writer of the history's thread: it collects trades in a batch and commits it.
 ///
@@ -50,7 +51,7 @@ struct HistoryWriter {
 
     /// Returns whether this program may write. A program that replaces another one begins after the other's end. Trades
     /// before that are the other's, and a period that neither wrote is a hole.
-    private mutating func mayWrite() -> Bool {
+    mutating func mayWrite() -> Bool {
         if self.holdsLock { return true }
         guard self.lock.take() else { return false }
         self.holdsLock = true
@@ -108,6 +109,11 @@ struct HistoryWriter {
         }
     }
 
+    /// Takes what is kept of rooms. While another program writes, it waits in the batch.
+    mutating func take(_ record: RoomRecord) {
+        self.report.lostMessages += UInt64(self.batch.take(record))
+    }
+
     /// Drops the pieces that the disk does not take, if there are too many.
     private mutating func keepWithinBounds() {
         guard self.batch.pieceCount > self.waitingPieces else { return }
@@ -153,7 +159,7 @@ struct HistoryWriter {
     }
 
     mutating func commit() {
-        guard !self.batch.isEmpty, !self.isClosed else { return }
+        guard !self.batch.isEmpty, !self.isClosed, self.mayWrite() else { return }
         do throws(HistoryFailure) {
             try self.store.commit(self.batch, holes: self.holes)
         } catch {
@@ -202,6 +208,7 @@ struct HistoryWriter {
         guard !self.isClosed else { return }
         self.isClosed = true
         self.report.lost += self.waiting
+        self.report.lostMessages += UInt64(self.batch.roomRecords.count(where: \.isMessage))
         try? self.store.close()
         if self.holdsLock { self.lock.release() }
     }

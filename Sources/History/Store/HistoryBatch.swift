@@ -1,7 +1,8 @@
 package import Market
+package import Wire
 
-/// The next transaction: the trades since the last one as pieces of bars, the gaps among them, and where they are
-/// recorded.
+/// The next transaction: the trades since the last one as pieces of bars, the gaps among them, where they are recorded,
+/// and what is kept of rooms.
 ///
 /// A pure value. Trades of one second and symbol form one piece, so a second of any market is one row of each width.
 package struct HistoryBatch: Sendable {
@@ -45,12 +46,15 @@ package struct HistoryBatch: Sendable {
     /// The holes since the last transaction.
     package private(set) var holes: [Hole] = []
     package private(set) var segments: [Segment] = []
+    package private(set) var roomRecords: [RoomRecord] = []
     /// The newest exchange time of all trades that are not ahead, ns since 1970.
     package private(set) var newestTime: Int64?
 
     package init() {}
 
-    package var isEmpty: Bool { self.pieces.isEmpty && self.holes.isEmpty && self.segments.isEmpty }
+    package var isEmpty: Bool {
+        self.pieces.isEmpty && self.holes.isEmpty && self.segments.isEmpty && self.roomRecords.isEmpty
+    }
 
     /// Takes the next trade of a symbol. With `isFirst` the trades before it are unknown, so its piece is incomplete.
     package mutating func take(_ trade: Trade, of symbol: String, isFirst: Bool) {
@@ -94,6 +98,21 @@ package struct HistoryBatch: Sendable {
         let old = self.segments[last].sequences ?? new
         self.segments[last].sequences = min(old.lowerBound, new.lowerBound)..<max(old.upperBound, new.upperBound)
     }
+
+    /// Takes a message of a room, or that a room was given up.
+    ///
+    /// - Returns: the number of messages that were dropped for it, the oldest ones.
+    package mutating func take(_ record: RoomRecord) -> Int {
+        self.roomRecords.append(record)
+        // A room keeps fewer than these, so few rooms lack messages.
+        guard self.roomRecords.count > Self.maximumRecords else { return 0 }
+        let dropped = self.roomRecords.prefix(Self.maximumRecords / 2).count(where: \.isMessage)
+        self.roomRecords.removeFirst(Self.maximumRecords / 2)
+        return dropped
+    }
+
+    /// The most messages of rooms in one transaction, and between the relay and the thread; 1 KB each.
+    static let maximumRecords = 10_000
 
     /// Drops all pieces because there is no more space; returns their number.
     package mutating func dropPieces() -> Int {

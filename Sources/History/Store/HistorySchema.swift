@@ -38,6 +38,17 @@ enum HistorySchema {
         CREATE INDEX gapByTime ON gap (toTime);
         """,
         "ALTER TABLE bar ADD COLUMN possibleRepeats INTEGER NOT NULL DEFAULT 0",
+        """
+        CREATE TABLE room (id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, newest INTEGER NOT NULL) STRICT;
+        CREATE TABLE roomMessage (
+            room INTEGER NOT NULL REFERENCES room (id),
+            id INTEGER NOT NULL,
+            time INTEGER NOT NULL,
+            user TEXT NOT NULL, userId INTEGER NOT NULL,
+            message TEXT NOT NULL,
+            PRIMARY KEY (room, id)
+        ) STRICT, WITHOUT ROWID;
+        """,
     ]
 
     /// The number of the newest schema.

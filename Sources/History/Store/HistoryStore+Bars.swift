@@ -24,6 +24,7 @@ extension HistoryStore {
                 }
                 for segment in batch.segments { try Self.put(segment, in: database) }
                 if let newest = batch.newestTime { try Self.noteNewest(newest, in: database) }
+                if !batch.roomRecords.isEmpty { try Self.put(batch.roomRecords, in: database) }
             }
         } catch {
             throw HistoryFailure(error)

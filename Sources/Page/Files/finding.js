@@ -1,7 +1,7 @@
 // Finnhub's headlines by publisher and text (/v1/news), and symbols that match what is being typed (/v1/symbols). Texts
 // of the service are set as text, never as HTML, and only web addresses become links.
 
-import { clock } from "./words.js";
+import { clock, moment } from "./words.js";
 
 const newsEvery = 60_000; // ms; the relay keeps headlines for as long
 const typingPause = 300; // ms without a key until the search begins
@@ -79,17 +79,11 @@ async function ask(path, token) {
     }
 }
 
-function element(name, className, text) {
+export function element(name, className, text) {
     const made = document.createElement(name);
     if (className !== "") made.className = className;
     made.textContent = text;
     return made;
-}
-
-/** Returns a time as date and time of day in UTC, without seconds. */
-function moment(milliseconds) {
-    const date = new Date(milliseconds);
-    return Number.isNaN(date.getTime()) ? "" : date.toISOString().slice(0, 16).replace("T", " ");
 }
 
 function headlineItem({ time, headline, publisher, summary, url }) {

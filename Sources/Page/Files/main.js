@@ -3,6 +3,7 @@
 import { Finding } from "./finding.js";
 import { Market } from "./market.js";
 import { RelayConnection } from "./relay.js";
+import { Room } from "./room.js";
 import { Screen } from "./screen.js";
 
 const tokenKey = "tickertape.token";
@@ -14,13 +15,17 @@ const earlierBars = ["width=1s&limit=600", "width=1m&limit=120"];
 const market = new Market();
 const relay = new RelayConnection({
     message: received,
-    changed: () => screen?.ask(),
+    changed: () => {
+        screen?.ask();
+        room.update();
+    },
     interrupted: (lastMessageAt) => { lostAt = lastMessageAt; },
 });
 /** When the last open connection received its last message; null when no interruption must be marked. */
 let lostAt = null;
 let screen = null;
 screen = new Screen(market, relay, { remove });
+const room = new Room(relay);
 
 // The chosen symbol
 
@@ -51,6 +56,7 @@ function choose(name) {
         relay.send({ type: "subscribe", symbol: name, delivery: "all" });
         fetchHistory(name);
     }
+    room.choose(name);
     screen.ask();
 }
 
@@ -107,6 +113,7 @@ function received(message, now) {
 
 /** Subscribes to what the page shows: every symbol with its newest price, the chosen one with every trade. */
 function begin(since) {
+    ask("/v1/status", 10_000).then((status) => room.offer(status));
     if (market.chosen === null) {
         const name = hashSymbol() || [...market.symbols.keys()].sort()[0];
         if (name !== undefined) {
@@ -122,6 +129,7 @@ function begin(since) {
         market.isCatchingUp = since !== null;
         relay.send(request);
         if (since === null) fetchHistory(market.chosen);
+        room.choose(market.chosen);
     }
     // Without a symbol and a delivery, the request changes no existing subscription.
     relay.send({ type: "subscribe" });
@@ -228,6 +236,7 @@ window.addEventListener("pageshow", () => relay.wake());
 setInterval(() => {
     const now = performance.now();
     relay.tick(now);
+    room.tick(now);
     screen.tick(now);
 }, 250);
 

@@ -1,6 +1,7 @@
-// The connection to the relay's /v1/stream: opens it, detects when it is dead, and opens it again. It knows no symbols.
+// A connection to the relay: opens it, detects when it is dead, and opens it again. It knows no symbols.
 
-const path = "/v1/stream";
+// With this policy a slow client continues with the newest prices and receives the count of the trades it missed.
+const stream = { path: "/v1/stream?overflow=latest", greeting: "hello", pings: true };
 const subprotocol = "tickertape.v1.json";
 const openLimit = 5000; // ms until the greeting
 const silence = 2000; // ms without a message until a ping
@@ -14,10 +15,15 @@ export class RelayConnection {
     /**
      * @param hooks message(object, now): a message arrived, the greeting first; changed(): the state has changed;
      *     interrupted(lastMessageAt): an open connection ended.
+     * @param endpoint path: with the query; greeting: the type of the first message; pings: whether the endpoint
+     *     answers pings, by which a silent connection is found to be dead.
      */
-    constructor(hooks) {
+    constructor(hooks, { path, greeting, pings } = stream) {
         this.hooks = hooks;
-        // connecting | open | waiting | token
+        this.path = path;
+        this.greeting = greeting;
+        this.pings = pings;
+        // connecting | open | waiting | token | closed
         this.state = "connecting";
         this.attempt = 0;
         this.retryAt = 0;
@@ -42,9 +48,7 @@ export class RelayConnection {
         const offers = this.token === null ? [subprotocol] : [subprotocol, `bearer.${this.token}`];
         let socket;
         try {
-            // With this policy a slow client continues with the newest prices and receives the count of the trades it
-            // missed.
-            socket = new WebSocket(`${scheme}//${location.host}${path}?overflow=latest`, offers);
+            socket = new WebSocket(`${scheme}//${location.host}${this.path}`, offers);
         } catch {
             this.#needToken("This token has characters that cannot be sent.");
             return;
@@ -65,6 +69,15 @@ export class RelayConnection {
         this.connect();
     }
 
+    /** Ends the connection until the next `connect()`. */
+    close() {
+        this.#drop();
+        this.state = "closed";
+        this.attempt = 0;
+        this.reason = null;
+        this.hooks.changed();
+    }
+
     /** Checks the deadlines; must be called a few times a second. */
     tick(now) {
         const clocks = Date.now() - now;
@@ -77,6 +90,8 @@ export class RelayConnection {
         case "open":
             if (slept) {
                 this.#fail("this device slept");
+            } else if (!this.pings) {
+                break;
             } else if (this.askedAt !== null) {
                 if (now - this.askedAt > answerLimit) this.#fail(`no message from the relay for ${(silence + answerLimit) / 1000} s`);
             } else if (now - this.lastMessageAt > silence) {
@@ -87,7 +102,7 @@ export class RelayConnection {
         case "waiting":
             if (now >= this.retryAt) this.connect();
             break;
-        case "token":
+        case "token": case "closed":
             break;
         }
     }
@@ -108,7 +123,7 @@ export class RelayConnection {
             return this.#fail("the relay sent invalid JSON");
         }
         if (message === null || typeof message !== "object") return;
-        if (message.type === "hello") {
+        if (message.type === this.greeting) {
             this.state = "open";
             this.openedAt = now;
             this.reason = null;
@@ -120,7 +135,7 @@ export class RelayConnection {
     }
 
     #closed(event) {
-        if (this.state === "open") {
+        if (this.state === "open" || event.reason !== "") {
             const text = event.reason !== "" ? event.reason : event.code === 1006 ? "the connection was lost" : `closed with ${event.code}`;
             return this.#fail(text);
         }
@@ -141,7 +156,7 @@ export class RelayConnection {
             const headers = this.token === null ? {} : { Authorization: `Bearer ${this.token}` };
             const response = await fetch("/v1/status", { headers, cache: "no-store", signal: AbortSignal.timeout(3000) });
             if (response.status === 401) return { needsToken: true };
-            if (response.ok) return { needsToken: false, reason: "the relay did not open the stream" };
+            if (response.ok) return { needsToken: false, reason: "the relay did not open the connection" };
             const refusal = await response.json();
             return { needsToken: false, reason: String(refusal.message ?? `status ${response.status}`) };
         } catch {

@@ -79,7 +79,8 @@ function until(retryAt, wall) {
     return `until ${clock(retryAt)} UTC, ${inTime(retryAt - wall)}`;
 }
 
-function relayWords(relay, now) {
+/** Returns the state of a connection to the relay; null for an open one. */
+export function relayWords(relay, now) {
     switch (relay.state) {
     case "open":
         return null;
@@ -102,6 +103,12 @@ function relayWords(relay, now) {
 export function clock(milliseconds, isFine = false) {
     const date = new Date(milliseconds);
     return Number.isNaN(date.getTime()) ? "" : date.toISOString().slice(11, isFine ? 23 : 19);
+}
+
+/** Returns a time as date and time of day in UTC, without seconds. */
+export function moment(milliseconds) {
+    const date = new Date(milliseconds);
+    return Number.isNaN(date.getTime()) ? "" : date.toISOString().slice(0, 16).replace("T", " ");
 }
 
 /** Returns how current a price is, given the status text: fresh, late, old or none. */

@@ -55,6 +55,9 @@ package struct RelayContext {
     var symbolLimit: Int { self.hub.subscriptions.limit }
     var symbols: [String] { Array(self.hub.subscriptions.symbols) }
 
+    /// The rooms of the clients.
+    var rooms: RoomService { self.hub.rooms }
+
     /// Notes that a client has subscribed to something.
     func noteSubscribed() { self.hub.gauges.subscribed() }
 

@@ -60,6 +60,13 @@ package final class RelayHub {
     let outputs: OutputScheduler
     /// The direct path to clients for whom nothing waits.
     let slots = DirectSlots()
+    /// The rooms of the clients.
+    private(set) lazy var rooms = RoomService(
+        loop: self.loop,
+        outputs: self.outputs,
+        numbers: self.numbers,
+        wallClock: self.wallClock
+    )
     /// The timer of all clients' keepalives and closings.
     let deadlines: DeadlineWheel
     /// The newest trades, for `/v1/trades` and for clients that resume.
@@ -183,6 +190,7 @@ package final class RelayHub {
     /// - Parameter limit: how long a client may take to read its queue.
     package func stop(reason: String, within limit: TimeAmount) {
         self.isStopped = true
+        self.rooms.stop()
         self.pingTimer?.cancel()
         self.activityTimer?.cancel()
         self.barTimer?.cancel()
@@ -198,5 +206,7 @@ package final class RelayHub {
         self.subscriptions.cancelLinger()
         self.flush()
         for session in self.sessions.values { session.output.close(.goingAway, reason: reason, within: limit) }
+        // Releases the clients that have written a last line.
+        self.flush()
     }
 }

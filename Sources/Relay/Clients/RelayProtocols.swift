@@ -3,7 +3,7 @@ package struct RelayProtocols {
     let all: [any RelayProtocol.Type]
 
     /// The paths of their WebSockets.
-    var paths: [String] { self.all.map { $0.path }.filter { !$0.isEmpty } }
+    package var paths: [String] { self.all.map { $0.path }.filter { !$0.isEmpty } }
 
     /// Returns the protocol at a path.
     func at(_ path: some StringProtocol) -> (any RelayProtocol.Type)? {

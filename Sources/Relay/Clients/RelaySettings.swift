@@ -66,6 +66,8 @@ package struct RelaySettings: Sendable, Equatable {
     package var wamp = false
     /// Whether the clients of `/wamp` may publish to each other and call each other's procedures.
     package var wampBroker = false
+    /// Whether there are rooms: at `/v1/room/NAME`, in WAMP's topics and in plain lines.
+    package var rooms = false
 
     /// Whether clients may command a replay; `auto` is on where only this machine can reach the relay.
     package var replayControl = Choice.auto

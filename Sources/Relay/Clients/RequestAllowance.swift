@@ -34,11 +34,7 @@ struct RequestAllowance: Equatable {
     ///
     /// - Parameter cost: the cost of the request, in ordinary requests.
     mutating func requested(cost: Int = 1, now: NIODeadline) -> Verdict {
-        if let last, now > last {
-            let seconds = Double((now - last).nanoseconds) / 1_000_000_000
-            self.tokens = min(self.burst, self.tokens + seconds * self.perSecond)
-        }
-        self.last = now
+        self.refill(now)
         // A request that costs more than a full bucket is allowed to a client with a full bucket.
         let isAllowed = self.tokens >= min(Double(cost), self.burst)
         self.tokens -= Double(cost)
@@ -47,5 +43,22 @@ struct RequestAllowance: Equatable {
             return .allowed
         }
         return self.tokens < -self.burst ? .flood : .refused
+    }
+
+    /// Counts a request if it is within the rate, and returns whether it is. A request beyond the rate costs nothing,
+    /// unlike with ``requested(cost:now:)``.
+    mutating func isWithin(now: NIODeadline) -> Bool {
+        self.refill(now)
+        guard self.tokens >= 1 else { return false }
+        self.tokens -= 1
+        return true
+    }
+
+    private mutating func refill(_ now: NIODeadline) {
+        if let last, now > last {
+            let seconds = Double((now - last).nanoseconds) / 1_000_000_000
+            self.tokens = min(self.burst, self.tokens + seconds * self.perSecond)
+        }
+        self.last = now
     }
 }

@@ -11,14 +11,25 @@ extension LineClient {
         let command = LineCommand.parse(String(buffer: text))
         var cost = 1
         switch command {
-        case .follow(let symbols, _, _), .stop(let symbols): cost += symbols.count / Self.symbolsPerRequest
-        case .help, .quit, .faulty: break
+        case .follow(let symbols, _, let form):
+            let showsAll = symbols.isEmpty || self.changes(form)
+            cost += max(symbols.count, showsAll ? self.context.liveRows.count : 0) / Self.symbolsPerRequest
+        case .stop(let symbols): cost += symbols.count / Self.symbolsPerRequest
+        case .room(let name, let form):
+            cost += self.context.rooms.cost(of: name)
+            if self.changes(form) { cost += self.context.liveRows.count / Self.symbolsPerRequest }
+        case .user, .message, .help, .quit, .faulty: break
         }
         guard self.isAllowed(cost) else { return }
         switch command {
         case .follow(let symbols, let delivery, let form): self.follow(symbols, delivery, in: form)
         case .stop(let symbols): self.stop(symbols)
-        case .help: for line in LineCommand.manual { self.notify(.help(line)) }
+        case .room(let name, let form): self.choose(room: name, in: form)
+        case .user(let name): self.submit(user: name)
+        case .message(let text): self.submit(message: text)
+        case .help:
+            let rooms = self.context.settings.rooms ? LineCommand.roomManual : []
+            for line in LineCommand.manual + rooms { self.notify(.help(line)) }
         case .quit: self.close(.normal, reason: "")
         case .faulty(let reason): self.notify(.error(reason, code: "invalid-message"))
         }
@@ -55,13 +66,9 @@ extension LineClient {
     // MARK: Following
 
     private func follow(_ symbols: [String], _ delivery: StreamDelivery, in form: LineForm?) {
-        self.form = form ?? self.form
-        if !self.hasChosen {
-            self.hasChosen = true
-            let status = self.context.status
-            // A person sees by the prices that the feed is live.
-            if self.form == .json || status.phase != .live { self.notify(.status(status)) }
-        }
+        let isFirst = !self.hasChosen
+        self.hasChosen = true
+        let isOtherForm = self.take(form, isFirst: isFirst)
         let next = self.context.ring.sequences.upperBound
         var accepted: [String] = []
         var new: [Int] = []
@@ -74,13 +81,41 @@ extension LineClient {
             guard self.subscribe(symbol) else { continue }
             accepted.append(symbol)
             let row = self.context.row(of: symbol)
-            if self.begin(row, delivery, next: next) { new.append(row) }
+            if self.begin(row, delivery, next: next) {
+                new.append(row)
+            } else if self.context.released(symbol) != nil {
+                // It has followed the symbol as one of all, and has discarded the price.
+                self.followed.forgetPrice(of: row)
+                new.append(row)
+            }
         }
         self.wishesChanged()
         self.notify(.subscribed(symbols.isEmpty ? nil : accepted, delivery))
-        for row in new { self.begun(row, delivery) }
+        self.begun(new, isOtherForm: isOtherForm)
         self.context.noteSubscribed()
         for symbol in accepted where self.context.isRefused(symbol) { self.refuse(symbol, .upstream) }
+    }
+
+    private func changes(_ form: LineForm?) -> Bool { form.map { $0 != self.form } ?? false }
+
+    /// Takes the form of all further lines, and shows the status to a new reader of it; returns whether it is another.
+    ///
+    /// - Parameter isFirst: whether the client has chosen something for the first time.
+    func take(_ form: LineForm?, isFirst: Bool = false) -> Bool {
+        let isOther = self.changes(form)
+        self.form = form ?? self.form
+        if isFirst || (isOther && self.hasChosen) {
+            let status = self.context.status
+            // A person sees by the prices that the feed is live.
+            if self.form == .json || status.phase != .live { self.notify(.status(status)) }
+        }
+        return isOther
+    }
+
+    /// Shows rows that are followed anew. In another form these are all rows: a reader of it has had none of them.
+    func begun(_ new: [Int], isOtherForm: Bool) {
+        if isOtherForm { for row in self.followed.rows { self.followed.forgetPrice(of: row) } }
+        for row in isOtherForm ? self.followed.rows : new { self.begun(row) }
     }
 
     /// Follows a row; returns whether it was not followed, or not with this delivery.
@@ -96,14 +131,11 @@ extension LineClient {
     }
 
     /// Shows the newest price of a row, or the state of a symbol that has none.
-    private func begun(_ row: Int, _ delivery: StreamDelivery) {
-        if delivery == .latest { self.showNewest(row) }
+    private func begun(_ row: Int) {
+        if self.followed.delivery(of: row) == .latest { self.showNewest(row) }
         let symbol = self.context.symbol(ofRow: row)
-        if let status = self.context.status(of: symbol) {
-            if self.form == .json || status.state != .live { self.notify(.symbol(status)) }
-        } else if let since = self.context.released(symbol) {
-            self.notify(.released(symbol, since: since))
-        }
+        guard let status = self.context.status(of: symbol) else { return self.showReleased(symbol) }
+        if self.form == .json || status.state != .live { self.notify(.symbol(status)) }
     }
 
     private func subscribe(_ symbol: String) -> Bool {
@@ -143,7 +175,7 @@ extension LineClient {
     }
 
     /// Applies what the client follows to the index.
-    private func wishesChanged() {
+    func wishesChanged() {
         self.policyChanged()
         self.context.index.setFollowsAll(self, self.isOpen && self.followed.followsAll)
         let filter = self.followed.tradeFilter(in: self.form.message, name: self.context.symbol(ofRow:))

@@ -30,7 +30,11 @@ extension LineClient {
 
     func showPostponed() {
         guard self.takesPrices else { return }
-        for row in self.followed.takePostponed() { self.showNewest(row) }
+        for row in self.followed.takePostponed() {
+            self.showNewest(row)
+            // A price means that its symbol is subscribed upstream, unless a line after it says otherwise.
+            self.showReleased(self.context.symbol(ofRow: row))
+        }
     }
 
     /// Shows the newest price of each symbol with trades that were not reported. A plain line reports no count, so an
@@ -115,15 +119,33 @@ extension LineClient {
     }
 
     func symbolReleased(_ symbol: String, since: Int64, _ message: SharedMessage) {
+        self.released(symbol, since: since, message)
+    }
+
+    private func released(_ symbol: String, since: Int64, _ message: SharedMessage? = nil) {
         guard !self.context.index.isSubscribed(self, to: symbol), self.follows(symbol) else { return }
         self.report(.released(symbol, since: since), message)
+    }
+
+    /// Reports that a symbol is released, if it is.
+    func showReleased(_ symbol: String) {
+        if let since = self.context.released(symbol) { self.released(symbol, since: since) }
+    }
+
+    /// Shows the price again, which a reader has discarded when the symbol was released.
+    func symbolRecalled(_ symbol: String) {
+        guard self.isOpen, !self.context.index.isSubscribed(self, to: symbol),
+            let row = self.context.knownRow(of: symbol), self.followed.delivery(of: row) == .latest
+        else { return }
+        self.followed.forgetPrice(of: row)
+        self.showNewest(row)
     }
 
     func symbolAppeared(row: Int) { _ = self.followed.appeared(row) }
 
     func symbolVanished(row: Int) { self.followed.vanished(row) }
 
-    private func report(_ notice: LineNotice, _ message: SharedMessage) {
+    private func report(_ notice: LineNotice, _ message: SharedMessage?) {
         if self.hasChosen { self.notify(notice, message) }
     }
 

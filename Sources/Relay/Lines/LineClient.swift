@@ -26,6 +26,9 @@ final class LineClient: RelayProtocol {
     var allowance: RequestAllowance
     var refusals = SymbolRefusals()
     var unreadable = 0
+    /// The room that it is in.
+    var room: String?
+    var roomRate = RequestAllowance.ofRooms
     /// Whether the client has chosen something. Before, it gets no notice of the feed.
     var hasChosen = false
     /// Whether the relay ends, so that everything is written, whatever waits.
@@ -51,6 +54,7 @@ final class LineClient: RelayProtocol {
     func closed() {
         self.followed.unfollowAll()
         self.refusals = SymbolRefusals()
+        self.context.rooms.leaveAll(self)
     }
 
     // MARK: Writing
@@ -72,7 +76,12 @@ final class LineClient: RelayProtocol {
             line = self.encoder.notice(notice).map(self.form.message.framed)
         }
         guard let line, line.readableBytes > 1 else { return }
-        guard self.hasRoom(for: line.readableBytes) else { return self.closeTooSlow(missed: self.pace.missed) }
+        guard self.hasRoom(for: line.readableBytes) else {
+            if self.pace.missed == 0, case .roomEvent = notice {
+                return self.closeTooSlow("messages of the room missed")
+            }
+            return self.closeTooSlow(missed: self.pace.missed)
+        }
         self.write(line)
     }
 
@@ -104,10 +113,13 @@ final class LineClient: RelayProtocol {
         self.write(self.form.message.framed(line))
     }
 
-    func closeTooSlow(missed: UInt64) {
+    func closeTooSlow(missed: UInt64) { self.closeTooSlow("\(missed) trades missed", missed: missed) }
+
+    /// - Parameter words: what the client has missed.
+    private func closeTooSlow(_ words: String, missed: UInt64 = 0) {
         guard self.isOpen else { return }
         self.context.noteSlowClient(missed: missed)
-        self.close(.tryAgainLater, reason: "too slow: \(missed) trades missed")
+        self.close(.tryAgainLater, reason: "too slow: \(words)")
     }
 
     func willStop() {

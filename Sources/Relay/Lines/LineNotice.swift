@@ -12,6 +12,8 @@ enum LineNotice {
     case subscribed([String]?, StreamDelivery)
     case error(String, code: String)
     case help(String)
+    case room(RoomState)
+    case roomEvent(RoomEvent, room: String)
 
     /// Its text in a plain line behind `#`; `nil` if it has none there.
     var words: String? {
@@ -25,6 +27,22 @@ enum LineNotice {
         case .subscribed: nil
         case .error(let text, _): ScreenText.clean(text, columns: 512)
         case .help(let text): text
+        case .room(let state): PrintableText.line(Self.words(of: state))
+        case .roomEvent(let event, let room): PrintableText.line(Self.words(of: event, in: room))
+        }
+    }
+
+    private static func words(of room: RoomState) -> String {
+        let users = room.users.map(\.name).joined(separator: ", ")
+        return "room \(room.name), \(room.users.isEmpty ? "no users" : "users: \(users)")"
+    }
+
+    /// Returns an event in words. A message differs from the others by its brackets.
+    private static func words(of event: RoomEvent, in room: String) -> String {
+        switch event {
+        case .message(let message): "\(room) <\(message.user)> \(message.text)"
+        case .joined(let user, _): "\(room): \(user.name) has joined"
+        case .left(let user, _): "\(room): \(user.name) has left"
         }
     }
 
@@ -39,11 +57,18 @@ enum LineNotice {
         case .subscribed(let symbols, let delivery): StreamEncoder.subscribed(symbols, delivery: delivery)
         case .error(let text, let code): StreamEncoder.error(text, code: code)
         case .help(let text): Self.help(text)
+        case .room(let state): state.object
+        case .roomEvent(let event, _): event.object
         }
     }
 
-    /// Whether the object states where the trades come from.
-    var saysSource: Bool { if case .status = self { true } else { false } }
+    /// Whether the object states where the trades come from, or has nothing to do with trades.
+    var saysSource: Bool {
+        switch self {
+        case .status, .room, .roomEvent: true
+        case .symbol, .released, .gap, .replay, .subscribed, .error, .help: false
+        }
+    }
 
     private static func help(_ text: String) -> ByteBuffer {
         var out = JSONWriter(type: "help")

@@ -13,20 +13,14 @@ extension RelayListener {
         self.connectionTable.add(channel, from: peer)
         self.keepAlive(channel)
         let (hub, connectionTable, tokens) = (self.hub, self.connectionTable, self.tokens)
-        let service = LineService(
-            handshakeTimeout: hub.settings.handshakeTimeout,
-            closeTimeout: hub.settings.webSocket.closeTimeout,
-            deadlines: hub.deadlines,
-            rejection: rejection,
-            tokenRefusal: { shown in
-                let refusal = tokens?.refusal(of: shown.map { [$0] } ?? [], from: peer, now: hub.now)
-                return refusal == .tokenMissing ? .lineTokenMissing : refusal
-            },
-            admitClient: { self.refusal() },
-            makeSession: { LineClient(context: hub.context) },
-            opened: { channel in connectionTable.upgraded(channel) },
-            refused: { type in hub.instruments.refusals.add(type) }
-        )
+        var service = hub.lineService()
+        service.rejection = rejection
+        service.tokenRefusal = { shown in
+            let refusal = tokens?.refusal(of: shown.map { [$0] } ?? [], from: peer, now: hub.now)
+            return refusal == .tokenMissing ? .lineTokenMissing : refusal
+        }
+        service.admitClient = { self.refusal() }
+        service.opened = { channel in connectionTable.upgraded(channel) }
         try LineHandler.addHandlers(to: channel.pipeline.syncOperations, service)
     }
 

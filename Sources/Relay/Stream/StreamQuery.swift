@@ -83,7 +83,7 @@ package struct StreamQuery: Equatable {
 
     /// Returns the negotiated subprotocol; `nil` if none is offered. A token can travel as a subprotocol (`bearer.…`),
     /// which is ignored here.
-    private static func subprotocol(_ headers: HTTPHeaders) throws(HTTPRefusal) -> String? {
+    static func subprotocol(_ headers: HTTPHeaders) throws(HTTPRefusal) -> String? {
         let offered = headers[canonicalForm: "Sec-WebSocket-Protocol"].filter { !$0.hasPrefix("bearer.") }
         if offered.isEmpty { return nil }
         guard offered.contains(where: { $0 == StreamHello.subprotocol }) else {

@@ -7,7 +7,7 @@ package enum KeyAction: String, Sendable, Hashable, CaseIterable {
     case pageDown = "page-down"
     case open, back
     case sort, reverse, span, freeze
-    case latency, events, news
+    case latency, events, news, room
     case alert, alerts
     case reconnect, redraw
     case pause
@@ -43,6 +43,7 @@ package enum KeyAction: String, Sendable, Hashable, CaseIterable {
         case .latency: ([.character("l"), .character("L")], "latency")
         case .events: ([.character("e")], "event log")
         case .news: ([.character("n")], "news")
+        case .room: ([.character("m")], "messages in the symbol's room")
         case .alert: ([.character("a")], "set an alert")
         case .alerts: ([.character("A")], "list of alerts")
         case .reconnect: ([.character("r")], "reconnect now")
@@ -83,6 +84,7 @@ extension DisplayList {
         case .events: .events
         case .news: .news
         case .alerts: .alerts
+        case .room: .room
         }
     }
 }

@@ -1,4 +1,5 @@
 package import Market
+import Wire
 
 /// A command of the screen's user to the rest of the program.
 enum ScreenCommand: Sendable, Equatable {
@@ -16,6 +17,11 @@ enum ScreenCommand: Sendable, Equatable {
     /// Searches the symbols that match a text. Each search has a number, and only the answer to the newest is used.
     case search(String, number: Int)
     case news
+    case enterRoom(String)
+    /// Leaves the room that was entered.
+    case leaveRoom
+    /// Submits to that room. Each submission has a number, by which its outcome is known.
+    case submit(RoomRequest, number: Int)
     case setAlert(String)
     /// Removes the alert at this index of ``DisplayState/alerts``. Its text identifies it if the list has changed
     /// meanwhile.
@@ -31,6 +37,8 @@ enum ScreenAnswer: Sendable, Equatable {
     case reconnecting(problem: String?)
     case found([DisplayPrompt.Suggestion], number: Int, problem: String?)
     case news(DisplayNews)
+    /// The entered room has changed.
+    case room(DisplayRoom)
     case alertSet(String, problem: String?)
     case alertRemoved(String, problem: String?)
     case replay(problem: String?)
@@ -82,6 +90,7 @@ package struct DisplayRemote: Sendable {
     package var reconnect: ScreenAbility<Ask>
     package var search: ScreenAbility<@Sendable (String) async -> Found>
     package var news: ScreenAbility<@Sendable () async -> DisplayNews>
+    package var rooms: ScreenAbility<any ScreenRooms>
     package var setAlert: ScreenAbility<AskWithText>
     /// Validates the text of an alert without setting it; returns `nil` or the fault. Must not block, since it runs on
     /// the drawing thread.
@@ -99,15 +108,17 @@ package struct DisplayRemote: Sendable {
         self.reconnect = .cannot(reason)
         self.search = .cannot(reason)
         self.news = .cannot(reason)
+        self.rooms = .cannot(reason)
         self.setAlert = .cannot(reason)
         self.removeAlert = .cannot(reason)
         self.replay = .cannot(reason)
     }
 
-    /// Executes a command and returns its result; `nil` for a command of the screen itself and for an unavailable one.
+    /// Executes a command and returns its result; `nil` for a command of the screen or for its room, and for an
+    /// unavailable one.
     func answer(to command: ScreenCommand) async -> ScreenAnswer? {
         switch command {
-        case .quit, .suspend, .abort, .redraw: break
+        case .quit, .suspend, .abort, .redraw, .enterRoom, .leaveRoom, .submit: break
         case .subscribe(let symbol):
             if let ask = self.subscribe.doing { return .subscribed(symbol, problem: await ask(symbol)) }
         case .unsubscribe(let symbol):

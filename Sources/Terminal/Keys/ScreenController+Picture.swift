@@ -10,6 +10,7 @@ extension ScreenController {
     func shown(_ state: DisplayState, now: Int64) -> DisplayState {
         var shown = self.frozen ?? state
         shown.news = self.news
+        shown.room = self.room
         var notices = [state.notice]
         if let frozen {
             shown.alerts = state.alerts

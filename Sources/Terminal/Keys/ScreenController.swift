@@ -32,6 +32,12 @@ struct ScreenController: Sendable {
     var news = DisplayNews.notAsked
     /// The time at which the headlines arrived; monotonic ns.
     private var newsSince: Int64?
+    /// The open room, once something is known of it.
+    var room: DisplayRoom?
+    /// The number of submissions to rooms, which identifies their outcomes.
+    var submissions = 0
+    /// The person's last name in a room.
+    var userName = ""
 
     init(
         bindings: KeyBindings = KeyBindings(),
@@ -54,6 +60,15 @@ struct ScreenController: Sendable {
 
     /// Handles input from the terminal; `state` is the newest one.
     mutating func took(_ input: TerminalInput, state: DisplayState, now: Moment) -> [ScreenCommand] {
+        let room = self.choice.room
+        return self.commands(for: input, state: state, now: now) + self.roomCommands(before: room)
+    }
+
+    private mutating func commands(
+        for input: TerminalInput,
+        state: DisplayState,
+        now: Moment
+    ) -> [ScreenCommand] {
         switch input {
         // The wait for this answer is over.
         case .answer: return []
@@ -84,6 +99,7 @@ struct ScreenController: Sendable {
         case .latency: return self.toggle(.latency)
         case .events: return self.toggle(.events)
         case .news: return self.toggleNews(now)
+        case .room: return self.toggleRoom(state, now)
         case .alerts: return self.toggle(.alerts)
         case .up: return self.moved(by: -1, state: state, now: now)
         case .down: return self.moved(by: 1, state: state, now: now)
@@ -92,6 +108,7 @@ struct ScreenController: Sendable {
         case .first: return self.moved(by: -1_000_000, state: state, now: now)
         case .last: return self.moved(by: 1_000_000, state: state, now: now)
         case .open:
+            if self.choice.room != nil { return self.writeToRoom(now) }
             guard self.choice.pane == nil else { return [] }
             let symbols = self.symbols(state, now)
             if symbols.count > 1 { self.choice.opened = self.selected(symbols) }
@@ -173,7 +190,9 @@ struct ScreenController: Sendable {
             guard let last = self.last(of: list, state) else { break }
             // The help's end depends on the screen's size, which may have changed.
             if case .help = list { place = min(place, last) }
-            self.choice.pane = .list(list, at: min(max(place + lines, 0), max(last, 0)))
+            // The newest message of a room is its last.
+            let on = if case .room = list { -lines } else { lines }
+            self.choice.pane = .list(list, at: min(max(place + on, 0), max(last, 0)))
         case .prompt: break
         }
         return []
@@ -185,6 +204,7 @@ struct ScreenController: Sendable {
         case .help(let keys): return min(self.helpEnd, max(keys.count - 1, 0))
         case .events: return state.events.count - 1
         case .alerts: return state.alerts.count - 1
+        case .room: return self.room.map { $0.entries.count - 1 }
         case .news:
             guard case .headlines(let headlines) = self.news else { return nil }
             return headlines.count - 1
@@ -248,6 +268,7 @@ struct ScreenController: Sendable {
             return self.say("there is no symbol to remove", now)
         }
         guard symbols.count > 1 else { return self.say("the last symbol stays: add another one first", now) }
+        if self.choice.room == symbol { self.choice.pane = nil }
         self.choice.opened = nil
         self.choice.selected = symbols[place + 1 < symbols.count ? place + 1 : place - 1]
         return [.unsubscribe(symbol)]
@@ -274,6 +295,7 @@ struct ScreenController: Sendable {
             self.news = news
             self.newsSince = now.monotonic
             return []
+        case .room(let room): return self.roomChanged(room, now: now)
         case .alertSet(let text, let problem):
             guard self.settled(.alert, of: text, problem: problem, now: now) else { return [] }
             let loss = self.remote.alertsAreLost().map { "; \($0)" } ?? ""

@@ -7,12 +7,21 @@ struct ScreenQuestion: Sendable, Equatable {
         case alert
         /// A position in a replay.
         case place
+        /// The person's name in the open room.
+        case userName
+        /// A message to it.
+        case message
+
+        /// Whether the line belongs to the open room.
+        var isOfRoom: Bool { self == .userName || self == .message }
 
         var title: String {
             switch self {
             case .symbol: "add a symbol"
             case .alert: "set an alert"
             case .place: "go to"
+            case .userName: "your name"
+            case .message: "message"
             }
         }
 
@@ -21,6 +30,8 @@ struct ScreenQuestion: Sendable, Equatable {
             case .symbol: "type a name; Enter adds it"
             case .alert: "such as BINANCE:BTCUSDT above 60000"
             case .place: TypedPlace.usage
+            case .userName: "everybody in the room sees it; Enter takes it"
+            case .message: "Enter sends, Esc goes back"
             }
         }
     }
@@ -28,6 +39,8 @@ struct ScreenQuestion: Sendable, Equatable {
     var kind: Kind
     /// The text that was submitted and is not answered yet.
     var given: String?
+    /// What was submitted to the room and is not answered yet, with its number.
+    var sent: (text: String, number: Int)?
     /// Whether the current text was submitted and refused.
     var isRefused = false
     /// The running search: its text, its number, and its start (monotonic ns).
@@ -37,7 +50,7 @@ struct ScreenQuestion: Sendable, Equatable {
 
     static func == (left: ScreenQuestion, right: ScreenQuestion) -> Bool {
         left.kind == right.kind && left.given == right.given && left.searched == right.searched
-            && left.search?.number == right.search?.number
+            && left.search?.number == right.search?.number && left.sent?.number == right.sent?.number
     }
 }
 
@@ -46,6 +59,8 @@ extension ScreenController {
     /// The largest number of characters and of bytes in a line.
     static let longestLine = 128
     static let longestLineBytes = 512
+    /// The same for a message to a room, whose relay says what is too long for it.
+    static let longestMessage = 1_024
     /// The largest number of suggestions.
     static let maximumSuggestions = 50
     /// The time limit of a search, ns.
@@ -57,12 +72,15 @@ extension ScreenController {
             case .symbol: self.remote.subscribe.obstacle
             case .alert: self.remote.setAlert.obstacle
             case .place: self.remote.replay.obstacle
+            case .userName, .message: self.remote.rooms.obstacle
             }
         if let obstacle { return self.say(obstacle, now) }
         self.question = ScreenQuestion(kind: kind)
         var hint = kind.hint
         if kind == .symbol, let obstacle = self.remote.search.obstacle { hint = obstacle }
-        self.choice.pane = .prompt(DisplayPrompt(title: kind.title, text: prefilled, message: hint))
+        var prompt = DisplayPrompt(title: kind.title, text: prefilled, message: hint)
+        prompt.room = kind.isOfRoom ? self.choice.room : nil
+        self.choice.pane = .prompt(prompt)
         return []
     }
 
@@ -79,7 +97,17 @@ extension ScreenController {
 
     private mutating func close() {
         self.question = nil
-        self.choice.pane = nil
+        self.choice.pane = self.choice.room.map { .list(.room($0), at: 0) }
+    }
+
+    /// The text of the prompt's line.
+    var typedText: String { self.withPrompt { $0.text } ?? "" }
+
+    mutating func replaceText(with text: String) {
+        self.change { prompt in
+            prompt.text = text
+            prompt.caret = text.count
+        }
     }
 
     // MARK: Editing
@@ -108,7 +136,9 @@ extension ScreenController {
 
     /// Inserts typed or pasted text; text beyond the limit is dropped.
     mutating func inserted(_ text: String, now: Moment) -> [ScreenCommand] {
-        self.change { $0.insert(text, most: Self.longestLine, bytes: Self.longestLineBytes) }
+        let isMessage = self.question?.kind == .message
+        let most = isMessage ? Self.longestMessage : Self.longestLine
+        self.change { $0.insert(text, most: most, bytes: isMessage ? most : Self.longestLineBytes) }
         return self.textChanged(now)
     }
 
@@ -236,6 +266,7 @@ extension ScreenController {
                 self.change { $0.message = error.reason }
                 return []
             }
+        case .userName, .message: return self.submit(text, question.kind)
         }
     }
 

@@ -19,6 +19,8 @@ package final class TerminalDisplay: ThreadedOutput {
         var newest: DisplayState?
         /// The results of the user's commands, in order.
         var answers: [ScreenAnswer] = []
+        /// The newest state of the open room.
+        var room: DisplayRoom?
         /// Bytes for the terminal that draw nothing, such as a bell or a notification. Each call is written completely.
         var calls: [UInt8] = []
     }
@@ -67,6 +69,9 @@ package final class TerminalDisplay: ThreadedOutput {
             mailbox.answers.append(answer)
         }
     }
+
+    /// Takes the state of the open room, in place of an unshown one. May be called on any thread; never blocks.
+    func show(_ room: DisplayRoom) { self.mailbox.leave(isUrgent: true) { $0.room = room } }
 
     package func publishingTime(now: Int64) -> Int64? { self.rest.publishingTime(now: now) }
 

@@ -67,8 +67,8 @@ struct TerminalLoop {
 
         if self.display.mailbox.isStopping { return .stopped }
         let (news, answers) = self.display.mailbox.withContent { mailbox in
-            defer { (mailbox.newest, mailbox.answers) = (nil, []) }
-            return (mailbox.newest, mailbox.answers)
+            defer { (mailbox.newest, mailbox.answers, mailbox.room) = (nil, [], nil) }
+            return (mailbox.newest, mailbox.answers + (mailbox.room.map { [.room($0)] } ?? []))
         }
         if let news { self.renderer.published(news) }
         for answer in answers {
@@ -148,7 +148,8 @@ struct TerminalLoop {
         let untilKey = self.keys.deadline.map { max($0 - SystemClock.monotonic(), 0) }
         let limit = [wait, untilKey].compactMap(\.self).min()
         self.display.mailbox.wait(with: &descriptors, atMost: limit) { mailbox, isStopping in
-            let hasNews = needsBell && mailbox.newest != nil || !mailbox.answers.isEmpty
+            let hasNews =
+                needsBell && mailbox.newest != nil || !mailbox.answers.isEmpty || mailbox.room != nil
             let hasCalls = self.session.pending.isEmpty && !mailbox.calls.isEmpty
             return (needsBell && mailbox.newest == nil, isStopping || hasNews || hasCalls)
         }
@@ -201,6 +202,12 @@ struct TerminalLoop {
             case .suspend: self.suspend()
             case .abort: kill(getpid(), SIGQUIT)
             case .redraw: self.renderer.forgetScreen()
+            // In order, since the outcome of one depends on those before it.
+            case .enterRoom(let name):
+                self.controller.remote.rooms.doing?.enter(name) { [display] in display.show($0) }
+            case .leaveRoom: self.controller.remote.rooms.doing?.leave()
+            case .submit(let request, let number):
+                self.controller.remote.rooms.doing?.submit(request, number: number)
             case .subscribe, .unsubscribe, .reconnect, .search, .news, .setAlert, .removeAlert, .replay:
                 Task { [display, remote = self.controller.remote] in
                     if let answer = await remote.answer(to: command) { display.notify(answer) }

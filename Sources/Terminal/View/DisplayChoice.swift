@@ -57,6 +57,8 @@ enum DisplayList: Sendable, Equatable {
     case news
     /// The alerts that are set (``DisplayState/alerts``).
     case alerts
+    /// The messages in the room of this name (``DisplayState/room``); its position counts from the newest.
+    case room(String)
 }
 
 /// One line of the help.
@@ -88,6 +90,8 @@ package struct DisplayPrompt: Sendable, Equatable {
     var chosen: Int?
     /// An error or a hint that says what to do.
     var message: String?
+    /// The room that stays open above the line, to which the line belongs.
+    var room: String?
 
     init(title: String, text: String = "", message: String? = nil) {
         self.title = title

@@ -70,6 +70,8 @@ package struct DisplayState: Sendable {
     var events: [DisplayEvent] = []
     var alerts: [ListedAlert] = []
     var news = DisplayNews.notAsked
+    /// The open room, once something is known of it.
+    var room: DisplayRoom?
     /// The position of the replay, if this is one.
     var replay: ReplayPosition?
     /// The pauses of the replay.

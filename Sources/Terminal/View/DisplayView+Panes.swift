@@ -8,15 +8,13 @@ extension DisplayView {
     mutating func drawPane(lines: Range<Int>) -> Int {
         switch self.choice.pane {
         case nil: return lines.upperBound
-        case .prompt(let prompt): return self.drawPrompt(prompt, lines: lines)
+        case .prompt(let prompt):
+            let top = self.drawPrompt(prompt, lines: lines)
+            guard let name = prompt.room, top > lines.lowerBound else { return top }
+            let height = Self.paneHeight(lines.lowerBound..<top)
+            return self.draw(self.room(name, back: 0, height: height), above: top)
         case .list(let list, let place):
-            // Some lines remain for the prices.
-            let room =
-                switch lines.count {
-                case ..<3: lines.count
-                case ..<12: lines.count - 1
-                default: lines.count * 2 / 3
-                }
+            let room = Self.paneHeight(lines)
             let contents =
                 switch list {
                 case .help(let keys): self.help(keys, from: place, room: room, most: lines.count)
@@ -24,8 +22,18 @@ extension DisplayView {
                 case .events: self.events(from: place, room: room)
                 case .news: self.news(from: place, room: room)
                 case .alerts: self.alerts(selected: place, room: room)
+                case .room(let name): self.room(name, back: place, height: room)
                 }
             return self.draw(contents, above: lines.upperBound)
+        }
+    }
+
+    /// Returns the largest height of a pane; some lines remain for the prices.
+    private static func paneHeight(_ lines: Range<Int>) -> Int {
+        switch lines.count {
+        case ..<3: lines.count
+        case ..<12: lines.count - 1
+        default: lines.count * 2 / 3
         }
     }
 
@@ -152,7 +160,7 @@ extension DisplayView {
 
     /// Returns a text after a time, in a few lines with the same indentation. A reason has its hint at the end, so it
     /// is wrapped.
-    private func wrapped(_ time: String, _ text: String, _ style: CellStyle, most: Int) -> [PaneContents.Line] {
+    func wrapped(_ time: String, _ text: String, _ style: CellStyle, most: Int) -> [PaneContents.Line] {
         let columns = self.grid.size.columns
         let indent = time.count
         guard columns > indent + 12 else { return [[(text, style)]] }

@@ -111,10 +111,18 @@ struct WatchCommand: SettingsCommand {
             source: WatchedSymbols(subscriber: subscriber, charts: charts),
             display: display
         )
-        let remote = self.controls(settings, symbols: list, subscriber: subscriber, alerts: alerts)
+        var roomSettings = RoomConnection.Settings { url }
+        roomSettings.dial = stream.dial
+        roomSettings.token = stream.token
+        let rooms = ScreenRoomService(roomSettings, loop: loop, logger: service.logger)
+        var remote = self.controls(settings, symbols: list, subscriber: subscriber, alerts: alerts)
+        remote.rooms = .can(rooms)
         defer { if !settings.display.isOnce { latency.printError() } }
         try await NamedService.run(
-            [service.part(remote), alerts.part, NamedService("feed") { try await subscriber.run() }, charts.part],
+            [
+                service.part(remote), rooms.part, alerts.part, NamedService("feed") { try await subscriber.run() },
+                charts.part,
+            ],
             hasScreen: service.isScreen
         )
         await group.end()

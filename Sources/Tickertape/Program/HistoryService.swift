@@ -21,6 +21,7 @@ final class HistoryService: Sendable {
     private let folder: String
     private let recorder: NIOLockedValueBox<Recorder?>
     private let warnings: Warnings
+    private let keepsRooms: Bool
 
     /// Opens the history if the settings have one. On a failure it warns, and the program goes on without a history,
     /// since prices matter more.
@@ -31,6 +32,7 @@ final class HistoryService: Sendable {
         let recorder = NIOLockedValueBox<Recorder?>(nil)
         self.recorder = recorder
         self.warnings = warnings
+        self.keepsRooms = settings.relay.rooms
         self.source = source.word
         self.folder = FilePath.absolute(FilePath.folder(of: recording))
         do throws(HistoryFailure) {
@@ -83,13 +85,46 @@ final class HistoryService: Sendable {
         }
     }
 
+    /// Gives the relay the newest messages of its rooms, and lets it keep new ones. Messages that cannot be used are
+    /// left out, with a warning.
+    ///
+    /// - Parameter limit: the wait for another program's last messages, and for the disk.
+    func seedRooms(_ relay: RelayServer, within limit: Duration) async {
+        guard self.keepsRooms else { return }
+        let end = ContinuousClock.now + limit
+        // Without the numbers of all earlier messages new ones would replace them.
+        switch await self.historyRecorder.claim(within: limit) {
+        case .mine: break
+        case .others: return self.warnOfUnkeptRooms("another tickertape writes the history")
+        case .unanswered: return self.warnOfUnkeptRooms("the disk of the history does not answer")
+        case .cancelled: return
+        }
+        let answer = await self.asked(within: max(end - ContinuousClock.now, .zero)) { store in
+            let kept = try store.roomMessages()
+            // Here, since the relay's loop must not wait for the check.
+            return (EarlierRooms(kept.messages), kept.unreadable)
+        }
+        guard let (rooms, unreadable) = answer else { return self.warnOfUnkeptRooms("the history cannot be read") }
+        let recorder = self.historyRecorder
+        await relay.remember(rooms) { recorder.take($0) }
+        let spoilt = unreadable + rooms.leftOut
+        if spoilt > 0 {
+            self.warnings.warn("\(spoilt) messages of rooms in the history are spoilt and are left out")
+        }
+    }
+
+    private func warnOfUnkeptRooms(_ reason: String) {
+        self.warnings.warn("messages of rooms are not kept, since \(reason)")
+    }
+
     /// Queries the history; `nil` after a warning if it cannot be read.
     @discardableResult
     private func asked<Answer: Sendable>(
+        within limit: Duration? = nil,
         _ question: @escaping @Sendable (HistoryStore) throws -> Answer
     ) async -> Answer? {
         do {
-            return try await self.historyRecorder.ask(question)
+            return try await self.historyRecorder.ask(within: limit, question)
         } catch {
             self.warnings.warn("the history cannot be read: \(error)")
             return nil
@@ -153,6 +188,11 @@ final class HistoryService: Sendable {
         if report.lost > 0 {
             Console.printError(
                 "warning: \(report.lost) trades are missing in the history; the disk was full or too slow"
+            )
+        }
+        if report.lostMessages > 0 {
+            Console.printError(
+                "warning: \(report.lostMessages) messages of rooms are missing in the history; the disk was too slow"
             )
         }
         if report.lostGaps > 0 {

@@ -1,3 +1,4 @@
+import Feeds
 import HTTP
 import Relay
 
@@ -36,6 +37,16 @@ struct RelayPlace {
         self.settings = relay
         self.socket = socket
         self.isEncrypted = isEncrypted
+    }
+
+    /// Returns the address under which programs of this machine find the relay.
+    ///
+    /// - Parameter endpoint: the bound address; `nil` if it has a Unix socket only.
+    func address(at endpoint: Endpoint?) -> UpstreamAddress? {
+        guard let here = endpoint?.fromHere else {
+            return self.socket.map { UpstreamAddress(socketPath: FilePath.absolute($0)) }
+        }
+        return UpstreamAddress(isEncrypted: self.isEncrypted, host: here.host, port: here.port)
     }
 
     /// Returns the relay's URL for clients.

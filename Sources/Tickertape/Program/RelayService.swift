@@ -16,6 +16,10 @@ final class RelayService: Sendable {
     /// The number of failures after which the address probably belongs to another program than a closing relay.
     private static let mostFailures = 8
 
+    /// The wait for what another program still writes, and for the disk: at the start, which it delays, and after a
+    /// takeover, when that program closes its relay and its files.
+    private static let preparationLimit = Duration.seconds(2)
+
     /// The wait for the lock's disk. Without its answer, the key's owner is unknown.
     private static let lockLimit = Duration.seconds(2)
 
@@ -25,6 +29,8 @@ final class RelayService: Sendable {
     private let lock: KeyLock?
     /// Executes the lock's file operations.
     private let lockDisk: (any DiskWorker)?
+    /// Gives the relay what clients expect of it from the first moment on. Called before it listens.
+    private let prepare: @Sendable (Duration) async -> Void
     /// Shows the state; without a screen, lines on standard error report it.
     private let display: DisplayService?
     private let opened = NIOLockedValueBox<Opened?>(nil)
@@ -37,20 +43,26 @@ final class RelayService: Sendable {
     /// - Parameters:
     ///   - server: the relay, not started yet.
     ///   - key: the storage with the key's lock, if there is one.
+    ///   - prepare: called once, before the relay listens, with the limit of its waits for another program.
     init(
         _ server: RelayServer,
         at place: RelayPlace,
         state: RelayState,
         key: KeyStorage?,
-        display: DisplayService?
+        display: DisplayService?,
+        prepare: @escaping @Sendable (Duration) async -> Void
     ) {
         self.server = server
+        self.prepare = prepare
         self.place = place
         self.state = state
         self.lock = key?.lock
         self.lockDisk = key?.lockDisk
         self.display = display
     }
+
+    /// The address of the relay for programs of this machine, as ``RelayState/address``.
+    var address: UpstreamAddress? { self.state.address }
 
     private func become(_ phase: RelayState.Phase) {
         if self.state.become(phase) { self.display?.display.relayChanged() }
@@ -66,8 +78,9 @@ final class RelayService: Sendable {
     /// - Throws: ``OperatorError`` when the address cannot be used.
     func open() async throws {
         if case .others(let owner)? = await self.claim() {
-            return self.become(self.mayListen(beside: owner) ? .waiting(nil) : .others(owner?.pid))
+            return self.become(self.mayListen(beside: owner) ? .waiting(nil) : .others(owner))
         }
+        await self.prepare(Self.preparationLimit)
         do {
             try await self.listen()
         } catch let error as RelayError {
@@ -81,8 +94,10 @@ final class RelayService: Sendable {
         var places: [String] = []
         if let endpoint = opened.endpoint { places.append("\(self.place.url(at: endpoint))/") }
         if let socket = self.place.socket { places.append("ws+unix:\(socket):/") }
-        let others = self.place.settings.wamp ? ", /v1/stream and /wamp" : " and /v1/stream"
-        self.report("the relay is on \(places.joined(separator: " and ")) (Finnhub's protocol)\(others)")
+        var others = RelayProtocols.builtIn(self.place.settings).paths.filter { $0 != "/" }
+        let last = others.popLast().map { " and \($0)" } ?? ""
+        let paths = others.map { ", \($0)" }.joined() + last
+        self.report("the relay is on \(places.joined(separator: " and ")) (Finnhub's protocol)\(paths)")
         if let lines = self.server.linesAddress, let host = self.place.settings.lines?.host {
             self.report("plain lines are on \(Endpoint(host: host, port: lines.port ?? 0)) (docs/lines.md)")
         }
@@ -115,17 +130,23 @@ final class RelayService: Sendable {
         guard self.lock != nil, self.opened.withLockedValue({ $0 == nil }) else { return }
         var reported: String?
         var failures = 0
+        var isPrepared = false
         while !Task.isCancelled {
             switch await self.claim() {
             case nil: break
             case .others(let owner)? where !self.mayListen(beside: owner):
-                self.become(.others(owner?.pid))
+                self.become(.others(owner))
                 if case .at(let address)? = owner?.relay, let pid = owner?.pid {
                     let line = "the relay on \(address) is that of another tickertape (pid \(pid))"
                     if reported != line { self.report(line) }
                     reported = line
                 }
             case .mine?, .others?:
+                if !isPrepared {
+                    isPrepared = true
+                    await self.prepare(Self.preparationLimit)
+                    if Task.isCancelled { return }
+                }
                 do {
                     try await self.listen()
                     self.announce()
@@ -161,17 +182,8 @@ final class RelayService: Sendable {
         self.opened.withLockedValue { $0 = Opened(endpoint: endpoint) }
         self.become(.open(endpoint))
         guard let lock, let lockDisk else { return }
-        let owner = self.ownerPlace(endpoint)
+        let owner = self.place.address(at: endpoint).map { KeyOwner.Relay.at($0) } ?? .off
         lockDisk.submit { lock.announce(owner) }
-    }
-
-    /// Returns the address under which other programs of this user find the relay.
-    private func ownerPlace(_ endpoint: Endpoint?) -> KeyOwner.Relay {
-        guard let endpoint else {
-            return self.place.socket.map { .at(UpstreamAddress(socketPath: FilePath.absolute($0))) } ?? .off
-        }
-        let here = endpoint.fromHere
-        return .at(UpstreamAddress(isEncrypted: self.place.isEncrypted, host: here.host, port: here.port))
     }
 }
 

@@ -1,3 +1,4 @@
+import Feeds
 import NIOConcurrencyHelpers
 import HTTP
 import Terminal
@@ -7,8 +8,8 @@ final class RelayState: Sendable {
     enum Phase: Equatable {
         /// It does not listen yet, for the given reason if one is known.
         case waiting(String?)
-        /// Another program, with this process ID, has the relay's address.
-        case others(Int32?)
+        /// Another program has the relay's address.
+        case others(KeyOwner?)
         /// It listens on this address; `nil` if it has a Unix socket only.
         case open(Endpoint?)
         case closed
@@ -32,10 +33,22 @@ final class RelayState: Sendable {
         self.state.withLockedValue { state in
             switch state.phase {
             case .waiting(let reason): .waiting(state.url, reason: reason)
-            case .others(let pid): .others(state.url, pid: pid)
+            case .others(let owner): .others(state.url, pid: owner?.pid)
             case .open: .open(state.url)
             case .closed: .closed(state.url)
             }
+        }
+    }
+
+    /// The address of the relay for programs of this machine: this program's, or that of the program that has its
+    /// place; `nil` while there is no relay.
+    var address: UpstreamAddress? {
+        switch self.state.withLockedValue({ $0.phase }) {
+        case .open(let endpoint): return self.place.address(at: endpoint)
+        case .others(let owner):
+            if case .at(let address)? = owner?.relay { return address }
+            return nil
+        case .waiting, .closed: return nil
         }
     }
 

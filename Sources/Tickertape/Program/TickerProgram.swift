@@ -96,19 +96,34 @@ struct TickerProgram {
             alerts: readers.alerts,
             tally: readers.tally
         )
+        let rooms = self.rooms(base, readers)
         let services: [NamedService?] = [
             SignalServices.secondStop { server?.cut() }, base.manager.watch([base.loop, base.relayLoop]),
             readers.history?.part, readers.recording?.part, readers.relay?.part,
-            readers.display.map { $0.part(self.controls(of: $0, base, alerts: readers.alerts)) },
-            readers.alerts.part, self.played?.diskWatch(warn: base.warnings.warn)?.part, job.part,
+            readers.display.map { $0.part(self.controls(of: $0, base, alerts: readers.alerts, rooms: rooms)) },
+            rooms?.part, readers.alerts.part, self.played?.diskWatch(warn: base.warnings.warn)?.part, job.part,
             // The first to stop.
             base.manager.life { await server?.stopAccepting() },
         ]
         return services.compactMap { $0 }
     }
 
+    /// Returns the screen's client of the rooms at this program's relay; `nil` without a screen or a relay.
+    private func rooms(_ base: TickerBase, _ readers: TickerReaders) -> ScreenRoomService? {
+        guard readers.display?.isScreen == true, let relay = readers.relay else { return nil }
+        var settings = RoomConnection.Settings { relay.address }
+        settings.dial = self.settings.dial.toOwnRelay
+        settings.token = self.settings.relayToken
+        return ScreenRoomService(settings, loop: base.loop, logger: base.logger)
+    }
+
     /// Returns the actions that the screen's keys can start.
-    private func controls(of display: DisplayService, _ base: TickerBase, alerts: AlertService) -> DisplayRemote {
+    private func controls(
+        of display: DisplayService,
+        _ base: TickerBase,
+        alerts: AlertService,
+        rooms: ScreenRoomService?
+    ) -> DisplayRemote {
         var remote = DisplayRemote(without: "this version cannot do that")
         guard display.isScreen else { return remote }
         remote.connect(
@@ -124,6 +139,8 @@ struct TickerProgram {
         remote.connect(to: base.feed, of: self.feed.source)
         remote.connect(to: base.lookup.get())
         remote.connect(to: alerts)
+        remote.rooms =
+            rooms.map { .can($0) } ?? .cannot("rooms are the relay's, which is off: set relay.listen and relay.rooms")
         if let replay = self.played?.remote {
             remote.connect(to: replay)
         } else {

@@ -42,7 +42,14 @@ struct TickerReaders {
                 }
             )
             if let server, let place = base.place, let relayState {
-                self.relay = RelayService(server, at: place, state: relayState, key: base.key, display: self.display)
+                self.relay = RelayService(
+                    server,
+                    at: place,
+                    state: relayState,
+                    key: base.key,
+                    display: self.display,
+                    prepare: { await history?.seedRooms(server, within: $0) }
+                )
                 // Before the relay listens, since clients that reconnect ask for earlier trades.
                 await Self.recall(program, server)
                 await history?.seed(server)

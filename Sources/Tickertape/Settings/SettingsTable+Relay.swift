@@ -143,6 +143,12 @@ extension Setting {
         Syntax<Bool>.flag,
         help: "Whether the clients of /wamp may publish to each other and call each other's procedures."
     )
+    static let relayRooms = Setting(
+        "relay.rooms",
+        \.relay.rooms,
+        Syntax<Bool>.flag,
+        help: "Whether there are rooms, in which clients exchange messages, at /v1/room/NAME, over WAMP and in lines."
+    )
     static let relayAllowedOrigins = Setting(
         "relay.allowed-origins",
         list: \.relay.allowedOrigins,

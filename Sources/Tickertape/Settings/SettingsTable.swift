@@ -32,7 +32,7 @@ extension Setting {
         relayAllowedOrigins, relayPingInterval, relayPongTimeout, relayMaxClients, relayMaxClientsPerAddress,
         relayMaxPlainConnections, relayHandshakeTimeout, relayMaxHeaders, relayMaxWaiting, relayMaxMessage,
         relayRequestBurst, relayRequestsPerSecond, relayUnsubscribeGrace, relayCompression, relayReplayControl,
-        relayWAMP, wampBroker,
+        relayRooms, relayWAMP, wampBroker,
         linesListen,
         logLevel,
     ]

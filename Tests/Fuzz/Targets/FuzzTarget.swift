@@ -19,6 +19,12 @@ package enum FuzzTarget: String, CaseIterable, Sendable {
     case reading
     /// Requests to a replay, over HTTP and on `/v1/stream`.
     case replay
+    /// Messages of WAMP in all serialisations: the decoders and the encoders, and a session.
+    case wamp
+    /// The bytes of a client of plain lines, fed whole and in pieces.
+    case lines
+    /// The submissions to a room.
+    case room
 
     /// Feeds one input, and throws the violated rule.
     ///
@@ -35,6 +41,9 @@ package enum FuzzTarget: String, CaseIterable, Sendable {
         case .stream: try StreamFuzz.check(input)
         case .reading: try ReadingFuzz.check(input)
         case .replay: try ReplayFuzz.check(input)
+        case .wamp: try WAMPFuzz.check(input)
+        case .lines: try LineFuzz.check(input)
+        case .room: try RoomFuzz.check(input)
         }
     }
 
@@ -49,6 +58,9 @@ package enum FuzzTarget: String, CaseIterable, Sendable {
         case .stream: StreamFuzz.seeds
         case .reading: ReadingFuzz.seeds
         case .replay: ReplayFuzz.seeds
+        case .wamp: WAMPFuzz.seeds
+        case .lines: LineFuzz.seeds
+        case .room: RoomFuzz.seeds
         }
     }
 
@@ -60,6 +72,9 @@ package enum FuzzTarget: String, CaseIterable, Sendable {
         case .upgrade: UpgradeFuzz.words
         case .reading: ReadingFuzz.words
         case .replay: ReplayFuzz.words
+        case .wamp: WAMPFuzz.words
+        case .lines: LineFuzz.words
+        case .room: RoomFuzz.words
         }
     }
 

@@ -68,6 +68,81 @@ struct LineClientTests {
         #expect(try json.take() == ["A 2 0.02 \(Self.time)"])
     }
 
+    @Test("another form begins like a new reader of it, with everything that the client follows")
+    func otherForm() throws {
+        let bench = HubBench.lines()
+        bench.play(Frames.trade("A", "1"), Frames.trade("B", "2"))
+        let client = try PipedLines(on: bench)
+        #expect(try client.ask("prices A") == ["A 1 0.02 \(Self.time)"])
+        #expect(try client.ask("prices A") == [], "nothing new in the same form")
+        let json = try client.ask("prices B json")
+        try #require(json.count == 4)
+        #expect(json[0].hasPrefix(#"{"type":"status","#) && json[1].hasPrefix(#"{"type":"subscribed","symbols":["B"]"#))
+        for (line, symbol) in zip(json[2...], ["A", "B"]) {
+            #expect(line.hasPrefix(#"{"type":"snapshot","symbol":"\#(symbol)","#))
+        }
+        bench.play(Frames.trade("A", "3"))
+        #expect(try client.take().map { $0.hasPrefix(#"{"type":"price","symbol":"A","price":"3""#) } == [true])
+        #expect(try client.ask("prices A plain") == ["A 3 0.02 \(Self.time)", "B 2 0.02 \(Self.time)"])
+    }
+
+    @Test("a reader of all symbols gets a price again when its symbol is subscribed again upstream")
+    func recalled() throws {
+        let bench = HubBench.lines()
+        let clients = try ["prices *", "prices * json", "trades *", "prices A json"].map { command in
+            let client = try PipedLines(on: bench)
+            _ = try client.ask(command)
+            return client
+        }
+        bench.play(Frames.trade("A", "1"))
+        for client in clients { #expect(try client.take().count == 1) }
+        bench.hub.take(.unsubscribed("A"))
+        let released = try clients.map { try $0.take() }
+        #expect(released[0] == ["# A released"] && released[1].map { $0.contains("released") } == [true])
+        #expect(released[2] == ["# A released"] && released[3] == [])
+        // Whoever names it subscribes it again, and has discarded the price, too.
+        let named = try clients[0].ask("prices A")
+        #expect(named.first == "A 1 0.02 \(Self.time)", "\(named)")
+        bench.hub.take(.symbol(SymbolStatus(symbol: "A", state: .asked, since: 0)))
+        let lines = try clients.map { try $0.take() }
+        #expect(lines[0].map { $0.hasPrefix("# A asked") } == [true])
+        try #require(lines[1].count == 2)
+        #expect(lines[1][0].hasPrefix(#"{"type":"snapshot","symbol":"A","price":"1","#))
+        #expect(lines[1][1].contains(#""state":"asked""#))
+        #expect(lines[2].map { $0.hasPrefix("# A asked") } == [true])
+        #expect(lines[3].map { $0.contains(#""state":"asked""#) } == [true])
+        bench.play(Frames.trade("A", "1"))
+        #expect(try clients[1].take() == [], "only once: the client has that price now")
+    }
+
+    @Test("a price that was postponed beyond its symbol's release is followed by the release")
+    func releasedBehind() throws {
+        let bench = HubBench.lines()
+        let client = try PipedLines(on: bench)
+        _ = try client.ask("prices * json")
+        bench.play(Frames.trade("A", "1"))
+        _ = try client.take()
+        client.stopReading(fillsChannel: true)
+        bench.play(Frames.trade("A", "2"))
+        bench.hub.take(.unsubscribed("A"))
+        client.goOnReading()
+        let lines = try client.take()
+        #expect(lines.contains { $0.contains(#""price":"2""#) })
+        #expect(lines.last?.contains("released") == true, "\(lines)")
+    }
+
+    @Test("every symbol costs as much as its lines")
+    func costs() throws {
+        let bench = HubBench.lines {
+            $0.requestBurst = 5
+            $0.requestsPerSecond = 1
+        }
+        for number in 0..<256 { bench.play(Frames.trade("S\(number)", "1")) }
+        let client = try PipedLines(on: bench)
+        #expect(try client.ask("prices *").count == 256)
+        #expect(try client.ask("prices * json") == ["# too many commands; slow down"])
+    }
+
     @Test("* is every symbol, also one that comes later")
     func everything() throws {
         let bench = HubBench.lines()

@@ -90,6 +90,21 @@ struct LineEndpointTests {
         #expect(!RelayProtocols.builtIn(RelaySettings()).all.contains { $0 == LineClient.self })
     }
 
+    @Test("a port in use is refused with what to change, and the relay's own port is free again")
+    func portInUse() async throws {
+        try await RelayFixture.run(Self.on) { fixture in
+            let place = Endpoint(host: "127.0.0.1", port: try #require(fixture.relay.linesAddress?.port))
+            let error = RelayError.cannotListenForLines(place, reason: "address already in use")
+            await #expect(throws: error) {
+                try await RelayFixture.run {
+                    $0.lines = place
+                } body: { _ in
+                }
+            }
+            #expect("\(error)".hasSuffix("address already in use; change lines.listen, or set it to off"))
+        }
+    }
+
     @Test("an address of other machines without a token is refused in words")
     func needsToken() async throws {
         await #expect(throws: RelayError.linesNeedToken(host: "0.0.0.0")) {

@@ -140,9 +140,12 @@ final class RawClient: Sendable {
     func close() async throws { try await self.channel.close() }
 
     static func masked(opcode: UInt8, _ text: String) -> ByteBuffer {
+        Self.masked(opcode: opcode, bytes: Array(text.utf8))
+    }
+
+    static func masked(opcode: UInt8, bytes: [UInt8]) -> ByteBuffer {
         var frame = ByteBuffer()
         frame.writeInteger(0x80 | opcode)
-        let bytes = Array(text.utf8)
         if bytes.count < 126 {
             frame.writeInteger(0x80 | UInt8(bytes.count))
         } else {

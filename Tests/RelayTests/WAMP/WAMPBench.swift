@@ -37,7 +37,7 @@ struct WAMPBenchClient {
             while let (opcode, short) = bytes.readMultipleIntegers(as: (UInt8, UInt8).self) {
                 var length = Int(short)
                 if length == 126 { length = Int(bytes.readInteger(as: UInt16.self) ?? 0) }
-                if length == 127 { length = Int(bytes.readInteger(as: UInt64.self) ?? 0) }
+                if short == 127 { length = Int(bytes.readInteger(as: UInt64.self) ?? 0) }
                 frames.append((bytes.readSlice(length: length) ?? ByteBuffer(string: "cut short"), opcode == 0x82))
             }
         }
@@ -57,6 +57,12 @@ struct WAMPBenchClient {
     /// Sends a message, and returns the answers.
     func ask(_ json: String) throws -> [String] {
         try self.send(json)
+        return try self.take()
+    }
+
+    /// Sends a text that may not be JSON, and returns the answers.
+    func sendRawAndTake(_ text: String) throws -> [String] {
+        try self.sendRaw(ByteBuffer(string: text), isBinary: false)
         return try self.take()
     }
 

@@ -41,16 +41,36 @@ struct WAMPBrokerTests {
         #expect(try broker.subscribe(1, to: pattern) != id, "a number is used once")
     }
 
-    @Test("the wildcard subscriptions of all sessions are limited")
+    @Test("the wildcard subscriptions of a session and of all sessions are limited")
     func limit() throws {
         var broker = WAMPBroker()
+        func wildcard(_ number: Int) -> WAMPPattern { Self.pattern("a\(number).", .wildcard) }
+        let sessions = WAMPLimits.wildcards / WAMPLimits.wildcardsOfSession
         for number in 0..<WAMPLimits.wildcards {
-            _ = try broker.subscribe(1, to: Self.pattern("a\(number).", .wildcard))
+            _ = try broker.subscribe(UInt64(number / WAMPLimits.wildcardsOfSession + 1), to: wildcard(number))
         }
-        #expect(throws: WAMPFailure.self) { try broker.subscribe(1, to: Self.pattern("b.", .wildcard)) }
-        _ = try broker.subscribe(2, to: Self.pattern("a1.", .wildcard))
+        #expect(throws: WAMPFailure.self) { try broker.subscribe(1, to: wildcard(WAMPLimits.wildcardsOfSession)) }
+        #expect(try broker.subscribe(1, to: wildcard(1)) == 2, "a repeated one is no further one")
+        let late = UInt64(sessions + 1)
+        #expect(throws: WAMPFailure.self) { try broker.subscribe(late, to: wildcard(WAMPLimits.wildcards)) }
+        #expect(try broker.subscribe(late, to: wildcard(1)) == 2, "one that exists is shared")
         broker.left(1)
         #expect(broker.matching("a1.x").count == 1 && broker.matching("a2.x").isEmpty)
+        _ = try broker.subscribe(late, to: wildcard(WAMPLimits.wildcards))
+    }
+
+    @Test("topics of other bytes are other topics, even if they look the same, except where they are symbols")
+    func equivalentTopics() throws {
+        var broker = WAMPBroker()
+        let (composed, parts) = ("com.\u{E9}", "com.e\u{301}")
+        for match in WAMPMatch.allCases {
+            _ = try broker.subscribe(1, to: Self.pattern(composed, match))
+            _ = try broker.subscribe(2, to: Self.pattern(parts, match))
+        }
+        #expect(broker.matching(composed) == [1, 3, 5] && broker.matching(parts) == [2, 4, 6])
+        #expect(broker.unsubscribe(2, from: 2) && broker.matching(composed) == [1, 3, 5])
+        let symbol = try broker.subscribe(1, to: Self.pattern("tickertape.price.\u{E9}", .exact))
+        #expect(broker.matching("tickertape.price.e\u{301}") == [symbol])
     }
 
     @Test("a pattern may match topics of a symbol or none")

@@ -26,6 +26,16 @@ struct WAMPBrokeredTests {
         #expect(try publisher.ask(#"[16,3,{"acknowledge":true},"com.nobody"]"#)[0].has("[17,3,"))
     }
 
+    @Test("topics that differ in their bytes are different, even if they look the same")
+    func equivalentTopics() throws {
+        let bench = HubBench.wamp(broker: true)
+        let (publisher, composed, parts) = (try bench.wampSession(), try bench.wampSession(), try bench.wampSession())
+        #expect(try composed.ask(#"[32,1,{},"com.\u00e9"]"#) == ["[33,1,1]"])
+        #expect(try parts.ask(#"[32,1,{},"com.e\u0301"]"#) == ["[33,1,2]"])
+        try publisher.send(#"[16,1,{},"com.e\u0301",["x"]]"#)
+        #expect(try composed.take() == [] && parts.take().count == 1)
+    }
+
     @Test("publications are limited to the sessions that they name")
     func eligible() throws {
         let bench = HubBench.wamp(broker: true)

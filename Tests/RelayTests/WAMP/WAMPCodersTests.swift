@@ -1,4 +1,3 @@
-import Market
 import NIOCore
 import Testing
 @testable import Relay
@@ -126,29 +125,6 @@ struct WAMPCodersTests {
         ]
         for (serialisation, bytes, fault) in lies {
             #expect(Self.fault(serialisation, ByteBuffer(bytes: bytes)) == fault, "\(serialisation) \(bytes)")
-        }
-    }
-
-    @Test("what decodes encodes to the same value, whatever came", arguments: WAMPSerialisation.allCases)
-    func fuzz(serialisation: WAMPSerialisation) throws {
-        var chance = SeededGenerator(seed: 17)
-        let seeds = Self.values.map { serialisation.encode($0) }.filter { $0.readableBytes < 400 }
-        for _ in 0..<4_000 {
-            var bytes = Array(seeds[Int.random(in: 0..<seeds.count, using: &chance)].readableBytesView)
-            for _ in 0..<Int.random(in: 0..<4, using: &chance) {
-                let place = Int.random(in: 0...bytes.count, using: &chance)
-                switch Int.random(in: 0..<3, using: &chance) {
-                case 0: bytes.insert(UInt8.random(in: 0...255, using: &chance), at: place)
-                case 1: if place < bytes.count { bytes[place] = UInt8.random(in: 0...255, using: &chance) }
-                case _: if place < bytes.count { bytes.remove(at: place) }
-                }
-            }
-            // The WebSocket has checked the text of JSON.
-            if serialisation == .json, String(validating: bytes, as: UTF8.self) == nil { continue }
-            guard let value = try? serialisation.decode(ByteBuffer(bytes: bytes)) else { continue }
-            let encoded = serialisation.encode(value)
-            let again = try serialisation.decode(encoded)
-            #expect(serialisation.encode(again) == encoded, "\(bytes)")
         }
     }
 

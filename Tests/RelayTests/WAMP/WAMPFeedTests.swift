@@ -243,6 +243,17 @@ struct WAMPFeedTests {
         #expect(again.filter { $0.has(#""type":"snapshot""#) }.count == 1, "nothing new: only the new one gets it")
     }
 
+    @Test("a symbol has one topic, however its characters are composed, as it has elsewhere in the relay")
+    func composedSymbol() throws {
+        let bench = HubBench.wamp()
+        let client = try bench.wampSession()
+        bench.play(Frames.trade("\u{E9}", "1"))
+        #expect(try client.ask(#"[32,1,{},"tickertape.price.e\u0301"]"#).count == 2)
+        #expect(try client.ask(#"[32,2,{},"tickertape.trades.e\u0301"]"#).count == 1)
+        bench.play(Frames.trade("\u{E9}", "2", time: 1))
+        #expect(try client.take().count == 2)
+    }
+
     @Test("the end of a subscription leaves the rows of others")
     func unfollows() throws {
         let bench = HubBench.wamp()

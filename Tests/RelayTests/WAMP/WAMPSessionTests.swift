@@ -115,6 +115,40 @@ struct WAMPSessionTests {
         #expect(last.count == 2 && last[0].has("[6,", "wamp.close.system_shutdown") && last[1].has("1001"))
     }
 
+    @Test("messages about what does not exist change nothing, and nothing follows the end")
+    func order() throws {
+        let bench = HubBench.wamp(broker: true)
+        let (caller, callee, other) = (try bench.wampSession(), try bench.wampSession(), try bench.wampSession())
+        _ = try callee.ask(#"[64,1,{},"com.p"]"#)
+        _ = try caller.ask(#"[48,1,{},"com.p"]"#)
+        #expect(try callee.take() == ["[68,1,1,{}]"])
+        // The answers of a session that was not asked, and to what was not asked.
+        for answer in [
+            "[70,1,{},[0]]", #"[8,68,1,{},"com.e"]"#, "[70,7,{}]", "[49,9,{}]", #"[70,1,{"progress":true}]"#,
+        ] {
+            #expect(try other.ask(answer) == [] && caller.take() == [] && callee.take() == [], "\(answer)")
+        }
+        #expect(try other.ask("[34,1,1]")[0].has("[8,34,1,{},", "no_such_subscription"))
+        #expect(try other.ask("[66,1,1]")[0].has("[8,66,1,{},", "no_such_registration"))
+        try callee.send(#"[70,1,{"progress":true},[1]]"#)
+        #expect(try caller.take() == [], "no progress was asked for")
+        try callee.send("[70,1,{},[3]]")
+        try callee.send("[70,1,{},[4]]")
+        #expect(try caller.take() == ["[50,1,{},[3]]"], "a call has one result")
+        for end in [
+            #"[6,{},"wamp.close.normal"]"#, #"[3,{},"a.b"]"#, #"[1,"tickertape",{"roles":{"caller":{}}}]"#, "x",
+        ] {
+            let client = try bench.wampSession()
+            #expect(try !client.ask(#"[32,1,{},"tickertape.price.A"]"#).isEmpty)
+            #expect(try !client.sendRawAndTake(end).isEmpty)
+            for late in [#"[16,2,{"acknowledge":true},"com.t"]"#, #"[32,3,{},"com.t"]"#, end] {
+                #expect(try client.sendRawAndTake(late) == [], "\(late) behind \(end)")
+            }
+        }
+        let router = bench.hub.context.index.fanout(of: WAMPClient.self).router
+        #expect(router.sessions.count == 3 && router.broker.matching("com.t").isEmpty)
+    }
+
     @Test("requests beyond the rate are refused, and a flood ends the session")
     func rate() throws {
         let bench = HubBench.wamp {

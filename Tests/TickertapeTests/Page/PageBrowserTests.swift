@@ -208,11 +208,26 @@ struct PageBrowserTests {
 
     private struct Reached: Decodable { var reached: [String] }
 
-    @Test("fits phones and desktops without horizontal scrolling, in both themes, for keyboards and screen readers")
+    private struct Talk: Decodable {
+        var nameless: String
+        var taken: String
+        /// The text in the field after the refusal.
+        var kept: String
+        /// What the other user got.
+        var heard: [String]
+        var state: String
+        var lines: [String]
+        /// The number of elements made from a user's text.
+        var elements: Int
+    }
+
+    @Test(
+        "fits phones and desktops without horizontal scrolling, in both themes, for keyboards and screen readers, and talks in a room"
+    )
     func layout() async throws {
         let program = try RunningProgram(
             RunningProgram.tickertape,
-            ["replay", Self.demo, "--quiet", "--relay", "127.0.0.1:0"]
+            ["replay", Self.demo, "--quiet", "--relay", "127.0.0.1:0", "--set", "relay.rooms=true"]
         )
         let port = try #require(await program.relayPort(), "\(program.errors)")
         let browser = try BrowserWatch("layout", "http://127.0.0.1:\(port)/")
@@ -220,7 +235,8 @@ struct PageBrowserTests {
         let lines = browser.program.output.split(separator: "\n").map { Data($0.utf8) }
         let measures = lines.compactMap { try? JSONDecoder().decode(Measure.self, from: $0) }
         #expect(Set(measures.map(\.width)) == [320, 360, 390, 768, 1280])
-        #expect(measures.count == 10)
+        // Those with the pane Room come last.
+        #expect(measures.count == 14)
         for measure in measures {
             #expect(measure.scrollWidth <= measure.width, "\(measure)")
             #expect(measure.canvas > 0 && measure.canvas < measure.width, "\(measure)")
@@ -232,12 +248,22 @@ struct PageBrowserTests {
         #expect(light.count == 1 && dark.count == 1 && light != dark)
 
         let tree = try #require(lines.compactMap { try? JSONDecoder().decode(Tree.self, from: $0) }.first)
-        let expected = ["banner", "main", "navigation", "contentinfo", "table", "columnheader", "image", "status"]
-        #expect(Set(expected).isSubset(of: tree.roles), "\(tree.roles)")
+        let roles = ["banner", "main", "navigation", "contentinfo", "table", "columnheader", "image", "status", "log"]
+        #expect(Set(roles).isSubset(of: tree.roles), "\(tree.roles)")
         #expect(tree.nameless == [])
         #expect(tree.chart?.contains("highest ") == true, "\(tree)")
         let reached = try #require(lines.compactMap { try? JSONDecoder().decode(Reached.self, from: $0) }.first)
-        #expect(Set(["skip", "theme", "add", "scroll"]).isSubset(of: reached.reached), "\(reached)")
+        let stops = ["skip", "theme", "add", "scroll", "room-choice", "room-log", "room-user", "room-text"]
+        #expect(Set(stops).isSubset(of: reached.reached), "\(reached)")
+
+        let talk = try #require(lines.compactMap { try? JSONDecoder().decode(Talk.self, from: $0) }.first)
+        #expect(talk.nameless == "Type your name first.")
+        #expect(talk.taken == "Not sent: another user of the room has the name ann" && talk.kept == "nameless")
+        #expect(talk.heard == ["joined Ann", "message Ann", "joined bob", "message bob"])
+        #expect(talk.state == "2 here: Ann, bob")
+        try #require(talk.lines.count == 4, "\(talk)")
+        #expect(talk.lines[0].hasPrefix("Ann: <b>bold</b><img src=x> www") && talk.elements == 0)
+        #expect(talk.lines.dropFirst() == ["bob joined", "bob: nameless", "Ann: welcome"])
         #expect(browser.problems == [])
         program.send(signal: SIGTERM)
         #expect(await program.ending() == .exit(0))
@@ -290,10 +316,8 @@ struct PageBrowserTests {
             let found = try #require(lines.compactMap { try? JSONDecoder().decode(Found.self, from: $0) }.first)
             #expect(found.found == ["BINANCE:BTCUSDT"])
             #expect(found.note.hasPrefix("these are the symbols of the recording"))
-            #expect(
-                lines.compactMap { try? JSONDecoder().decode(Address.self, from: $0) }.first?.address
-                    == "#BINANCE:BTCUSDT"
-            )
+            let last = try #require(lines.compactMap { try? JSONDecoder().decode(Address.self, from: $0) }.first)
+            #expect(last.address == "#BINANCE:BTCUSDT" && last.hasRooms == false)
             // The browser itself reports each refused request.
             #expect(browser.problems.filter { hasKey || !$0.contains("status of 503") } == [])
             program.send(signal: SIGTERM)
@@ -303,7 +327,10 @@ struct PageBrowserTests {
     }
 
     private struct Asked: Decodable { var asked: String }
-    private struct Address: Decodable { var address: String }
+    private struct Address: Decodable {
+        var address: String
+        var hasRooms: Bool?
+    }
 
     @Test("asks for the relay's token in a form, says when it is wrong, and keeps the right one out of the address")
     func token() async throws {

@@ -143,12 +143,14 @@ struct ScreenProgramTests {
         let upstream = ["--upstream", "ws://127.0.0.1:\(server.port)"]
         let first = try RunningProgram(
             RunningProgram.tickertape,
-            ["run", "--quiet", "--relay", "127.0.0.1:0"] + upstream,
+            ["run", "--quiet", "--relay", "127.0.0.1:0", "--set", "relay.rooms=true"] + upstream,
             environment: environment
         )
         let port = try #require(await first.relayPort(), "\(first.errors)")
         let steps = [
             "size:120x24", "wait:follows the tickertape at 127.0.0.1:\(port)",
+            // Its rooms are those of the program that it follows.
+            "key:m", "wait:no message yet", "key:m",
             "wait:^ws://127.0.0.1:\(port) is the relay of another tickertape .pid \(first.processIdentifier).",
             "wait:^relay ws://127.0.0.1:\(port), 0 clients", "absent:follows", "key:q", "exit:0", "restored",
         ]
@@ -274,6 +276,77 @@ struct ScreenProgramTests {
         #expect(await watch.ending() == .exit(0), "\(watch.output.suffix(4_000)) \(watch.errors)")
         for program in [line, relay] { program.send(signal: SIGTERM) }
         #expect(await relay.ending(atMost: .seconds(20)) == .exit(0))
+    }
+
+    @Test("watch talks in the room of its symbol, with a client in Python, and leaves it with the pane")
+    func room() async throws {
+        let relay = try RunningProgram(
+            RunningProgram.tickertape,
+            ["--demo", "--quiet", "--relay", "127.0.0.1:0", "--set", "relay.rooms=true"]
+        )
+        let port = try #require(await relay.relayPort(), "\(relay.errors)")
+        let steps = [
+            "size:100x24", "wait:BTCUSDT", "key:m", "wait:ROOM BINANCE:BTCUSDT .UTC., 0 users", "wait:no message yet",
+            "key:\\r", "wait:^your name:", "key:ann\\r", "wait:1 user: ann", "wait:^message:", "key:hi 株\\r",
+            "wait:<ann> hi 株", "wait:<bob> hello", "wait:bob has left", "clean", "size:40x10", "wait:bob has left",
+            "size:100x24", "key:\\x1b", "absent:^message", "key:m", "absent:ROOM", "key:m", "wait:<bob> hello",
+            "wait:0 users", "key:q", "exit:0", "restored",
+        ]
+        let watch = try self.screen(steps, ["watch", "ws://127.0.0.1:\(port)"])
+        #expect(await watch.prints("ok wait:<ann> hi"), "\(watch.output.suffix(4_000)) \(watch.errors)")
+        let bob = try RunningProgram(
+            RunningProgram.python,
+            [
+                "\(RunningProgram.sources)/Tests/Clients/room_client.py",
+                "ws://127.0.0.1:\(port)/v1/room/BINANCE%3ABTCUSDT", "bob", "hello",
+            ]
+        )
+        #expect(await bob.ending() == .exit(0), "\(bob.output) \(bob.errors)")
+        #expect(bob.output.contains(#""users":[{"user":"ann","userId":1}]"#) && bob.output.contains("hi 株"))
+        #expect(await watch.ending() == .exit(0), "\(watch.output.suffix(8_000)) \(watch.errors)")
+        relay.send(signal: SIGTERM)
+        #expect(await relay.ending(atMost: .seconds(10)) == .exit(0))
+    }
+
+    @Test("the program enters the rooms of its own relay, with the relay's token and over TLS, and ends from there")
+    func ownRoom() async throws {
+        let folder = try TemporaryFolder()
+        defer { folder.remove() }
+        let pair = try RunningProgram(
+            RunningProgram.tickertape,
+            ["cert", "--out", folder.path, "--name", "ticker.lan"]
+        )
+        #expect(await pair.ending() == .exit(0), "\(pair.errors)")
+        let token = try folder.write("averysecrettoken0123456789abcdef\n", to: "token")
+        let settings = [
+            "relay.rooms=true", "relay.certificate-file=\(folder.path)/certificate.pem",
+            "relay.key-file=\(folder.path)/key.pem", "relay.token-file=\(token)",
+        ]
+        let run = try self.screen(
+            [
+                "size:100x24", "wait:PLAYING", "key:m", "wait:no message yet", "key:\\rann\\r", "wait:^message:",
+                "key:hi\\r", "wait:<ann> hi", "signal:TERM", "exit:0", "restored",
+            ],
+            ["--demo", "--relay", "127.0.0.1:0"] + settings.flatMap { ["--set", $0] }
+        )
+        #expect(await run.ending() == .exit(0), "\(run.output.suffix(4_000)) \(run.errors)")
+    }
+
+    @Test("without a relay or with rooms off the screen says how to get a room")
+    func noRoom() async throws {
+        let off = try self.screen(
+            ["size:100x24", "wait:PLAYING", "key:m", "wait:set relay.listen and relay.rooms", "key:q", "exit:0"],
+            ["--demo", "--relay", "off"]
+        )
+        #expect(await off.ending() == .exit(0), "\(off.output.suffix(4_000)) \(off.errors)")
+        let without = try self.screen(
+            [
+                "size:100x24", "wait:PLAYING", "key:m", "wait:no room, .*relay.rooms: true", "key:q", "exit:0",
+                "restored",
+            ],
+            ["--demo", "--relay", "127.0.0.1:0"]
+        )
+        #expect(await without.ending() == .exit(0), "\(without.output.suffix(4_000)) \(without.errors)")
     }
 
     @Test("a simulated market has no end on the screen, and its own symbols in the add box")

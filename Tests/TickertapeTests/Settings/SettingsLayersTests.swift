@@ -147,6 +147,7 @@ struct SettingsLayersTests {
         "relay.max-headers": "4KiB", "relay.unsubscribe-grace": "30s",
         "relay.allowed-origins": "http://localhost:3000, https://example.com",
         "relay.compression": "on", "relay.wamp": "true", "wamp.broker": "true",
+        "relay.rooms": "true",
         "lines.listen": "127.0.0.1:7071",
         "log.level": "debug", "upstream.silent-after": "2m", "upstream.max-symbols": "6",
         "upstream.subscribe-interval": "10ms", "upstream.drop-repeats": "true", "feed.late-after": "6s",

@@ -1,7 +1,7 @@
 import NIOCore
 
 /// The decoder of CBOR messages (RFC 8949). A tag is skipped, except those of numbers that WAMP's values cannot hold.
-struct CBORDecoder {
+struct CBORDecoder: WAMPBinaryDecoder {
     /// The first byte of an item: its major type (0 to 7) and its additional information (0 to 31).
     private struct Head {
         let type: UInt8
@@ -21,17 +21,9 @@ struct CBORDecoder {
     /// The tags of integers and fractions that need more than 64 bits (RFC 8949, 3.4.3 and 3.4.4).
     private static let bigNumbers: ClosedRange<UInt64> = 2...5
 
-    private var input: ByteBuffer
+    var input: ByteBuffer
 
-    /// Returns the value of bytes that are exactly one value.
-    static func decode(_ message: ByteBuffer) throws(WAMPCodingFault) -> WAMPValue {
-        var decoder = CBORDecoder(input: message)
-        let value = try decoder.value(depth: 0)
-        guard decoder.input.readableBytes == 0 else { throw .trailingBytes }
-        return value
-    }
-
-    private mutating func value(depth: Int) throws(WAMPCodingFault) -> WAMPValue {
+    mutating func value(depth: Int) throws(WAMPCodingFault) -> WAMPValue {
         let head = Head(try self.read(UInt8.self))
         switch head.type {
         case 0: return .number(try self.argument(head))
@@ -40,14 +32,11 @@ struct CBORDecoder {
             guard argument <= UInt64(Int64.max) else { throw .malformed }
             return .integer(-1 - Int64(argument))
         case 2: return .bytes(try self.string(head))
-        case 3:
-            let bytes = try self.string(head)
-            guard let text = String(validating: bytes.readableBytesView, as: UTF8.self) else { throw .notUTF8 }
-            // In JSON it would be read as bytes.
-            guard text.utf8.first != 0 else { throw .malformed }
-            return .text(text)
-        case 4: return try self.list(head, depth: depth)
-        case 5: return try self.dictionary(head, depth: depth)
+        case 3: return try Self.text(try self.string(head))
+        case 4 where head.isIndefinite: return try self.openList(depth: depth)
+        case 4: return try self.list(try self.count(head), depth: depth)
+        case 5 where head.isIndefinite: return try self.openDictionary(depth: depth)
+        case 5: return try self.dictionary(try self.count(head), depth: depth)
         case 6:
             let tag = try self.argument(head)
             guard !Self.bigNumbers.contains(tag) else { throw .malformed }
@@ -55,11 +44,6 @@ struct CBORDecoder {
             return try self.value(depth: depth + 1)
         case _: return try self.simple(head)
         }
-    }
-
-    private mutating func read<Integer: FixedWidthInteger>(_: Integer.Type) throws(WAMPCodingFault) -> Integer {
-        guard let integer = self.input.readInteger(as: Integer.self) else { throw .cutShort }
-        return integer
     }
 
     /// Reads the number behind a first byte.
@@ -74,6 +58,9 @@ struct CBORDecoder {
         }
     }
 
+    /// Reads a length or a number of elements; what no message can hold becomes the largest.
+    private mutating func count(_ head: Head) throws(WAMPCodingFault) -> Int { Int(clamping: try self.argument(head)) }
+
     /// Takes the break of an item of indefinite length, if it comes next.
     private mutating func takeBreak() throws(WAMPCodingFault) -> Bool {
         guard let next = self.input.getInteger(at: self.input.readerIndex, as: UInt8.self) else { throw .cutShort }
@@ -84,11 +71,7 @@ struct CBORDecoder {
 
     /// Reads the bytes of a text or of a byte string, whose pieces have definite lengths.
     private mutating func string(_ head: Head) throws(WAMPCodingFault) -> ByteBuffer {
-        guard head.isIndefinite else {
-            guard let count = Int(exactly: try self.argument(head)), let bytes = self.input.readSlice(length: count)
-            else { throw .cutShort }
-            return bytes
-        }
+        guard head.isIndefinite else { return try self.slice(try self.count(head)) }
         var whole = ByteBuffer()
         while !(try self.takeBreak()) {
             let piece = Head(try self.read(UInt8.self))
@@ -98,38 +81,20 @@ struct CBORDecoder {
         return whole
     }
 
-    private mutating func list(_ head: Head, depth: Int) throws(WAMPCodingFault) -> WAMPValue {
+    /// Reads the elements of a list of indefinite length.
+    private mutating func openList(depth: Int) throws(WAMPCodingFault) -> WAMPValue {
         guard depth < WAMPValue.maximumDepth else { throw .tooDeep }
         var values: [WAMPValue] = []
-        if head.isIndefinite {
-            while !(try self.takeBreak()) { values.append(try self.value(depth: depth + 1)) }
-            return .list(values)
-        }
-        // Each element has at least one byte.
-        let count = try self.argument(head)
-        guard count <= UInt64(self.input.readableBytes) else { throw .cutShort }
-        values.reserveCapacity(min(Int(count), WAMPValue.reserved))
-        for _ in 0..<count { values.append(try self.value(depth: depth + 1)) }
+        while !(try self.takeBreak()) { values.append(try self.value(depth: depth + 1)) }
         return .list(values)
     }
 
-    private mutating func dictionary(_ head: Head, depth: Int) throws(WAMPCodingFault) -> WAMPValue {
+    /// Reads the entries of a dictionary of indefinite length.
+    private mutating func openDictionary(depth: Int) throws(WAMPCodingFault) -> WAMPValue {
         guard depth < WAMPValue.maximumDepth else { throw .tooDeep }
         var entries: [WAMPDictionary.Entry] = []
-        if head.isIndefinite {
-            while !(try self.takeBreak()) { entries.append(try self.entry(depth: depth + 1)) }
-            return .dictionary(WAMPDictionary(entries))
-        }
-        let count = try self.argument(head)
-        guard count <= UInt64(self.input.readableBytes / 2) else { throw .cutShort }
-        entries.reserveCapacity(min(Int(count), WAMPValue.reserved))
-        for _ in 0..<count { entries.append(try self.entry(depth: depth + 1)) }
+        while !(try self.takeBreak()) { entries.append(try self.entry(depth: depth + 1)) }
         return .dictionary(WAMPDictionary(entries))
-    }
-
-    private mutating func entry(depth: Int) throws(WAMPCodingFault) -> WAMPDictionary.Entry {
-        guard case .text(let key) = try self.value(depth: depth) else { throw .keyIsNotText }
-        return WAMPDictionary.Entry(key: key, value: try self.value(depth: depth))
     }
 
     /// Reads a literal or a floating-point number.

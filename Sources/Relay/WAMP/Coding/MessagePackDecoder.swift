@@ -1,18 +1,10 @@
 import NIOCore
 
 /// The decoder of MessagePack messages. Extension types are refused: WAMP has no value for them.
-struct MessagePackDecoder {
-    private var input: ByteBuffer
+struct MessagePackDecoder: WAMPBinaryDecoder {
+    var input: ByteBuffer
 
-    /// Returns the value of bytes that are exactly one value.
-    static func decode(_ message: ByteBuffer) throws(WAMPCodingFault) -> WAMPValue {
-        var decoder = MessagePackDecoder(input: message)
-        let value = try decoder.value(depth: 0)
-        guard decoder.input.readableBytes == 0 else { throw .trailingBytes }
-        return value
-    }
-
-    private mutating func value(depth: Int) throws(WAMPCodingFault) -> WAMPValue {
+    mutating func value(depth: Int) throws(WAMPCodingFault) -> WAMPValue {
         let type = try self.read(UInt8.self)
         switch type {
         case 0x00...0x7F: return .integer(Int64(type))
@@ -48,43 +40,7 @@ struct MessagePackDecoder {
         }
     }
 
-    private mutating func read<Integer: FixedWidthInteger>(_: Integer.Type) throws(WAMPCodingFault) -> Integer {
-        guard let integer = self.input.readInteger(as: Integer.self) else { throw .cutShort }
-        return integer
-    }
-
-    private mutating func slice(_ count: Int) throws(WAMPCodingFault) -> ByteBuffer {
-        guard let slice = self.input.readSlice(length: count) else { throw .cutShort }
-        return slice
-    }
-
     private mutating func text(_ count: Int) throws(WAMPCodingFault) -> WAMPValue {
-        let bytes = try self.slice(count)
-        guard let text = String(validating: bytes.readableBytesView, as: UTF8.self) else { throw .notUTF8 }
-        // In JSON it would be read as bytes.
-        guard text.utf8.first != 0 else { throw .malformed }
-        return .text(text)
-    }
-
-    private mutating func list(_ count: Int, depth: Int) throws(WAMPCodingFault) -> WAMPValue {
-        guard depth < WAMPValue.maximumDepth else { throw .tooDeep }
-        // Each element has at least one byte.
-        guard count <= self.input.readableBytes else { throw .cutShort }
-        var values: [WAMPValue] = []
-        values.reserveCapacity(min(count, WAMPValue.reserved))
-        for _ in 0..<count { values.append(try self.value(depth: depth + 1)) }
-        return .list(values)
-    }
-
-    private mutating func dictionary(_ count: Int, depth: Int) throws(WAMPCodingFault) -> WAMPValue {
-        guard depth < WAMPValue.maximumDepth else { throw .tooDeep }
-        guard count <= self.input.readableBytes / 2 else { throw .cutShort }
-        var entries: [WAMPDictionary.Entry] = []
-        entries.reserveCapacity(min(count, WAMPValue.reserved))
-        for _ in 0..<count {
-            guard case .text(let key) = try self.value(depth: depth + 1) else { throw .keyIsNotText }
-            entries.append(WAMPDictionary.Entry(key: key, value: try self.value(depth: depth + 1)))
-        }
-        return .dictionary(WAMPDictionary(entries))
+        try Self.text(try self.slice(count))
     }
 }

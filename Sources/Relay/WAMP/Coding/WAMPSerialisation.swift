@@ -1,13 +1,13 @@
-import NIOCore
+package import NIOCore
 
 /// The serialisations of WAMP that the relay speaks, each with its WebSocket subprotocol.
-enum WAMPSerialisation: UInt8, CaseIterable {
+package enum WAMPSerialisation: UInt8, CaseIterable {
     case json
     case messagePack
     case cbor
 
     /// The name of the WebSocket subprotocol.
-    var subprotocol: String {
+    package var subprotocol: String {
         switch self {
         case .json: "wamp.2.json"
         case .messagePack: "wamp.2.msgpack"
@@ -47,6 +47,13 @@ enum WAMPSerialisation: UInt8, CaseIterable {
         case .cbor: CBOREncoder.write(value, into: &buffer)
         }
         return buffer
+    }
+
+    /// Returns the value in a message as another message; `nil` if it has none.
+    ///
+    /// - Parameter other: the serialisation of that message.
+    package func rewritten(_ message: ByteBuffer, as other: WAMPSerialisation) -> ByteBuffer? {
+        (try? self.decode(message)).map(other.encode)
     }
 
     /// Returns a message as a whole frame of a server.

@@ -21,6 +21,8 @@ extension RelayContext {
             let query = BarQuery(width: width, limit: limit)
             guard let bars = self.bars(of: symbol, query) else { throw .noSuchSymbol(symbol) }
             return .json(line: bars.body(symbol, query))
+        case .room(let name):
+            return .json(self.rooms.encodedState(of: name))
         }
     }
 

@@ -12,9 +12,12 @@ enum WAMPProcedure: Equatable {
     case trades(String, limit: Int)
     /// The newest bars of a symbol.
     case bars(String, BarWidth, limit: Int)
+    /// The users and the newest messages of a room.
+    case room(String)
 
+    /// - Parameter hasRooms: whether there are rooms.
     /// - Throws: ``WAMPFailure`` if there is no such procedure, or an argument is not valid.
-    init(_ name: String, _ payload: WAMPPayload) throws(WAMPFailure) {
+    init(_ name: String, _ payload: WAMPPayload, hasRooms: Bool = false) throws(WAMPFailure) {
         switch name {
         case "tickertape.snapshot": self = .snapshot(try Self.symbol(payload))
         case "tickertape.symbols": self = .symbols
@@ -29,6 +32,7 @@ enum WAMPProcedure: Equatable {
                 try Self.width(payload),
                 limit: try Self.limit(payload, 2, usual: BarQuery.usualBars)
             )
+        case "tickertape.room" where hasRooms: self = .room(try Self.room(payload))
         case _:
             throw WAMPFailure(
                 .noSuchProcedure,
@@ -39,12 +43,15 @@ enum WAMPProcedure: Equatable {
 
     /// The cost of the call beyond that of an ordinary request.
     ///
-    /// - Parameter symbols: the number of symbols that the relay knows.
-    func cost(symbols: Int) -> Int {
+    /// - Parameters:
+    ///   - symbols: the number of symbols that the relay knows.
+    ///   - cost: returns the cost of a room's state.
+    func cost(symbols: Int, ofRoom cost: (String) -> Int) -> Int {
         switch self {
         case .snapshot(_?): 0
         case .snapshot(nil), .symbols: symbols / WAMPLimits.answeredPerRequest
         case .trades(_, let limit), .bars(_, _, let limit): limit / WAMPLimits.answeredPerRequest
+        case .room(let name): cost(name)
         }
     }
 
@@ -61,6 +68,14 @@ enum WAMPProcedure: Equatable {
     private static func needed(_ symbol: String?) throws(WAMPFailure) -> String {
         guard let symbol else { throw WAMPFailure(.invalidArgument, "the first argument is a symbol") }
         return symbol
+    }
+
+    private static func room(_ payload: WAMPPayload) throws(WAMPFailure) -> String {
+        guard let room = payload.value(0, or: "room")?.text else {
+            throw WAMPFailure(.invalidArgument, "the first argument is a room's name")
+        }
+        if let fault = RoomName.fault(in: room) { throw WAMPFailure(.invalidArgument, fault.words) }
+        return room
     }
 
     private static func width(_ payload: WAMPPayload) throws(WAMPFailure) -> BarWidth {

@@ -1,7 +1,7 @@
 /// A subscription of one session.
 struct WAMPSubscription: Equatable {
     let pattern: WAMPPattern
-    /// The topic, if the subscription names one of the feed.
+    /// The topic, if the subscription names one of the feed, or a room.
     let topic: WAMPTopic?
     /// The kinds of the feed's topics that it may match.
     let topics: WAMPTopics
@@ -9,12 +9,13 @@ struct WAMPSubscription: Equatable {
     /// - Parameters:
     ///   - text: the URI or the pattern that a client sent.
     ///   - allowsOthers: whether other topics than the feed's exist.
+    ///   - hasRooms: whether there are rooms, which no pattern matches.
     /// - Throws: ``WAMPFailure`` if the client may not subscribe to it.
-    init(_ text: String, _ match: WAMPMatch, allowsOthers: Bool) throws(WAMPFailure) {
+    init(_ text: String, _ match: WAMPMatch, allowsOthers: Bool, hasRooms: Bool = false) throws(WAMPFailure) {
         let isValid = match == .exact ? WAMPURI.isValid(text) : WAMPURI.isValidPattern(text)
         guard isValid else { throw WAMPFailure(.invalidURI, "the topic is no URI") }
         if match == .exact, WAMPTopic.isOurs(text) {
-            let topic = try WAMPTopic(text)
+            let topic = try WAMPTopic(text, hasRooms: hasRooms)
             self.topic = topic
             self.pattern = WAMPPattern(text: topic.uri, match: .exact)
         } else {
@@ -23,6 +24,7 @@ struct WAMPSubscription: Equatable {
         }
         self.topics = WAMPTopics(of: self.pattern)
         guard self.topics.isEmpty else { return }
+        if case .room? = self.topic { return }
         if WAMPTopic.isOurs(text) { throw .noSuchTopic }
         guard allowsOthers, !WAMPTopic.isReserved(text) else {
             throw WAMPFailure(.notAuthorized, "there are no other topics than those below tickertape. here")

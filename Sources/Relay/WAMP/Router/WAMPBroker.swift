@@ -54,19 +54,25 @@ struct WAMPBroker {
 
     /// Subscribes a session; a repeated subscription has the same number.
     mutating func subscribe(_ session: UInt64, to pattern: WAMPPattern) throws(WAMPFailure) -> UInt64 {
-        let id: UInt64
-        if let known = self.ids[pattern] {
-            id = known
-        } else {
-            if pattern.match == .wildcard, self.wildcards.count >= WAMPLimits.wildcards {
-                throw WAMPFailure(.tooManySubscriptions, "there are too many wildcard subscriptions")
-            }
-            id = self.lastID + 1
-            self.add(Subscription(id: id, pattern: pattern))
-        }
+        let known = self.ids[pattern]
+        if let known, self.subscriptions[known]?.members.contains(session) == true { return known }
+        if pattern.match == .wildcard { try self.checkWildcards(of: session, isNew: known == nil) }
+        let id = known ?? self.lastID + 1
+        if known == nil { self.add(Subscription(id: id, pattern: pattern)) }
         self.subscriptions[id]?.members.insert(session)
         self.idsOfSession[session, default: []].insert(id)
         return id
+    }
+
+    /// Checks the limits of wildcard subscriptions. That of a session keeps a few of them from taking all places.
+    private func checkWildcards(of session: UInt64, isNew: Bool) throws(WAMPFailure) {
+        let limit = WAMPLimits.wildcardsOfSession
+        guard self.idsOfSession[session, default: []].count(where: { self.wildcards[$0] != nil }) < limit else {
+            throw WAMPFailure(.tooManySubscriptions, "a session may have \(limit) wildcard subscriptions")
+        }
+        if isNew, self.wildcards.count >= WAMPLimits.wildcards {
+            throw WAMPFailure(.tooManySubscriptions, "there are too many wildcard subscriptions")
+        }
     }
 
     private mutating func add(_ subscription: Subscription) {

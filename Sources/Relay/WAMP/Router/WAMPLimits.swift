@@ -6,6 +6,8 @@ enum WAMPLimits {
     static let subscriptions = 128
     /// The most wildcard subscriptions of all sessions, each of which is compared with every published topic.
     static let wildcards = 1_024
+    /// The most of them that are of one session.
+    static let wildcardsOfSession = 16
     static let registrations = 64
     /// The most unfinished calls that a session has made, and the most that it is to answer.
     static let pendingCalls = 64

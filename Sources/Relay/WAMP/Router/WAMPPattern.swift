@@ -1,7 +1,15 @@
 /// The URI of a subscription with its match policy.
+///
+/// URIs of clients are compared by their bytes. Two of this program are equal, too, if they are canonically equivalent:
+/// so are the names of symbols and rooms throughout the relay.
 struct WAMPPattern: Hashable {
     let text: String
     let match: WAMPMatch
+
+    static func == (first: WAMPPattern, second: WAMPPattern) -> Bool {
+        guard first.match == second.match, first.text == second.text else { return false }
+        return WAMPTopic.isOurs(first.text) || WAMPText(first.text) == WAMPText(second.text)
+    }
 
     /// Returns whether it matches a topic.
     func matches(_ topic: String) -> Bool {
@@ -28,6 +36,7 @@ struct WAMPPattern: Hashable {
 
     /// Returns whether the components of a pattern match those of a topic.
     static func matches(_ topic: [Substring], _ pattern: [Substring]) -> Bool {
-        topic.count == pattern.count && zip(topic, pattern).allSatisfy { $1.isEmpty || $0 == $1 }
+        topic.count == pattern.count
+            && zip(topic, pattern).allSatisfy { $1.isEmpty || $0.utf8.elementsEqual($1.utf8) }
     }
 }

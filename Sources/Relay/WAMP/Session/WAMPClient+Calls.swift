@@ -20,6 +20,11 @@ extension WAMPClient {
         _ session: UInt64
     ) {
         do throws(WAMPFailure) {
+            if let room = try self.room(ofTopic: topic) {
+                let publication = try self.submit(payload, to: room)
+                if options.isAcknowledged { self.answer(.published(id, publication: publication)) }
+                return
+            }
             try self.checkForeign(topic)
             let publication = try self.fanout.change { router throws(WAMPFailure) in
                 router.publish(topic, options, payload, from: session)
@@ -53,7 +58,8 @@ extension WAMPClient {
     ) throws(WAMPFailure) {
         guard WAMPURI.isValid(procedure) else { throw WAMPFailure(.invalidURI, "the procedure is no URI") }
         if WAMPTopic.isOurs(procedure) {
-            let result = try self.context.result(of: try WAMPProcedure(procedure, payload))
+            let hasRooms = self.context.settings.rooms
+            let result = try self.context.result(of: try WAMPProcedure(procedure, payload, hasRooms: hasRooms))
             return self.answer(.result(id, isProgress: false, WAMPPayload(arguments: [result])))
         }
         if WAMPTopic.isReserved(procedure) {
@@ -75,7 +81,9 @@ extension WAMPClient {
         if WAMPTopic.isReserved(procedure) { return WAMPLimits.listed / WAMPLimits.answeredPerRequest }
         guard WAMPTopic.isOurs(procedure) else { return 0 }
         do throws(WAMPFailure) {
-            return try WAMPProcedure(procedure, payload).cost(symbols: self.context.liveRows.count)
+            let hasRooms = self.context.settings.rooms
+            return try WAMPProcedure(procedure, payload, hasRooms: hasRooms)
+                .cost(symbols: self.context.liveRows.count, ofRoom: self.context.rooms.cost)
         } catch {
             return 0
         }

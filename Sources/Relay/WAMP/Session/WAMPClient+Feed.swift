@@ -37,7 +37,7 @@ extension WAMPClient {
     }
 
     /// Returns the frame of a message that many sessions get.
-    private func frame(
+    func frame(
         _ topic: WAMPTopic,
         to id: UInt64,
         _ message: SharedMessage,

@@ -11,7 +11,12 @@ extension WAMPClient {
         _ session: UInt64
     ) throws(WAMPFailure) {
         guard let match else { throw WAMPFailure(.optionNotAllowed, "match is exact, prefix or wildcard") }
-        let subscription = try WAMPSubscription(text, match, allowsOthers: self.isBroker)
+        let subscription = try WAMPSubscription(
+            text,
+            match,
+            allowsOthers: self.isBroker,
+            hasRooms: self.context.settings.rooms
+        )
         let known = self.fanout.router.broker.id(of: subscription.pattern)
         let isNew = known.map { self.subscriptions[$0] == nil } ?? true
         if isNew, subscription.isCounted,
@@ -23,6 +28,7 @@ extension WAMPClient {
             try subscription.topic?.symbol.map { symbol throws(WAMPFailure) in
                 try self.takePlace(for: symbol)
             } ?? false
+        if case .room(let room)? = subscription.topic { try self.enter(room) }
         let id = try self.fanout.change { router throws(WAMPFailure) in
             (try router.subscribe(session, to: subscription.pattern), [])
         }
@@ -63,6 +69,7 @@ extension WAMPClient {
         }
         self.wishesChanged()
         self.unfollowRows(of: subscription)
+        if case .room(let room)? = subscription.topic { self.context.rooms.leave(room, self) }
         guard let symbol = subscription.topic?.symbol else { return }
         // A symbol has two topics.
         guard !self.subscriptions.values.contains(where: { $0.topic?.symbol == symbol }) else { return }

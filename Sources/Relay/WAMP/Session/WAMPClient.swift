@@ -34,6 +34,7 @@ final class WAMPClient: RelayProtocol {
     var rows = FollowedRows()
     /// Whether the feed's status has changed since the one it got.
     var isStatusDue = false
+    var roomRate = RequestAllowance.ofRooms
     /// Whether the relay ends, so that everything is written, whatever waits.
     private var isLast = false
 
@@ -78,6 +79,7 @@ final class WAMPClient: RelayProtocol {
         self.state = .ended
         self.rows.unfollowAll()
         self.subscriptions = [:]
+        self.context.rooms.leaveAll(self)
         switch before {
         case .opening(let timer): timer?.cancel()
         case .joined(let session): self.fanout.left(session)
