@@ -287,6 +287,33 @@ extension RelayProtocol {
 
     func close(_ code: WebSocketCloseCode, reason: String) { self.output.close(code, reason: reason) }
 
+    /// Writes trades that the client wants, and flushes them: the client is in one group of its fan-out, so they are all
+    /// that it gets of a batch.
+    ///
+    /// - Parameters:
+    ///   - plain: whole frames.
+    ///   - sent: how many of their bytes the direct send has taken.
+    ///   - messages: the number of frames.
+    /// - Returns: `false` if the client does not keep up, and the trades are left out and counted.
+    @discardableResult
+    func deliver(_ plain: ByteBuffer, behind sent: Int = 0, messages: Int, trades: UInt64) -> Bool {
+        guard sent == 0 else {
+            self.output.finish(plain, behind: sent)
+            self.pace.wrote(messages: messages)
+            return true
+        }
+        guard self.isOpen else { return true }
+        let bytes = self.compressed(plain)
+        let offer = self.pace.offered(trades: trades, bytes: bytes.readableBytes, messages: messages)
+        guard case .write = offer else { return false }
+        self.output.sendNow(asIs: bytes)
+        self.pace.wrote(messages: messages)
+        // Bytes sent through an open slot leave at once, so neither the backlog nor the count of waiting bytes needs
+        // them.
+        if !self.pace.isWatched { self.output.openSlot() }
+        return true
+    }
+
     /// Puts the client at the end of a pipeline, where its session begins.
     ///
     /// - Parameter transport: the handler below; `nil` for the WebSocket of the pipeline.

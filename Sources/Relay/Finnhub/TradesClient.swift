@@ -177,31 +177,6 @@ package final class TradesClient: RelayProtocol {
 
     // MARK: Trades
 
-    /// Sends trades that the client wants.
-    ///
-    /// - Parameters:
-    ///   - plain: whole frames.
-    ///   - messages: the number of frames.
-    func deliver(_ plain: ByteBuffer, messages: Int, trades: UInt64) {
-        guard self.isOpen else { return }
-        let bytes = self.compressed(plain)
-        let offer = self.pace.offered(trades: trades, bytes: bytes.readableBytes, messages: messages)
-        guard case .write = offer else { return }
-        // The client is in one group, so these bytes are all that it gets in this turn.
-        self.output.sendNow(asIs: bytes)
-        self.pace.wrote(messages: messages)
-        // Bytes sent through an open slot leave at once, so neither the backlog nor the count of waiting bytes needs
-        // them.
-        if !self.pace.isWatched { self.output.openSlot() }
-    }
-
-    /// Sends the rest of trades for which the client's slot was closed, or took only the first `sent` bytes.
-    func deliver(_ frames: ByteBuffer, behind sent: Int, messages: Int, trades: UInt64) {
-        guard sent > 0 else { return self.deliver(frames, messages: messages, trades: trades) }
-        self.output.finish(frames, behind: sent)
-        self.pace.wrote(messages: messages)
-    }
-
     func write(_ frames: ByteBuffer, messages: Int) {
         self.output.send(framed: frames)
         self.pace.wrote(messages: messages)

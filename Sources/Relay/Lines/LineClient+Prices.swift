@@ -68,21 +68,6 @@ extension LineClient {
 
     // MARK: Trades
 
-    /// Takes trades that the client wants, of which the direct send has taken the first `sent` bytes.
-    func deliver(_ content: TradeMessages.Content, behind sent: Int) {
-        let (bytes, messages) = (content.bytes, Int(content.trades))
-        guard sent == 0 else {
-            self.output.finish(bytes, behind: sent)
-            return self.pace.wrote(messages: messages)
-        }
-        guard self.isOpen else { return }
-        let offer = self.pace.offered(trades: content.trades, bytes: bytes.readableBytes, messages: messages)
-        guard case .write = offer else { return }
-        self.output.sendNow(asIs: bytes)
-        self.pace.wrote(messages: messages)
-        if !self.pace.isWatched { self.output.openSlot() }
-    }
-
     func tradesLost(_ loss: RelayLoss) {
         guard self.isOpen, self.followed.wantsTrades else { return }
         let count = loss.count { symbol in

@@ -49,7 +49,8 @@ final class LineFanout: TradeFanout {
         for group in groups {
             guard let content = messages.content(group.wanted) else { continue }
             self.slots.send(content.bytes, over: group.slots) { index, sent in
-                group.members[index].deliver(content, behind: sent)
+                let messages = Int(content.trades)
+                group.members[index].deliver(content.bytes, behind: sent, messages: messages, trades: content.trades)
             }
         }
     }

@@ -3,12 +3,12 @@ import NIOCore
 // Single trades for a client of `/v1/stream`, written while its backlog allows, and counted otherwise.
 extension StreamClient {
     /// Sends wanted trades, the same bytes for all clients with the same subscriptions.
-    func deliver(_ content: TradeMessages.Content) {
-        guard self.isOpen else { return }
-        let bytes = self.compressed(content.bytes)
-        switch self.pace.offered(trades: content.trades, bytes: bytes.readableBytes, messages: Int(content.trades)) {
-        case .write: self.write(asIs: bytes, messages: Int(content.trades))
-        case .leaveOut: self.missed(content.trades, in: content.sequences)
+    ///
+    /// - Parameter sent: how many of their bytes the direct send has taken.
+    func deliver(_ content: TradeMessages.Content, behind sent: Int) {
+        let messages = Int(content.trades)
+        if !self.deliver(content.bytes, behind: sent, messages: messages, trades: content.trades) {
+            self.missed(content.trades, in: content.sequences)
         }
     }
 

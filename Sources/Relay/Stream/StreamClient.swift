@@ -65,7 +65,9 @@ package final class StreamClient: RelayProtocol {
         self.init(context: context, query: try StreamQuery(request))
     }
 
-    static func makeFanout(for context: RelayContext) -> StreamFanout { StreamFanout(context.numbers) }
+    static func makeFanout(for context: RelayContext) -> StreamFanout {
+        StreamFanout(context.numbers, slots: context.slots)
+    }
 
     func opened() {
         let hello = StreamEncoder.hello(self.context.hello(), number: self.context.numbers.next())

@@ -1,12 +1,17 @@
 import Wire
 
-/// The fan-out of single trades to the sessions of `/v1/stream` that want every one.
+/// The fan-out of single trades to the sessions of `/v1/stream` that want every one, directly to the sockets of clients
+/// for whom nothing waits.
 final class StreamFanout: TradeFanout {
     private let numbers: MessageNumbers
+    private let slots: DirectSlots
     @exclusivity(unchecked) var groups = SubscriberGroups<StreamClient>()
     private var texts = SymbolTexts()
 
-    init(_ numbers: MessageNumbers) { self.numbers = numbers }
+    init(_ numbers: MessageNumbers, slots: DirectSlots) {
+        self.numbers = numbers
+        self.slots = slots
+    }
 
     func epochBegan() {
         self.groups.epochBegan()
@@ -21,7 +26,9 @@ final class StreamFanout: TradeFanout {
         var messages = TradeMessages(forStream: batches, union: union, texts: &self.texts, number: self.numbers.next)
         for group in interested {
             guard let content = messages.content(group.wanted) else { continue }
-            for session in group.members { session.deliver(content) }
+            self.slots.send(content.bytes, over: group.slots) { index, sent in
+                group.members[index].deliver(content, behind: sent)
+            }
         }
         return true
     }

@@ -4,6 +4,7 @@ import Wire
 /// The router of all sessions of WAMP, with their fan-out of trades. It does what ``WAMPRouter`` asks for.
 final class WAMPFanout: TradeFanout {
     private let loop: any EventLoop
+    private let slots: DirectSlots
     private let numbers: MessageNumbers
     private(set) var router: WAMPRouter
     private var sessions: [UInt64: WAMPClient] = [:]
@@ -23,8 +24,9 @@ final class WAMPFanout: TradeFanout {
     /// The number of the publication made last, for which several subscriptions get an event.
     private var lastPublication: (key: WAMPEventKey, id: UInt64)?
 
-    init(loop: any EventLoop, numbers: MessageNumbers, ids: WAMPIDs) {
+    init(loop: any EventLoop, slots: DirectSlots, numbers: MessageNumbers, ids: WAMPIDs) {
         self.loop = loop
+        self.slots = slots
         self.numbers = numbers
         self.router = WAMPRouter(ids)
     }
@@ -143,10 +145,17 @@ final class WAMPFanout: TradeFanout {
             self.numbers.next()
         }
         var isDelivered = false
-        for (key, members) in self.tradeGroups.all {
+        for (key, group) in self.tradeGroups.all {
             guard let content = encoder.content(for: key) else { continue }
             isDelivered = true
-            for client in members { client.deliver(content) }
+            self.slots.send(content.bytes, over: group.slots) { index, sent in
+                group.members[index].deliver(
+                    content.bytes,
+                    behind: sent,
+                    messages: content.messages,
+                    trades: content.trades
+                )
+            }
         }
         return isDelivered
     }

@@ -12,8 +12,14 @@ struct WAMPTradeGroups {
         var index: Int
     }
 
-    /// The members of each group, in no order.
-    private var groups: [Key: [WAMPClient]] = [:]
+    struct Group {
+        /// In no order.
+        var members: [WAMPClient] = []
+        /// The members' slots, in the same order.
+        var slots: [DirectSlots.Slot] = []
+    }
+
+    private var groups: [Key: Group] = [:]
     private var places: [ObjectIdentifier: Place] = [:]
 
     var isEmpty: Bool { self.groups.isEmpty }
@@ -23,22 +29,24 @@ struct WAMPTradeGroups {
         self.remove(ObjectIdentifier(client))
         guard !subscriptions.isEmpty else { return }
         let key = Key(serialisation: client.serialisation, subscriptions: subscriptions)
-        self.places[ObjectIdentifier(client)] = Place(key: key, index: self.groups[key]?.count ?? 0)
-        self.groups[key, default: []].append(client)
+        self.places[ObjectIdentifier(client)] = Place(key: key, index: self.groups[key]?.members.count ?? 0)
+        self.groups[key, default: Group()].members.append(client)
+        self.groups[key]?.slots.append(client.output.slot)
     }
 
     /// Removes a session, in constant time.
     private mutating func remove(_ id: ObjectIdentifier) {
-        guard let place = self.places.removeValue(forKey: id),
-            let last = self.groups[place.key, default: []].popLast()
+        guard let place = self.places.removeValue(forKey: id), var group = self.groups.removeValue(forKey: place.key)
         else { return }
+        let (last, slot) = (group.members.removeLast(), group.slots.removeLast())
         if ObjectIdentifier(last) != id {
-            self.groups[place.key]?[place.index] = last
+            group.members[place.index] = last
+            group.slots[place.index] = slot
             self.places[ObjectIdentifier(last)]?.index = place.index
         }
-        if self.groups[place.key]?.isEmpty == true { self.groups[place.key] = nil }
+        if !group.members.isEmpty { self.groups[place.key] = group }
     }
 
     /// The groups with copies of their members: a write may end a session, which then leaves.
-    var all: [(key: Key, members: [WAMPClient])] { self.groups.map { ($0.key, $0.value) } }
+    var all: [Key: Group] { self.groups }
 }

@@ -50,16 +50,6 @@ extension WAMPClient {
 
     // MARK: Trades
 
-    /// Sends wanted trades, the same bytes for all clients with the same subscriptions.
-    func deliver(_ content: WAMPTradeEncoder.Content) {
-        guard self.isOpen else { return }
-        let bytes = self.compressed(content.bytes)
-        let offer = self.pace.offered(trades: content.trades, bytes: bytes.readableBytes, messages: content.messages)
-        guard case .write = offer else { return }
-        self.output.send(asIs: bytes)
-        self.pace.wrote(messages: content.messages)
-    }
-
     func tradesLost(_ loss: RelayLoss) {
         guard self.isOpen, self.wantsTrades else { return }
         let missed = loss.count { symbol in !self.own(.trades(symbol)).isEmpty }

@@ -57,7 +57,12 @@ final class WAMPClient: RelayProtocol {
     static func isOn(_ settings: RelaySettings) -> Bool { settings.wamp }
 
     static func makeFanout(for context: RelayContext) -> WAMPFanout {
-        WAMPFanout(loop: context.loop, numbers: context.numbers, ids: WAMPIDs(SystemRandomNumberGenerator()))
+        WAMPFanout(
+            loop: context.loop,
+            slots: context.slots,
+            numbers: context.numbers,
+            ids: WAMPIDs(SystemRandomNumberGenerator())
+        )
     }
 
     var fanout: WAMPFanout { self.context.index.fanout(of: WAMPClient.self) }
