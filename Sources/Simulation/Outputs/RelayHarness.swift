@@ -66,26 +66,23 @@ final class RelayHarness {
 
     /// Adds a client of Finnhub's protocol that subscribes to these symbols.
     func admitDropIn(asking symbols: [String], output: OutputDigest) throws {
-        let client = TradesClient(context: self.hub.context, options: TradesOptions(target: "/?token=any"))
-        let requests = symbols.map { FinnhubRequest.subscribe($0).encoded() }
-        try withExtendedLifetime(client) { try self.admit(client.output, output) }.asks(requests)
+        try self.admit("/?token=any", asking: symbols.map { FinnhubRequest.subscribe($0).encoded() }, output)
     }
 
     /// Adds a client of `/v1/stream`.
     ///
     /// - Parameter requests: the client's requests after it has connected.
     func admitStream(_ query: String, requests: [String] = [], output: OutputDigest) throws {
-        let head = HTTPRequestHead(version: .http1_1, method: .GET, uri: "/v1/stream\(query)")
-        let client = StreamClient(context: self.hub.context, query: try StreamQuery(head))
-        try withExtendedLifetime(client) { try self.admit(client.output, output) }
-            .asks(requests.map { ByteBuffer(string: $0) })
+        try self.admit("/v1/stream\(query)", asking: requests.map { ByteBuffer(string: $0) }, output)
     }
 
-    private func admit(_ client: ClientOutput, _ output: OutputDigest) throws -> EmbeddedChannel {
+    private func admit(_ target: String, asking requests: [ByteBuffer], _ output: OutputDigest) throws {
         let channel = EmbeddedChannel(loop: self.loop)
-        try channel.pipeline.syncOperations.addHandlers([Socket(output), client])
+        let pipeline = channel.pipeline.syncOperations
+        try pipeline.addHandler(Socket(output))
+        try self.hub.join(pipeline, for: HTTPRequestHead(version: .http1_1, method: .GET, uri: target))
         self.channels.append(channel)
-        return channel
+        for request in requests { try channel.writeInbound(WebSocketMessage.text(request)) }
     }
 
     /// Returns the bars of a symbol as `/v1/bars` sends them; `nil` if there are no bars.
@@ -99,12 +96,6 @@ final class RelayHarness {
         self.hub.stop(reason: "the replay is over", within: .seconds(1))
         for channel in self.channels { channel.close(promise: nil) }
         self.loop.run()
-    }
-}
-
-extension EmbeddedChannel {
-    fileprivate func asks(_ requests: [ByteBuffer]) throws {
-        for request in requests { try self.writeInbound(WebSocketMessage.text(request)) }
     }
 }
 

@@ -224,4 +224,46 @@ struct AbuseProtocolTests {
             }
         }
     }
+
+    @Test(
+        "a reader that pauses gets each trade once and in order, directly or through its queue",
+        arguments: Entrance.allCases.filter { $0 != .room }
+    )
+    func pausing(entrance: Entrance) async throws {
+        try await Self.run {
+            $0.sendBufferBytes = 8 << 10
+            $0.stallTimeout = .seconds(30) * Patience.factor
+        } body: { fixture in
+            let client = try await entrance.open(fixture, receiveBuffer: 4 << 10)
+            let subscription = #"[32,1,{},"tickertape.trades.\#(Frames.btc)"]"#
+            let request = entrance == .lines ? "trades \(Frames.btc) json" : subscription
+            try await client.channel.writeAndFlush(try entrance.bytes([request]))
+            if entrance == .lines { _ = try await client.line() } else { _ = try await client.frameAnsweringPings() }
+
+            func sequence() async throws -> Int? {
+                guard let serialisation = entrance.serialisation else {
+                    let line = try await client.line()
+                    return line.contains(#""type":"trade""#) ? RunningProgram.number(in: line, behind: #""seq":"#) : nil
+                }
+                let frame = try await client.frameAnsweringPings()
+                let event = try serialisation.decode(frame.payload).list ?? []
+                guard event.first?.integer == WAMPCode.event.rawValue else { return nil }
+                return event[4].list?[0].dictionary?["seq"]?.integer.map { Int($0) }
+            }
+            var sequences: [Int] = []
+            for part in 0..<20 {
+                // What is fed meanwhile fills the kernel's buffers, then the client's queue.
+                if part % 4 == 1 { try await client.read(false) }
+                let start = part * 100
+                fixture.feed((1...100).map { Frames.trade(Frames.btc, "\(start + $0)", time: start + $0) })
+                try await fixture.readAll()
+                guard part % 4 == 3 else { continue }
+                #expect(try await fixture.waitingBytes() > 0)
+                try await client.read(true)
+                while sequences.count < start + 100 { if let next = try await sequence() { sequences.append(next) } }
+            }
+            #expect(sequences == Array(sequences[0]..<sequences[0] + 2_000))
+            try await client.close()
+        }
+    }
 }

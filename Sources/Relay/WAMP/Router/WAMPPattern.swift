@@ -1,14 +1,15 @@
 /// The URI of a subscription with its match policy.
 ///
-/// URIs of clients are compared by their bytes. Two of this program are equal, too, if they are canonically equivalent:
-/// so are the names of symbols and rooms throughout the relay.
+/// URIs of clients are compared by their bytes. Two exact ones of this program are equal, too, if they are canonically
+/// equivalent: so are the names of symbols and rooms throughout the relay.
 struct WAMPPattern: Hashable {
     let text: String
     let match: WAMPMatch
 
     static func == (first: WAMPPattern, second: WAMPPattern) -> Bool {
         guard first.match == second.match, first.text == second.text else { return false }
-        return WAMPTopic.isOurs(first.text) || WAMPText(first.text) == WAMPText(second.text)
+        let isTopic = first.match == .exact && WAMPTopic.isOurs(first.text)
+        return isTopic || WAMPText(first.text) == WAMPText(second.text)
     }
 
     /// Returns whether it matches a topic.

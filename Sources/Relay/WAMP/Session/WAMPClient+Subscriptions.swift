@@ -108,9 +108,10 @@ extension WAMPClient {
             subscription.topics.contains(.gaps)
                 || subscription.topic == nil && subscription.topics.contains(.prices)
         }
-        self.context.index.setFollowsAll(self, followsAll)
+        self.context.index.setFollowsAll(self, self.isOpen && followsAll)
         let trades = self.subscriptions.filter { $0.value.topics.contains(.trades) }
-        self.fanout.setTrades(of: self, trades.keys.sorted())
+        // The slot of a client that has gone is another's.
+        self.fanout.setTrades(of: self, self.isOpen ? trades.keys.sorted() : [])
         self.feedWaitsChanged()
     }
 
