@@ -269,18 +269,20 @@ async def room(browser, url):
 
     heard = []
 
-    async def hear(user):
-        """Waits for a message of this user at the other one."""
-        while not heard or heard[-1] != f"message {user}":
+    async def hear(expected):
+        """Waits for the next such event at the other user."""
+        told = ""
+        while told != expected:
             event = json.loads(await asyncio.wait_for(other.recv(), 30))
-            heard.append(f"{event['type']} {event['user']}")
+            told = f"{event['type']} {event['user']}"
+            heard.append(told)
 
     symbol = await browser.value("document.getElementById('symbol').textContent")
     place = url.replace("http", "ws", 1).rstrip("/") + "/v1/room/"
     async with websockets.connect(place + urllib.parse.quote(symbol, safe="")) as other:
         await other.recv()
         await other.send(json.dumps({"user": "Ann", "message": HOSTILE}))
-        await hear("Ann")
+        await hear("message Ann")
         await browser.value("document.querySelector('#room summary').click()")
         await browser.until(f"{text('list')}.includes('Ann')")
         await type_and_enter("text", "nameless")
@@ -292,16 +294,31 @@ async def room(browser, url):
         kept = await browser.value("document.getElementById('room-text').value")
         await type_and_enter("user", "bob")
         await browser.until("document.getElementById('room-text').value === ''")
-        await hear("bob")
+        await hear("message bob")
+        # Half of an emoji, sent twice at once.
+        unanswered = await browser.value(
+            "(() => { const part = (name) => document.getElementById(`room-${name}`); part('text').value = 'half \\ud83d';"
+            " part('form').requestSubmit(); part('form').requestSubmit(); return part('note').textContent; })()")
+        await browser.until(f"document.getElementById('room-text').value === '' && {text('note')} === ''")
+        await hear("message bob")
         await other.send(json.dumps({"message": "welcome"}))
         await browser.until(f"{text('list')}.includes('welcome')")
-        say(nameless=nameless, taken=taken, kept=kept, heard=heard,
+        say(nameless=nameless, taken=taken, kept=kept, unanswered=unanswered, heard=heard,
             state=await browser.value(text("state")), lines=await browser.value(lines),
             elements=await browser.value("document.querySelectorAll('#room-list b, #room-list img').length"))
+        # A half-typed name is not taken when the page comes back to the room, or enters another one.
+        await browser.value("document.getElementById('room-user').value = 'Al'")
+        await browser.value("document.querySelector('#room summary').click()")
+        await hear("left bob")
+        await browser.value("document.querySelector('#room summary').click()")
+        await hear("joined bob")
+        await browser.until(f"{text('state')} === '2 here: Ann, bob'")
     await browser.until(f"{text('list')}.includes('Ann left')")
     await browser.value("document.getElementById('room-choice').value = 'lobby'")
     await browser.value("document.getElementById('room-choice').dispatchEvent(new Event('change'))")
-    await browser.until(f"{text('state')} === '1 here: bob' && !{text('list')}.includes('welcome')")
+    await browser.until(f"{text('state')} === 'No users yet' && !{text('list')}.includes('welcome')")
+    await type_and_enter("user", "bob")
+    await browser.until(f"{text('state')} === '1 here: bob' && !{text('list')}.includes('Al')")
     await browser.value("document.getElementById('room-choice').selectedIndex = 0")
     await browser.value("document.getElementById('room-choice').dispatchEvent(new Event('change'))")
     await browser.until(f"{text('list')}.includes('welcome')")

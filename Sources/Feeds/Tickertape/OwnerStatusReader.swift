@@ -24,7 +24,13 @@ final class OwnerStatusReader: StreamConnectionDelegate {
         context.chance = { 1 }
         self.client = client
         self.resumption = resumption
-        self.connection = StreamConnection(.ofNothing, connector: connector, backoff: backoff, context)
+        self.connection = StreamConnection(
+            .ofNothing,
+            connector: connector,
+            secret: client.settings.key,
+            backoff: backoff,
+            context
+        )
         self.connection.delegate = self
     }
 

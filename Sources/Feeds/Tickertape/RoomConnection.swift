@@ -1,6 +1,7 @@
 import HTTP
 package import Logging
 package import Market
+import NIOConcurrencyHelpers
 package import NIOCore
 package import TLS
 import WebSocket
@@ -46,11 +47,13 @@ package final class RoomConnection {
     ) {
         self.room = room
         self.event = event
+        var keeping = ReconnectingConnection.Settings(
+            connector: RoomConnector(room: room, settings: settings, wallClock: wallClock),
+            backoff: settings.backoff
+        )
+        keeping.secret = settings.token
         self.link = ReconnectingConnection(
-            ReconnectingConnection.Settings(
-                connector: RoomConnector(room: room, settings: settings, wallClock: wallClock),
-                backoff: settings.backoff
-            ),
+            keeping,
             FeedContext(loop: loop, wallClock: wallClock, chance: chance, logger: logger)
         )
         self.link.delegate = self
@@ -109,10 +112,21 @@ extension RoomConnection: ReconnectingConnectionDelegate {
 }
 
 /// The way to a room of the relay that there is at the time of the attempt.
-private struct RoomConnector: Connecting {
-    let room: String
-    let settings: RoomConnection.Settings
-    let wallClock: @Sendable () -> Int64
+final class RoomConnector: Connecting {
+    /// For all rooms, so that a disk that hangs holds one thread, however often a room is entered.
+    private static let sockets = SocketPathConnector()
+
+    private let room: String
+    private let settings: RoomConnection.Settings
+    private let wallClock: @Sendable () -> Int64
+    /// The connector of the newest attempt.
+    private let newest = NIOLockedValueBox<(address: UpstreamAddress, connector: UpstreamConnector)?>(nil)
+
+    init(room: String, settings: RoomConnection.Settings, wallClock: @escaping @Sendable () -> Int64) {
+        self.room = room
+        self.settings = settings
+        self.wallClock = wallClock
+    }
 
     func connect(
         on loop: any EventLoop,
@@ -127,18 +141,25 @@ private struct RoomConnector: Connecting {
                 UpstreamFailure("the path of \(relay) is not /v1/stream, which has rooms beside it", cause: .relay)
             )
         }
-        let path = address.path == "/" ? "" : address.path
-        var connector = ConnectorSettings(
-            address: address,
-            target: "\(path)/v1/room/\(PercentText.encoded(self.room))",
-            dial: self.settings.dial,
-            webSocket: WebSocketSettings(role: .client)
-        )
-        connector.relayToken = self.settings.token
-        return UpstreamConnector(readingLater: connector, wallClock: self.wallClock).connect(
-            on: loop,
-            reached: reached,
-            connected: connected
-        )
+        return self.connector(to: address).connect(on: loop, reached: reached, connected: connected)
+    }
+
+    /// Returns the connector to an address: the present one while the relay stays there, so that trust files are not
+    /// read again and TLS sessions are resumed.
+    func connector(to address: UpstreamAddress) -> UpstreamConnector {
+        self.newest.withLockedValue { newest in
+            if let newest, newest.address == address { return newest.connector }
+            let path = address.path == "/" ? "" : address.path
+            var settings = ConnectorSettings(
+                address: address,
+                target: "\(path)/v1/room/\(PercentText.encoded(self.room))",
+                dial: self.settings.dial,
+                webSocket: WebSocketSettings(role: .client)
+            )
+            settings.relayToken = self.settings.token
+            let connector = UpstreamConnector(readingLater: settings, sockets: Self.sockets, wallClock: self.wallClock)
+            newest = (address, connector)
+            return connector
+        }
     }
 }

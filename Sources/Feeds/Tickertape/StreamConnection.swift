@@ -1,5 +1,6 @@
 import Market
 import NIOCore
+import TLS
 import Wire
 
 /// The delegate of a connection to another program's relay. All methods are called on the connection's loop.
@@ -25,18 +26,19 @@ final class StreamConnection {
     private var promises: [Int: EventLoopPromise<String?>] = [:]
     private var timer: Scheduled<Void>?
 
+    /// - Parameter secret: the relay's token or key, to remove from what a server repeats.
     init(
         _ reading: StreamReading,
         connector: any Connecting,
+        secret: Secret?,
         backoff: ReconnectBackoff.Settings,
         _ context: FeedContext
     ) {
         self.reading = reading
         self.context = context
-        self.link = ReconnectingConnection(
-            ReconnectingConnection.Settings(connector: connector, backoff: backoff),
-            context
-        )
+        var keeping = ReconnectingConnection.Settings(connector: connector, backoff: backoff)
+        keeping.secret = secret
+        self.link = ReconnectingConnection(keeping, context)
         self.link.delegate = self
     }
 

@@ -107,6 +107,7 @@ package final class StreamSubscriber: Service {
             let connection = StreamConnection(
                 StreamReading(symbols: settings.symbols, takesEveryTrade: settings.takesEveryTrade),
                 connector: connector,
+                secret: settings.token,
                 backoff: settings.backoff,
                 FeedContext(loop: loop, wallClock: wallClock, chance: chance, logger: logger)
             )

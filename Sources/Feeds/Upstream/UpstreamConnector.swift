@@ -48,10 +48,14 @@ final class UpstreamConnector: Sendable {
     }
 
     /// Makes a connector that reads the trust files with its first connection, and not here.
-    init(readingLater settings: ConnectorSettings, wallClock: @escaping @Sendable () -> Int64) {
+    init(
+        readingLater settings: ConnectorSettings,
+        sockets: SocketPathConnector,
+        wallClock: @escaping @Sendable () -> Int64
+    ) {
         self.settings = settings
         self.resolver = .system
-        self.sockets = SocketPathConnector()
+        self.sockets = sockets
         self.wallClock = wallClock
         self.tls = NIOLockedValueBox(nil)
     }

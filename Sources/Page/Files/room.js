@@ -26,6 +26,9 @@ function line(className, { time, user }, between, text) {
     return item;
 }
 
+/** Returns the text to submit, without lone surrogates: the relay reads one as U+FFFD, and its echo would differ. */
+const submitted = (field) => field.value.trim().replace(/\p{Surrogate}/gu, "\ufffd");
+
 const messageLine = (event) => line("message", event, ": ", element("bdi", "", String(event.message)));
 
 export class Room {
@@ -48,8 +51,10 @@ export class Room {
         this.connection.close();
         this.users = new Map();
         this.newestID = 0;
-        // The name that was asked for last, and the message without an answer: { text, after: the newest id before }.
+        // Of the shown room: the name that was asked for last, the one that the relay gave, and the message without an
+        // answer: { text, after: the newest id before }.
         this.user = "";
+        this.taken = "";
         this.sent = null;
         try {
             this.parts.user.value = localStorage.getItem(userKey) ?? "";
@@ -63,12 +68,10 @@ export class Room {
         this.parts.choice.addEventListener("change", () => this.update());
         this.parts.form.addEventListener("submit", (event) => {
             event.preventDefault();
-            this.#submit(this.#name, this.parts.text.value.trim());
+            // The name in the one form of its characters by which it is compared.
+            this.#submit(submitted(this.parts.user).normalize(), submitted(this.parts.text));
         });
     }
-
-    /** The typed name, in the one form of its characters by which it is compared. */
-    get #name() { return this.parts.user.value.trim().normalize(); }
 
     /** Takes the relay's status, or null. It counts clients of rooms only where there are rooms. */
     offer(status) {
@@ -97,6 +100,7 @@ export class Room {
             this.shown = name;
             this.parts.list.replaceChildren();
             this.parts.note.textContent = "";
+            this.user = this.taken = "";
             this.sent = null;
         }
         this.connection.path = `/v1/room/${encodeURIComponent(name)}`;
@@ -124,7 +128,7 @@ export class Room {
             return this.#confirm(event);
         case "joined":
             if (this.users.size < mostUsers) this.users.set(event.userId, String(event.user));
-            if (event.user === this.user) this.#keepName();
+            if (event.user === this.user) this.#took();
             this.#add(line("presence", event, " joined", ""));
             return this.#showUsers();
         case "left":
@@ -156,7 +160,9 @@ export class Room {
             newest.filter(({ id }) => id > this.sent.after).forEach((message) => this.#confirm(message));
             if (this.sent !== null) this.#refused("the connection was lost; send it again");
         }
-        if (this.#name !== "") this.#send(this.#name, {});
+        // After a break: the name that the user had here, not what is in the field, which may be half typed.
+        this.user = this.taken;
+        if (this.taken !== "") this.#send(this.taken, {});
     }
 
     #add(item) {
@@ -185,7 +191,10 @@ export class Room {
             note.textContent = "Not sent: there is no connection to the room.";
             return;
         }
-        if (this.sent !== null) return;
+        if (this.sent !== null) {
+            note.textContent = "Not sent: the last message is not answered yet.";
+            return;
+        }
         note.textContent = "";
         if (text === "") return this.#send(user, {});
         this.sent = { text, after: this.newestID };
@@ -197,9 +206,10 @@ export class Room {
         this.connection.send({ user, ...message });
     }
 
-    #keepName() {
+    #took() {
+        this.taken = this.user;
         try {
-            localStorage.setItem(userKey, this.user);
+            localStorage.setItem(userKey, this.taken);
         } catch {
             // As above.
         }
@@ -209,7 +219,8 @@ export class Room {
     #confirm({ user, message }) {
         if (this.sent === null || user !== this.user || message !== this.sent.text) return;
         this.sent = null;
-        if (this.parts.text.value.trim() === message) this.parts.text.value = "";
+        this.parts.note.textContent = "";
+        if (submitted(this.parts.text) === message) this.parts.text.value = "";
     }
 
     /** Shows why the relay did not take the message or the name. The message stays in its field. */

@@ -89,7 +89,7 @@ extension ScreenController {
         return body(prompt)
     }
 
-    private mutating func change(_ body: (inout DisplayPrompt) -> Void) {
+    mutating func change(_ body: (inout DisplayPrompt) -> Void) {
         guard case .prompt(var prompt) = self.choice.pane else { return }
         body(&prompt)
         self.choice.pane = .prompt(prompt)

@@ -27,6 +27,13 @@ package struct DisplayRoom: Sendable, Equatable {
         var isRefused: Bool
     }
 
+    /// A request that waits for the relay's answer.
+    private enum Pending: Equatable {
+        case submission(Int)
+        /// The name, asked for again on a new connection.
+        case sameName
+    }
+
     /// The most entries and users that are kept, whatever the relay sends.
     static let capacity = RoomMessage.keptMessages
     static let mostUsers = 1_024
@@ -38,6 +45,8 @@ package struct DisplayRoom: Sendable, Equatable {
     private(set) var link = Link.connecting
     /// The oldest first.
     private(set) var entries: [Entry] = []
+    /// How many entries were added, apart from those of the room's state; some may be gone again.
+    private(set) var added = 0
     /// In the order in which they have joined.
     private(set) var users: [RoomUser] = []
     /// The user that the person is, since the relay has accepted the name.
@@ -46,8 +55,8 @@ package struct DisplayRoom: Sendable, Equatable {
     private(set) var problem: String?
     /// The outcome of the newest submission that has one.
     private(set) var outcome: Outcome?
-    /// The submission that waits for its outcome.
-    private var pending: Int?
+    /// The only request under way: an answer does not say to which one it belongs.
+    private var pending: Pending?
     /// The name that the person took or asked for.
     private var wanted: String?
 
@@ -58,16 +67,19 @@ package struct DisplayRoom: Sendable, Equatable {
         self.link = .lost(reason)
         self.users = []
         self.own = nil
-        if self.pending != nil { self.settle("the connection was lost before the relay answered") }
+        if case .submission = self.pending { self.settle("the connection was lost before the relay answered") }
+        self.pending = nil
     }
 
     /// Takes what the person submits; returns whether to send it.
     package mutating func submitted(_ request: RoomRequest, number: Int) -> Bool {
-        self.pending = number
         guard self.link == .open else {
-            self.settle("not sent: there is no connection to the room")
-            return false
+            return self.refuse(number, "not sent: there is no connection to the room")
         }
+        guard self.pending == nil else {
+            return self.refuse(number, "not sent: the relay has not answered the line before yet")
+        }
+        self.pending = .submission(number)
         self.problem = nil
         if case .name(let name) = request { self.wanted = name }
         return true
@@ -81,7 +93,9 @@ package struct DisplayRoom: Sendable, Equatable {
             self.own = nil
             self.users = users.prefix(Self.mostUsers).map(Self.printable)
             self.entries = messages.suffix(Self.capacity).map(Self.entry)
-            return self.wanted.map { .name($0) }
+            guard let wanted else { return nil }
+            if self.pending == nil { self.pending = .sameName }
+            return .name(wanted)
         case .message(let message):
             self.add(Self.entry(message))
             if let own, message.userID == own.id { self.settle(nil) }
@@ -107,15 +121,29 @@ package struct DisplayRoom: Sendable, Equatable {
         return nil
     }
 
-    /// Ends the wait for the outcome of a submission, if one waits.
+    /// Reports that a submission is not sent.
+    private mutating func refuse(_ number: Int, _ problem: String) -> Bool {
+        self.outcome = Outcome(number: number, isRefused: true)
+        self.problem = problem
+        return false
+    }
+
+    /// Ends the wait for an answer, if a request waits.
     private mutating func settle(_ problem: String?) {
-        if let pending { self.outcome = Outcome(number: pending, isRefused: problem != nil) }
         // An earlier problem stays while nothing new is submitted.
-        if self.pending != nil || problem != nil { self.problem = problem }
+        if let problem { self.problem = problem }
+        if case .submission(let number) = self.pending {
+            self.problem = problem
+            // A later submission may have been refused meanwhile.
+            if number > self.outcome?.number ?? .min {
+                self.outcome = Outcome(number: number, isRefused: problem != nil)
+            }
+        }
         self.pending = nil
     }
 
     private mutating func add(_ entry: Entry) {
+        self.added += 1
         self.entries.append(entry)
         if self.entries.count > Self.capacity { self.entries.removeFirst() }
     }

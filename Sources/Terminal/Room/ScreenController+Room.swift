@@ -33,32 +33,39 @@ extension ScreenController {
             ? self.ask(.userName, prefilled: self.userName, now: now) : self.ask(.message, prefilled: "", now: now)
     }
 
-    /// Submits the typed line.
+    /// Submits the typed line. What is typed before the answer is the beginning of the next message.
     mutating func submit(_ text: String, _ kind: ScreenQuestion.Kind) -> [ScreenCommand] {
         // A repeating Enter key submits once.
         guard !text.isEmpty, self.question?.sent == nil else { return [] }
         self.submissions += 1
         self.question?.sent = (text, self.submissions)
-        guard kind == .message else { return [.submit(.name(text), number: self.submissions)] }
         self.replaceText(with: "")
+        guard kind == .message else {
+            self.change { $0.message = "asking for the name \(text)" }
+            return [.submit(.name(text), number: self.submissions)]
+        }
         return [.submit(.message(text), number: self.submissions)]
     }
 
-    /// Takes the open room as it is now. A refused message returns to the line.
+    /// Takes the open room as it is now. A refused line returns, before what is typed meanwhile.
     mutating func roomChanged(_ room: DisplayRoom, now: Moment) -> [ScreenCommand] {
         // The state of a room that was left may arrive late.
         guard room.name == self.choice.room else { return [] }
+        if case .list(let list, at: let place) = self.choice.pane, place > 0 {
+            // A person who reads back keeps the place among the messages.
+            let new = max(room.added - (self.room?.added ?? room.added), 0)
+            self.choice.pane = .list(list, at: min(place + new, max(room.entries.count - 1, 0)))
+        }
         self.room = room
         if let own = room.own { self.userName = own.name }
         guard let question, let sent = question.sent, let outcome = room.outcome, outcome.number == sent.number
         else { return [] }
         self.question?.sent = nil
-        switch question.kind {
-        case .userName where room.own != nil: return self.ask(.message, prefilled: "", now: now)
-        case .message where outcome.isRefused && self.typedText.isEmpty: self.replaceText(with: sent.text)
-        case .userName, .message, .symbol, .alert, .place: break
-        }
-        return []
+        let typed = self.typedText
+        if question.kind == .userName, room.own != nil { return self.ask(.message, prefilled: typed, now: now) }
+        guard question.kind == .userName || outcome.isRefused else { return [] }
+        self.replaceText(with: sent.text)
+        return self.inserted(typed.isEmpty ? "" : " \(typed)", now: now)
     }
 }
 

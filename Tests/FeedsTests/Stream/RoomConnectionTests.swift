@@ -3,6 +3,7 @@ import Market
 import NIOCore
 import NIOHTTP1
 import NIOPosix
+import TLS
 import Testing
 import TickertapeTesting
 import Wire
@@ -18,12 +19,13 @@ struct RoomConnectionTests {
         let loop: any EventLoop
         var events: AsyncStream<RoomConnection.Event>.Iterator
 
-        init(_ relay: @escaping @Sendable () -> UpstreamAddress?) async throws {
+        init(token: String? = nil, _ relay: @escaping @Sendable () -> UpstreamAddress?) async throws {
             let loop = MultiThreadedEventLoopGroup.singleton.next()
             let (events, news) = AsyncStream.makeStream(of: RoomConnection.Event.self)
             var settings = RoomConnection.Settings(relay: relay)
             settings.backoff.first = 1_000_000
             settings.backoff.floor = 0
+            settings.token = token.map { Secret($0) }
             let chosen = settings
             self.loop = loop
             self.events = events.makeAsyncIterator()
@@ -121,6 +123,35 @@ struct RoomConnectionTests {
         }
         try await bench.stop()
         try await relay.stop()
+    }
+
+    @Test("a reason is without the relay's token, which a wrong server may repeat")
+    func redacted() async throws {
+        let token = "averysecrettoken0123456789abcdef"
+        let relay = try await ScriptedFinnhub.start { _ in
+            .refuse(
+                status: .forbidden,
+                headers: ["Content-Type": "application/json"],
+                body: #"{"type":"host","message":"no Bearer \#(token) here","cure":"c"}"#
+            )
+        }
+        var bench = try await Bench(token: token) { Self.address(relay.port) }
+        guard case .lost(let reason)? = await bench.events.next() else {
+            Issue.record("no reason")
+            return
+        }
+        #expect(reason.contains("no Bearer ") && !reason.contains(token.prefix(8)), "\(reason)")
+        try await bench.stop()
+        try await relay.stop()
+    }
+
+    @Test("the attempts at one address share a connector, with its trust files, until the relay is elsewhere")
+    func connectors() {
+        let connector = RoomConnector(room: "A:B", settings: .init { nil }, wallClock: { 0 })
+        let first = connector.connector(to: Self.address(1))
+        #expect(connector.connector(to: Self.address(1)) === first)
+        let second = connector.connector(to: Self.address(2))
+        #expect(second !== first && connector.connector(to: Self.address(2)) === second)
     }
 
     @Test("without a relay it waits for one")

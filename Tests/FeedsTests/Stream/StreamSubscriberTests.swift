@@ -1,6 +1,9 @@
 import Logging
+import Market
 import NIOConcurrencyHelpers
+import NIOHTTP1
 import NIOPosix
+import TLS
 import Testing
 import TickertapeTesting
 import Wire
@@ -53,6 +56,39 @@ struct StreamSubscriberTests {
         while greeted.withLockedValue({ $0 }) == 0 { try await Task.sleep(for: .milliseconds(5)) }
         relay.drop(0)
         #expect(await self.request(&events, on: 1) == #"{"type":"subscribe","symbols":["B"],"since":"7:3"}"#)
+        feed.stop()
+        try await running.value
+        try await relay.stop()
+    }
+
+    @Test("a reason is without the relay's token, which a wrong server may repeat")
+    func redacted() async throws {
+        let token = "averysecrettoken0123456789abcdef"
+        let relay = try await ScriptedFinnhub.start { _ in
+            .refuse(
+                status: .serviceUnavailable,
+                headers: ["Content-Type": "application/json"],
+                body: #"{"type":"busy","message":"no Bearer \#(token) here","cure":"c"}"#
+            )
+        }
+        var settings = StreamSubscriber.Settings(
+            relay: UpstreamAddress(isEncrypted: false, host: "127.0.0.1", port: relay.port),
+            symbols: ["A"]
+        )
+        settings.token = Secret(token)
+        let (reasons, news) = AsyncStream.makeStream(of: String.self)
+        let feed = try await StreamSubscriber.make(
+            settings: settings,
+            loop: MultiThreadedEventLoopGroup.singleton.next(),
+            logger: Logger(label: "feed") { _ in SwiftLogNoOpLogHandler() },
+            wallClock: { 0 }
+        ) { event in
+            if case .lost(let status) = event, let reason = status.reason { news.yield(reason) }
+        }
+        let running = Task { try await feed.run() }
+        var iterator = reasons.makeAsyncIterator()
+        let reason = try #require(await iterator.next())
+        #expect(reason.contains("no Bearer ") && !reason.contains(token.prefix(8)), "\(reason)")
         feed.stop()
         try await running.value
         try await relay.stop()

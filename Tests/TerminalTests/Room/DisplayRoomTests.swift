@@ -53,6 +53,30 @@ struct DisplayRoomTests {
         #expect(room.own == nil && room.problem == "taken")
     }
 
+    @Test("one request is under way at a time, so that an answer belongs to it; the next one is not sent")
+    func oneAtATime() {
+        var room = DisplayRoom.sample()
+        _ = room.submitted(.name("ann"), number: 1)
+        _ = room.take(.joined(Self.ann, time: 1))
+        #expect(room.submitted(.message("a"), number: 2) == true)
+        #expect(room.submitted(.message("b"), number: 3) == false)
+        #expect(room.outcome == .init(number: 3, isRefused: true))
+        #expect(room.problem == "not sent: the relay has not answered the line before yet")
+        _ = room.take(.message(sampleMessage(1, "a")))
+        // The screen may not have seen the outcome of the later one yet.
+        #expect(room.outcome == .init(number: 3, isRefused: true) && room.problem == nil)
+        #expect(room.submitted(.message("b"), number: 4) == true)
+        _ = room.take(.error("too fast", code: "too-fast"))
+        #expect(room.outcome == .init(number: 4, isRefused: true) && room.problem == "too fast")
+        // The same name on a new connection is a request, too.
+        room.lost("reset")
+        #expect(room.take(.room(users: [], messages: [])) == .name("ann"))
+        #expect(room.submitted(.name("carl"), number: 5) == false)
+        _ = room.take(.error("taken", code: "user-taken"))
+        #expect(room.own == nil && room.outcome?.number == 5 && room.problem == "taken")
+        #expect(room.submitted(.name("carl"), number: 6) == true)
+    }
+
     @Test("after a break the name is asked for again, and what waited for its outcome is reported as refused")
     func breaks() {
         var room = DisplayRoom.sample()

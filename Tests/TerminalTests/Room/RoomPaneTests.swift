@@ -63,18 +63,20 @@ struct RoomPaneTests {
         #expect(person.presses(.named(.enter), .named(.enter)) == [.submit(.name("ann"), number: 1)])
         _ = room.submitted(.name("ann"), number: 1)
         person.receives(.room(room))
-        #expect(person.prompt?.title == "your name")
+        #expect(person.prompt?.title == "your name" && person.prompt?.message == "asking for the name ann")
+        // A fast typist begins the message before the relay answers.
+        person.types("hi")
         _ = room.take(.joined(Self.ann, time: sampleNoon.wall))
         person.receives(.room(room))
-        #expect(person.prompt?.title == "message" && person.prompt?.text == "")
-        #expect(person.presses(.named(.enter)) == [])
-        person.types("hi qq")
+        #expect(person.prompt?.title == "message" && person.prompt?.text == "hi")
+        person.types(" qq")
         #expect(person.presses(.named(.enter)) == [.submit(.message("hi qq"), number: 2)])
         #expect(person.prompt?.text == "" && !Self.screen(person, 100).contains { $0.contains("hi qq") })
         _ = room.submitted(.message("hi qq"), number: 2)
         _ = room.take(.message(sampleMessage(1, "hi qq")))
         person.receives(.room(room))
         #expect(Self.screen(person, 100).contains { $0.contains("<ann> hi qq") })
+        #expect(person.presses(.named(.enter)) == [])
         person.types("next")
         #expect(person.presses(.named(.escape)) == [])
         #expect(person.choice.pane == .list(.room("X:A"), at: 0))
@@ -89,7 +91,7 @@ struct RoomPaneTests {
         #expect(person.prompt?.title == "your name" && person.prompt?.text == "ann")
     }
 
-    @Test("a refused message returns to its line, unless the person types another, and the reason is in the pane")
+    @Test("a refused message returns to its line, before what is typed meanwhile, and the reason is in the pane")
     func refused() {
         var person = Self.person()
         person.presses("m")
@@ -105,10 +107,25 @@ struct RoomPaneTests {
             _ = room.submitted(.message("much"), number: person.controller.submissions)
             _ = room.take(.error("too fast: 5 messages at once", code: "too-fast"))
             person.receives(.room(room))
-            #expect(person.prompt?.text == (typed.isEmpty ? "much" : typed))
+            #expect(person.prompt?.text == (typed.isEmpty ? "much" : "much more"))
             #expect(Self.screen(person, 100).contains("too fast: 5 messages at once"))
             person.presses(.named(.escape))
         }
+    }
+
+    @Test("a refused name returns to its line")
+    func refusedName() {
+        var person = Self.person()
+        person.presses("m")
+        var room = DisplayRoom.sample()
+        person.receives(.room(room))
+        person.presses(.named(.enter))
+        person.types("ann")
+        person.presses(.named(.enter))
+        _ = room.submitted(.name("ann"), number: person.controller.submissions)
+        _ = room.take(.error("taken", code: "user-taken"))
+        person.receives(.room(room))
+        #expect(person.prompt?.title == "your name" && person.prompt?.text == "ann")
     }
 
     @Test("a late state of a room that was left changes nothing")
@@ -133,10 +150,21 @@ struct RoomPaneTests {
         #expect(Self.screen(person, 100).contains { $0.contains("ROOM X:A (UTC), 0 users") && $0.contains("more") })
         person.presses("k", "k")
         #expect(bottom()?.hasSuffix("number 57!") == true)
+        // New messages do not move what is read.
+        for id in 60...61 { _ = room.take(.message(sampleMessage(UInt64(id), "number \(id)!"))) }
+        person.receives(.room(room))
+        #expect(bottom()?.hasSuffix("number 57!") == true)
         person.presses(.named(.home))
         #expect(bottom()?.hasSuffix("number 1!") == true)
+        for id in 62...400 { _ = room.take(.message(sampleMessage(UInt64(id), "number \(id)!"))) }
+        person.receives(.room(room))
+        // The oldest that is kept.
+        #expect(bottom()?.hasSuffix("number 201!") == true)
         person.presses(.named(.end))
-        #expect(bottom()?.hasSuffix("number 59!") == true)
+        #expect(bottom()?.hasSuffix("number 400!") == true)
+        _ = room.take(.message(sampleMessage(401, "number 401!")))
+        person.receives(.room(room))
+        #expect(bottom()?.hasSuffix("number 401!") == true)
     }
 
     // MARK: The picture

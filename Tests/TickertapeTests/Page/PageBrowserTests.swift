@@ -213,6 +213,8 @@ struct PageBrowserTests {
         var taken: String
         /// The text in the field after the refusal.
         var kept: String
+        /// The note after a second message before the first was answered.
+        var unanswered: String
         /// What the other user got.
         var heard: [String]
         var state: String
@@ -259,11 +261,12 @@ struct PageBrowserTests {
         let talk = try #require(lines.compactMap { try? JSONDecoder().decode(Talk.self, from: $0) }.first)
         #expect(talk.nameless == "Type your name first.")
         #expect(talk.taken == "Not sent: another user of the room has the name ann" && talk.kept == "nameless")
-        #expect(talk.heard == ["joined Ann", "message Ann", "joined bob", "message bob"])
+        #expect(talk.unanswered == "Not sent: the last message is not answered yet.")
+        #expect(talk.heard == ["joined Ann", "message Ann", "joined bob", "message bob", "message bob"])
         #expect(talk.state == "2 here: Ann, bob")
-        try #require(talk.lines.count == 4, "\(talk)")
+        try #require(talk.lines.count == 5, "\(talk)")
         #expect(talk.lines[0].hasPrefix("Ann: <b>bold</b><img src=x> www") && talk.elements == 0)
-        #expect(talk.lines.dropFirst() == ["bob joined", "bob: nameless", "Ann: welcome"])
+        #expect(talk.lines.dropFirst() == ["bob joined", "bob: nameless", "bob: half \u{FFFD}", "Ann: welcome"])
         #expect(browser.problems == [])
         program.send(signal: SIGTERM)
         #expect(await program.ending() == .exit(0))
