@@ -23,47 +23,10 @@ import tempfile
 import time
 import urllib.request
 
-# MARK: Serialisations
+import cbor2
+import msgpack
 
-
-def pack(value):
-    if value is None:
-        return b"\xc0"
-    if value is True:
-        return b"\xc3"
-    if value is False:
-        return b"\xc2"
-    if isinstance(value, int):
-        return struct.pack(">BQ", 0xCF, value) if value >= 0 else struct.pack(">Bq", 0xD3, value)
-    if isinstance(value, str):
-        data = value.encode()
-        return struct.pack(">BI", 0xDB, len(data)) + data
-    if isinstance(value, list):
-        return struct.pack(">BI", 0xDD, len(value)) + b"".join(map(pack, value))
-    return struct.pack(">BI", 0xDF, len(value)) + b"".join(pack(k) + pack(v) for k, v in value.items())
-
-
-def cbor(value):
-    def head(major, count):
-        return struct.pack(">BQ", major << 5 | 27, count)
-
-    if value is None:
-        return b"\xf6"
-    if value is True:
-        return b"\xf5"
-    if value is False:
-        return b"\xf4"
-    if isinstance(value, int):
-        return head(0, value)
-    if isinstance(value, str):
-        data = value.encode()
-        return head(3, len(data)) + data
-    if isinstance(value, list):
-        return head(4, len(value)) + b"".join(map(cbor, value))
-    return head(5, len(value)) + b"".join(cbor(k) + cbor(v) for k, v in value.items())
-
-
-FORMS = {"json": (lambda v: json.dumps(v).encode(), 1), "msgpack": (pack, 2), "cbor": (cbor, 2)}
+FORMS = {"json": (lambda v: json.dumps(v).encode(), 1), "msgpack": (msgpack.packb, 2), "cbor": (cbor2.dumps, 2)}
 HELLO = [1, "tickertape", {"roles": {"caller": {}, "callee": {}, "publisher": {}, "subscriber": {}}}]
 
 # MARK: Connections
@@ -111,6 +74,18 @@ async def read_frame(reader):
     elif n == 127:
         n = struct.unpack(">Q", await reader.readexactly(8))[0]
     return a & 15, await reader.readexactly(n)
+
+
+async def messages(reader, writer):
+    """The payloads of a connection that answers pings; raises when it is closed."""
+    while True:
+        opcode, payload = await read_frame(reader)
+        if opcode == 9:
+            writer.write(frame(payload, 10))
+        elif opcode == 8:
+            raise ConnectionError(payload)
+        else:
+            yield payload
 
 
 async def wamp(port, form, greet=True, receive=None):
@@ -348,13 +323,7 @@ class Bystander:
 
 async def watch_stream(p, out):
     reader, writer = await websocket(p["relay"], "/v1/stream?symbols=*&delivery=all")
-    while True:
-        op, payload = await read_frame(reader)
-        if op == 9:
-            writer.write(frame(payload, 10))
-            continue
-        if op == 8:
-            raise ConnectionError(payload)
+    async for payload in messages(reader, writer):
         m = json.loads(payload)
         if m["type"] == "trade":
             out.take(m)
@@ -363,13 +332,7 @@ async def watch_stream(p, out):
 async def watch_wamp(p, out):
     reader, writer, send = await wamp(p["relay"], "json")
     send([32, 1, {"match": "prefix"}, "tickertape.trades."])
-    while True:
-        op, payload = await read_frame(reader)
-        if op == 9:
-            writer.write(frame(payload, 10))
-            continue
-        if op == 8:
-            raise ConnectionError(payload)
+    async for payload in messages(reader, writer):
         m = json.loads(payload)
         if m[0] == 36:
             out.take(m[4][0])
@@ -393,13 +356,7 @@ async def watch_finnhub(p, out):
     reader, writer = await websocket(p["relay"], "/?token=any")
     for s in p["symbols"]:
         writer.write(frame(json.dumps({"type": "subscribe", "symbol": s}).encode()))
-    while True:
-        op, payload = await read_frame(reader)
-        if op == 9:
-            writer.write(frame(payload, 10))
-            continue
-        if op == 8:
-            raise ConnectionError(payload)
+    async for payload in messages(reader, writer):
         m = json.loads(payload, parse_float=str, parse_int=str)
         if m["type"] == "trade":
             for d in m["data"]:
@@ -418,13 +375,7 @@ async def watch_room(p, out):
 
     talking = asyncio.create_task(say())
     try:
-        while True:
-            op, payload = await read_frame(reader)
-            if op == 9:
-                writer.write(frame(payload, 10))
-                continue
-            if op == 8:
-                raise ConnectionError(payload)
+        async for payload in messages(reader, writer):
             m = json.loads(payload)
             if m["type"] == "error":
                 raise ConnectionError(payload)
