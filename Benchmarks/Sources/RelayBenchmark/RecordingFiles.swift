@@ -42,10 +42,12 @@ struct RecordingFiles {
         var times: [Double] = []
         for part in [0.1, 0.5, 0.9] {
             let milliseconds = Int(part * Double(span) / 1e6)
+            // Longer than any pause of the repeated recording, since a cut without a message is refused.
+            let end = milliseconds + 5_000
             for _ in 0..<Self.runs {
                 let target = self.bench.folder.file("cut.jsonl")
                 let time = try self.run([
-                    "recording", "cut", "--from", "\(milliseconds)ms", "--to", "\(milliseconds + 1_000)ms", path,
+                    "recording", "cut", "--from", "\(milliseconds)ms", "--to", "\(end)ms", path,
                     target,
                 ])
                 times.append(time * 1_000)
