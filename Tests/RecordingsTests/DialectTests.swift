@@ -90,6 +90,8 @@ struct DialectTests {
             try self.frames(path, followsSegments: true)
                 == (2, ["finnhub A 1", "tickertape B 2", "finnhub A 3"])
         )
+        let span = try RecordingSpan(of: RecordingStream(path: path).segments)
+        #expect(span == RecordingSpan(start: 1_000_000, bounds: 1_000_000...3_000_000))
         let alone = try TemporaryFolder()
         defer { alone.remove() }
         var writer = try Self.writer(SystemDisk(), folder: alone.path)

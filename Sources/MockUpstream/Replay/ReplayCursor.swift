@@ -159,9 +159,4 @@ package final class ReplayCursor {
         guard let stream else { return (at, lastTrade) }
         return try stream.clear(from: at, lastTrade: lastTrade)
     }
-
-    /// Returns the time of the last frame, as far as the files' ends show it.
-    func lastFrame() throws(RecordingFailure) -> Int64? {
-        try self.stream?.last { if case .frame = $0.content { true } else { false } }
-    }
 }

@@ -1,5 +1,4 @@
 import ArgumentParser
-import Feeds
 import Market
 import MockUpstream
 import Recordings
@@ -36,7 +35,7 @@ struct RecordingTime: Sendable, Equatable {
         {
             return time
         }
-        let span = try Self.span(of: path)
+        let span = try RecordingSpan(of: RecordingStream(path: path).segments)
         let (start, bounds) = (span.start, span.bounds)
         switch ReplayPlaceText.parse(self.text, start: start, at: start) {
         case .time(let time): return time
@@ -47,10 +46,6 @@ struct RecordingTime: Sendable, Equatable {
             return span.moment(Self.sum(bounds.lowerBound, ReplayPlace.part(percent, of: length)))
         case .nextGap, nil: throw RecordingFailure("\(self.text) is not a time in \(path)")
         }
-    }
-
-    private static func span(of path: String) throws(RecordingFailure) -> RecordingSpan {
-        try RecordingFile(path: path).span()
     }
 
     /// Returns the likely start of a recording without a start time, ns since 1970; `nil` for any other recording.
