@@ -2,7 +2,14 @@
 
 package tickertape
 
-import "encoding/json"
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"reflect"
+	"regexp"
+	"strings"
+)
 
 // Resume: the object resume.
 type Resume struct {
@@ -78,8 +85,8 @@ type HelloMessage struct {
 	N        int64          `json:"n"` // grows from message to message; holes are messages to other clients
 	Protocol string         `json:"protocol"`
 	Version  string         `json:"version"`
-	Epoch    *int64         `json:"epoch"`
-	Seq      *int64         `json:"seq"`
+	Epoch    *int64         `json:"epoch" need:"value or null"`
+	Seq      *int64         `json:"seq" need:"value or null"`
 	Oldest   *int64         `json:"oldest"`
 	Earliest *string        `json:"earliest,omitempty"` // the oldest kept trade of an earlier run, EPOCH:SEQ
 	Resume   Resume         `json:"resume"`             // The limits of how far since reaches back.
@@ -94,12 +101,12 @@ type HelloMessage struct {
 type SnapshotMessage struct {
 	Type     string  `json:"type"`
 	N        int64   `json:"n"` // grows from message to message; holes are messages to other clients
-	Symbol   string  `json:"symbol"`
-	Price    string  `json:"price"`    // exact
-	Size     string  `json:"size"`     // exact
-	Time     int64   `json:"time"`     // ms since 1970
-	Received int64   `json:"received"` // us since 1970
-	Seq      int64   `json:"seq"`
+	Symbol   string  `json:"symbol" need:"value"`
+	Price    string  `json:"price" need:"decimal"`  // exact
+	Size     string  `json:"size" need:"decimal"`   // exact
+	Time     int64   `json:"time"`                  // ms since 1970
+	Received int64   `json:"received" need:"value"` // us since 1970
+	Seq      int64   `json:"seq" need:"value"`
 	Skipped  int64   `json:"skipped"`
 	Open     string  `json:"open"`   // exact
 	High     string  `json:"high"`   // exact
@@ -110,16 +117,19 @@ type SnapshotMessage struct {
 	Age      *int64  `json:"age,omitempty"`   // ms since it arrived
 }
 
+// Price is the event of a snapshot and of a price, as its Type says; only a snapshot has an Age.
+type Price struct{ SnapshotMessage }
+
 // PriceMessage: A new price; skipped is the number of trades left out since the one before.
 type PriceMessage struct {
 	Type     string  `json:"type"`
 	N        int64   `json:"n"` // grows from message to message; holes are messages to other clients
-	Symbol   string  `json:"symbol"`
-	Price    string  `json:"price"`    // exact
-	Size     string  `json:"size"`     // exact
-	Time     int64   `json:"time"`     // ms since 1970
-	Received int64   `json:"received"` // us since 1970
-	Seq      int64   `json:"seq"`
+	Symbol   string  `json:"symbol" need:"value"`
+	Price    string  `json:"price" need:"decimal"`  // exact
+	Size     string  `json:"size" need:"decimal"`   // exact
+	Time     int64   `json:"time"`                  // ms since 1970
+	Received int64   `json:"received" need:"value"` // us since 1970
+	Seq      int64   `json:"seq" need:"value"`
 	Skipped  int64   `json:"skipped"`
 	Open     string  `json:"open"`   // exact
 	High     string  `json:"high"`   // exact
@@ -133,18 +143,18 @@ type PriceMessage struct {
 type TradesMessage struct {
 	Type     string  `json:"type"`
 	N        int64   `json:"n"` // grows from message to message; holes are messages to other clients
-	Symbol   string  `json:"symbol"`
+	Symbol   string  `json:"symbol" need:"value"`
 	Price    string  `json:"price"`    // exact
 	Size     string  `json:"size"`     // exact
 	Time     int64   `json:"time"`     // ms since 1970
 	Received int64   `json:"received"` // us since 1970
-	Seq      int64   `json:"seq"`
+	Seq      int64   `json:"seq" need:"value"`
 	Skipped  int64   `json:"skipped"`
 	Open     string  `json:"open"`   // exact
 	High     string  `json:"high"`   // exact
 	Low      string  `json:"low"`    // exact
 	Volume   *string `json:"volume"` // exact; null if it is incomplete
-	Trades   int64   `json:"trades"`
+	Trades   int64   `json:"trades" need:"value"`
 	Ahead    bool    `json:"ahead,omitempty"` // the price is that of a trade that is ahead
 }
 
@@ -152,21 +162,27 @@ type TradesMessage struct {
 type TradeMessage struct {
 	Type           string `json:"type"`
 	N              int64  `json:"n"` // grows from message to message; holes are messages to other clients
-	Symbol         string `json:"symbol"`
-	Seq            int64  `json:"seq"`
-	Price          string `json:"price"`                    // exact
-	Size           string `json:"size"`                     // exact
-	Time           int64  `json:"time"`                     // ms since 1970
-	Received       int64  `json:"received"`                 // us since 1970
+	Symbol         string `json:"symbol" need:"value"`
+	Seq            int64  `json:"seq" need:"value"`
+	Price          string `json:"price" need:"decimal"`     // exact
+	Size           string `json:"size" need:"decimal"`      // exact
+	Time           int64  `json:"time" need:"value"`        // ms since 1970
+	Received       int64  `json:"received" need:"value"`    // us since 1970
 	Ahead          bool   `json:"ahead,omitempty"`          // the time is later than the arrival by more than clocks explain
 	PossibleRepeat bool   `json:"possibleRepeat,omitempty"` // it equals one that came within 2 s or before a gap, and may be that one; otherwise absent
+}
+
+// Trade is the event of a trade.
+type Trade struct {
+	TradeMessage
+	Epoch int64 // added by the client: names the trade, with Seq; 0 before the relay's first epoch
 }
 
 // StatusMessage: The state of the feed.
 type StatusMessage struct {
 	Type               string   `json:"type"`
 	N                  int64    `json:"n"` // grows from message to message; holes are messages to other clients
-	State              string   `json:"state"`
+	State              string   `json:"state" need:"value"`
 	Since              int64    `json:"since"` // ms since 1970
 	Reason             *string  `json:"reason"`
 	Source             string   `json:"source"`
@@ -185,8 +201,8 @@ type StatusMessage struct {
 type SymbolMessage struct {
 	Type    string  `json:"type"`
 	N       int64   `json:"n"` // grows from message to message; holes are messages to other clients
-	Symbol  string  `json:"symbol"`
-	State   string  `json:"state"`
+	Symbol  string  `json:"symbol" need:"value"`
+	State   string  `json:"state" need:"value"`
 	Since   int64   `json:"since"` // ms since 1970
 	Reason  *string `json:"reason"`
 	RetryAt *int64  `json:"retryAt,omitempty"` // ms since 1970
@@ -195,12 +211,12 @@ type SymbolMessage struct {
 // GapMessage: Between from and to trades may be missing.
 type GapMessage struct {
 	Type          string            `json:"type"`
-	N             int64             `json:"n"`    // grows from message to message; holes are messages to other clients
-	From          *int64            `json:"from"` // ms since 1970; null if unknown
-	To            int64             `json:"to"`   // ms since 1970
+	N             int64             `json:"n"`               // grows from message to message; holes are messages to other clients
+	From          *int64            `json:"from"`            // ms since 1970; null if unknown
+	To            int64             `json:"to" need:"value"` // ms since 1970
 	Reason        string            `json:"reason"`
-	NextSeq       int64             `json:"nextSeq"`
-	Epoch         int64             `json:"epoch"`
+	NextSeq       int64             `json:"nextSeq" need:"value"`
+	Epoch         int64             `json:"epoch" need:"value"`
 	Overlap       *int64            `json:"overlap"` // an estimate of the trades after the gap that likely came before it; null if nothing could be compared
 	Cause         *string           `json:"cause"`
 	OverlapBounds *GapOverlapBounds `json:"overlapBounds,omitempty"` // the bounds of the true number; present if trades were compared
@@ -221,38 +237,38 @@ type SubscribedMessage struct {
 type ResumedMessage struct {
 	Type     string `json:"type"`
 	N        int64  `json:"n"` // grows from message to message; holes are messages to other clients
-	Epoch    int64  `json:"epoch"`
-	From     int64  `json:"from"`
-	To       int64  `json:"to"`
-	Trades   int64  `json:"trades"`
-	Complete bool   `json:"complete"`
+	Epoch    int64  `json:"epoch" need:"value"`
+	From     int64  `json:"from" need:"value"`
+	To       int64  `json:"to" need:"value"`
+	Trades   int64  `json:"trades" need:"value"`
+	Complete bool   `json:"complete" need:"value"`
 }
 
 // SkippedMessage: The number of trades left out for a client that was too slow and goes on.
 type SkippedMessage struct {
 	Type   string `json:"type"`
 	N      int64  `json:"n"` // grows from message to message; holes are messages to other clients
-	Trades int64  `json:"trades"`
-	From   int64  `json:"from"`
-	To     int64  `json:"to"`
+	Trades int64  `json:"trades" need:"value"`
+	From   int64  `json:"from" need:"value"`
+	To     int64  `json:"to" need:"value"`
 }
 
 // BarMessage: A bar of a symbol, sent when it is over, and before that at most once a second.
 type BarMessage struct {
 	Type            string  `json:"type"`
 	N               int64   `json:"n"` // grows from message to message; holes are messages to other clients
-	Symbol          string  `json:"symbol"`
-	Width           string  `json:"width"`
-	Start           int64   `json:"start"`  // ms since 1970
-	Open            string  `json:"open"`   // exact
-	High            string  `json:"high"`   // exact
-	Low             string  `json:"low"`    // exact
-	Close           string  `json:"close"`  // exact
-	Volume          *string `json:"volume"` // exact; null if it is incomplete
-	Vwap            *string `json:"vwap"`   // null if nothing was traded
-	Trades          int64   `json:"trades"`
-	Closed          bool    `json:"closed"`                    // its time is over; a late trade can still change it, and then it comes again
-	Incomplete      bool    `json:"incomplete"`                // some of its trades may be missing
+	Symbol          string  `json:"symbol" need:"value"`
+	Width           string  `json:"width" need:"value"`
+	Start           int64   `json:"start" need:"value"`   // ms since 1970
+	Open            string  `json:"open" need:"decimal"`  // exact
+	High            string  `json:"high" need:"decimal"`  // exact
+	Low             string  `json:"low" need:"decimal"`   // exact
+	Close           string  `json:"close" need:"decimal"` // exact
+	Volume          *string `json:"volume"`               // exact; null if it is incomplete
+	Vwap            *string `json:"vwap"`                 // null if nothing was traded
+	Trades          int64   `json:"trades" need:"value"`
+	Closed          bool    `json:"closed" need:"value"`       // its time is over; a late trade can still change it, and then it comes again
+	Incomplete      bool    `json:"incomplete" need:"value"`   // some of its trades may be missing
 	PossibleRepeats *int64  `json:"possibleRepeats,omitempty"` // the number of its trades that may have been counted before; absent if 0
 }
 
@@ -268,39 +284,39 @@ type PongMessage struct {
 type ErrorMessage struct {
 	Type string `json:"type"`
 	N    int64  `json:"n"` // grows from message to message; holes are messages to other clients
-	Msg  string `json:"msg"`
+	Msg  string `json:"msg" need:"value"`
 	Code string `json:"code"`
 }
 
 // ReplayMessage: A replay was paused or resumed, or its speed or place changed. Times are the recording's own clock.
 type ReplayMessage struct {
 	Type    string          `json:"type"`
-	N       int64           `json:"n"`       // grows from message to message; holes are messages to other clients
-	Start   int64           `json:"start"`   // ms since 1970
-	End     *int64          `json:"end"`     // ms since 1970; null for a simulated market without an end
-	At      int64           `json:"at"`      // ms since 1970
-	Percent *float64        `json:"percent"` // null if there is no end
+	N       int64           `json:"n"`               // grows from message to message; holes are messages to other clients
+	Start   int64           `json:"start"`           // ms since 1970
+	End     *int64          `json:"end"`             // ms since 1970; null for a simulated market without an end
+	At      int64           `json:"at" need:"value"` // ms since 1970
+	Percent *float64        `json:"percent"`         // null if there is no end
 	Speed   json.RawMessage `json:"speed"`
-	Paused  bool            `json:"paused"`
+	Paused  bool            `json:"paused" need:"value"`
 }
 
 // SubscribeRequest: Subscribes to the named symbols, or to everything without a name.
 type SubscribeRequest struct {
-	Type     string          `json:"type"`
-	Symbol   *string         `json:"symbol,omitempty"`
-	Symbols  []string        `json:"symbols,omitempty"`
-	Delivery *string         `json:"delivery,omitempty"`
-	Every    json.RawMessage `json:"every,omitempty"`
-	Since    *string         `json:"since,omitempty"`
-	Bars     *string         `json:"bars,omitempty"`
+	Type     string   `json:"type"`
+	Symbol   string   `json:"symbol,omitempty"`
+	Symbols  []string `json:"symbols,omitempty"`
+	Delivery string   `json:"delivery,omitempty"`
+	Every    string   `json:"every,omitempty"`
+	Since    string   `json:"since,omitempty"`
+	Bars     string   `json:"bars,omitempty"`
 }
 
 // UnsubscribeRequest: Unsubscribes from the named symbols, or from everything.
 type UnsubscribeRequest struct {
 	Type    string   `json:"type"`
-	Symbol  *string  `json:"symbol,omitempty"`
+	Symbol  string   `json:"symbol,omitempty"`
 	Symbols []string `json:"symbols,omitempty"`
-	Bars    *string  `json:"bars,omitempty"`
+	Bars    string   `json:"bars,omitempty"`
 }
 
 // OverflowRequest: Sets the policy for this client when it is too slow.
@@ -321,6 +337,63 @@ type ReplayRequest struct {
 	Request  string          `json:"request"`
 	Speed    json.RawMessage `json:"speed,omitempty"`
 	Messages *int64          `json:"messages,omitempty"`
-	Time     *string         `json:"time,omitempty"`
-	To       *string         `json:"to,omitempty"`
+	Time     string          `json:"time,omitempty"`
+	To       string          `json:"to,omitempty"`
+}
+
+var messages = map[string]interface{}{
+	"hello":      HelloMessage{},
+	"snapshot":   SnapshotMessage{},
+	"price":      SnapshotMessage{},
+	"trades":     TradesMessage{},
+	"trade":      TradeMessage{},
+	"status":     StatusMessage{},
+	"symbol":     SymbolMessage{},
+	"gap":        GapMessage{},
+	"subscribed": SubscribedMessage{},
+	"resumed":    ResumedMessage{},
+	"skipped":    SkippedMessage{},
+	"bar":        BarMessage{},
+	"pong":       PongMessage{},
+	"error":      ErrorMessage{},
+	"replay":     ReplayMessage{},
+}
+
+var isDecimal = regexp.MustCompile(`^"-?[0-9]+([.][0-9]+)?"$`).MatchString
+
+// decode returns a message, and the name of its type; nil if the type is unknown. It fails if the text is not an object
+// with a type, or if a needed member is missing or of another type. Another member of a wrong type counts as absent. It
+// reads each member by itself, because encoding/json takes a member Price for price, and fails for any wrong member.
+func decode(text []byte) (message interface{}, name string, err error) {
+	var members map[string]json.RawMessage
+	var kind *string
+	if json.Unmarshal(text, &members) != nil || json.Unmarshal(members["type"], &kind) != nil || kind == nil {
+		return nil, "", errors.New("not an object with a type")
+	}
+	empty, isKnown := messages[*kind]
+	if !isKnown {
+		return nil, *kind, nil
+	}
+	made := reflect.New(reflect.TypeOf(empty)).Elem()
+	for i := 0; i < made.NumField(); i++ {
+		field, tag := made.Field(i), made.Type().Field(i).Tag
+		member, _, _ := strings.Cut(tag.Get("json"), ",")
+		need, value := tag.Get("need"), string(members[member])
+		isRight := json.Unmarshal(members[member], field.Addr().Interface()) == nil
+		switch {
+		case need == "value" && value == "null", need == "decimal" && !isDecimal(value), need != "" && !isRight:
+			return nil, *kind, fmt.Errorf("%s with a wrong %s", *kind, member)
+		case !isRight && field.Kind() == reflect.Ptr:
+			field.Set(reflect.Zero(field.Type()))
+		}
+	}
+	return made.Interface(), *kind, nil
+}
+
+// valueOf returns the value of a member that may be absent; 0 if it is.
+func valueOf(member *int64) int64 {
+	if member == nil {
+		return 0
+	}
+	return *member
 }

@@ -1,27 +1,40 @@
 // Package tickertape is a client of /v1/stream that keeps its place: it reconnects, resumes after the last trade, and
-// reports what is missing as events. Prices and sizes are exact decimal texts; Rat makes numbers of them.
+// reports what is missing as events. Prices and sizes are exact decimal texts, which big.Rat reads.
 package tickertape
 
 import (
 	"context"
-	"encoding/json"
-	"errors"
 	"fmt"
 	"math/rand"
 	"net/http"
-	"regexp"
-	"strconv"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"time"
 	"unicode/utf8"
 
 	"github.com/gorilla/websocket"
 )
 
-// Options says what a client follows. The zero value follows the prices of everything.
-type Options struct {
+type (
+	// Event is one of these, a Price, a Trade, or another message of the relay, such as a GapMessage.
+	Event         interface{}
+	Connected     struct{ Attempt int }    // The WebSocket is open.
+	ProtocolError struct{ Message string } // A message cannot be understood; the connection goes on.
+	Missed        struct{ Trades int64 }   // This client was too slow and is closed; the resume brings them.
+	Disconnected  struct {
+		Code   int // of the relay's close frame; 0 without one
+		Reason string
+		Retry  bool
+	}
+)
+
+// Waiting does not cure these: the request, the token or this client is wrong.
+var final = map[int]bool{400: true, 401: true, 403: true, 404: true, 421: true, 1002: true, 1003: true, 1007: true,
+	1008: true, 1009: true}
+
+// Client follows one relay, once Run is called. Its methods may be called from any goroutine.
+type Client struct {
+	URL                    string        // such as ws://127.0.0.1:8080/v1/stream
 	Symbols                []string      // nil for everything
 	Delivery, Every        string        // latest if empty, all, or every with an interval such as 250ms
 	Bars                   string        // also subscribe to bars of this width
@@ -30,68 +43,27 @@ type Options struct {
 	Token                  string        // the relay's token
 	MinBackoff, MaxBackoff time.Duration // 250 ms and 30 s if 0
 	Silence                time.Duration // 30 s if 0: without a message this long it asks, twice it reconnects
-}
 
-// Waiting does not cure these: the request, the token or this client is wrong.
-var final = map[int]bool{400: true, 401: true, 403: true, 404: true, 421: true, 1002: true, 1003: true, 1007: true,
-	1008: true, 1009: true}
-var tooSlow = regexp.MustCompile(`^too slow: (\d+) trades missed`)
-
-// Client follows one relay. Its methods may be called from any goroutine.
-type Client struct {
-	url        string
-	options    Options
-	mutex      sync.Mutex           // of all below
-	conn       *websocket.Conn      // with which the relay has greeted; nil without one
-	symbols    []string             // nil for everything
-	hello      HelloMessage         // the newest
-	helloAt    time.Time            // its arrival
-	epoch, seq int64                // where to resume
-	live       int64                // the epoch of the trades that come now
-	resuming   bool                 // from the subscribe to resumed
-	newest     map[string]int64     // the number of each symbol's newest trade in the epoch
-	arrivals   map[string]time.Time // of each symbol's newest price
-}
-
-// New makes a client of a URL such as ws://127.0.0.1:8080/v1/stream.
-func New(url string, options Options) (c *Client, err error) {
-	c = &Client{url: url, options: options, epoch: Unknown, live: Unknown}
-	c.symbols = options.Symbols[:len(options.Symbols):len(options.Symbols)] // What is appended stays ours.
-	c.newest, c.arrivals = map[string]int64{}, map[string]time.Time{}
-	for value, usual := range map[*time.Duration]time.Duration{&c.options.MinBackoff: 250 * time.Millisecond,
-		&c.options.MaxBackoff: 30 * time.Second, &c.options.Silence: 30 * time.Second} {
-		if *value == 0 {
-			*value = usual
-		}
-	}
-	if options.Delivery == "" {
-		c.options.Delivery = "latest"
-	}
-	if !strings.HasPrefix(url, "ws://") && !strings.HasPrefix(url, "wss://") {
-		return nil, fmt.Errorf("%s is no URL of a WebSocket", url)
-	}
-	if options.Since != "" {
-		_, err = fmt.Sscanf(options.Since, "%d:%d", &c.epoch, &c.seq)
-	}
-	return c, err
-}
-
-// Events connects, and gives each event, in order. The channel is closed after Failed, and when the context ends. While
-// the reader is slow, nothing is read from the relay, which reports what it then leaves out.
-func (c *Client) Events(ctx context.Context) <-chan Event {
-	events := make(chan Event, 64)
-	go c.run(ctx, events)
-	return events
+	writing          sync.Mutex           // of requests
+	mutex            sync.Mutex           // of Symbols and all below
+	conn             *websocket.Conn      // the last with a hello
+	hello            HelloMessage         // the newest
+	helloAt          time.Time            // its arrival
+	epoch, seq, live int64                // where to resume, and the epoch of the trades that come now
+	resuming         bool                 // from the subscribe to resumed
+	newest           map[string]int64     // the number of each symbol's newest trade in the epoch
+	arrivals         map[string]time.Time // of each symbol's newest price
 }
 
 // Place returns where to resume, for Since of a later run; empty if nothing is known.
 func (c *Client) Place() string {
 	c.mutex.Lock()
 	defer c.mutex.Unlock()
-	if c.epoch == Unknown {
-		return ""
-	}
-	return fmt.Sprintf("%d:%d", c.epoch, c.seq)
+	return c.place()
+}
+
+func (c *Client) place() string {
+	return either(c.epoch == 0, c.Since, fmt.Sprintf("%d:%d", c.epoch, c.seq))
 }
 
 // Age returns the time since a symbol's newest price arrived at the relay, by monotonic clocks; false if unknown.
@@ -102,177 +74,227 @@ func (c *Client) Age(symbol string) (time.Duration, bool) {
 	return time.Since(arrival), isKnown
 }
 
-// Subscribe follows more symbols, as many as the relay allows.
-func (c *Client) Subscribe(symbols ...string) error { return c.change(symbols, true) }
-
-// Unsubscribe stops following symbols, and forgets them.
-func (c *Client) Unsubscribe(symbols ...string) error { return c.change(symbols, false) }
-
-func (c *Client) change(symbols []string, adds bool) (err error) {
+// Subscribe follows more symbols. It returns an error if the relay does not allow so many, and leaves out the last.
+func (c *Client) Subscribe(symbols ...string) error {
 	c.mutex.Lock()
 	defer c.mutex.Unlock()
-	changed, limit := []string{}, int(c.hello.Limits.Symbols)
-	for _, symbol := range symbols {
-		at := 0
-		for at < len(c.symbols) && c.symbols[at] != symbol {
-			at++
-		}
-		if isThere := at < len(c.symbols); c.symbols == nil || isThere == adds {
-			continue
-		} else if adds && limit > 0 && at >= limit {
-			err = fmt.Errorf("the relay allows %d symbols", limit)
-			continue
-		}
-		changed = append(changed, symbol)
-		if adds {
-			c.symbols = append(c.symbols, symbol)
-			continue
-		}
-		c.symbols = append(c.symbols[:at:at], c.symbols[at+1:]...)
+	if present := len(c.Symbols); c.Symbols != nil {
+		c.Symbols = append(c.Symbols[:present:present], without(symbols, c.Symbols)...)
+		return c.subscribe(present, "")
+	}
+	return nil
+}
+
+// Unsubscribe stops following symbols, and forgets them.
+func (c *Client) Unsubscribe(symbols ...string) {
+	c.mutex.Lock()
+	defer c.mutex.Unlock()
+	left := without(c.Symbols, symbols)
+	gone := without(c.Symbols, left)
+	for _, symbol := range gone {
 		delete(c.newest, symbol)
 		delete(c.arrivals, symbol)
 	}
-	// If sending fails, so does the reading, and the next connection subscribes.
-	if c.conn != nil && len(changed) > 0 && adds {
-		c.subscribe(changed, nil)
-	} else if c.conn != nil && len(changed) > 0 {
-		c.send(c.conn, UnsubscribeRequest{Type: "unsubscribe", Symbols: changed})
+	if c.Symbols = left; c.conn != nil && len(gone) > 0 {
+		c.send(c.conn, UnsubscribeRequest{Type: "unsubscribe", Symbols: gone})
+	}
+}
+
+// subscribe asks for the symbols from that number on, as many as the relay allows.
+func (c *Client) subscribe(from int, since string) (err error) {
+	to, limit := len(c.Symbols), int(c.hello.Limits.Symbols)
+	if limit > 0 && to > limit {
+		to, err = limit, fmt.Errorf("the relay allows %d symbols; left out: %v", limit, c.Symbols[limit:])
+	}
+	if c.conn == nil || c.Symbols != nil && to <= from {
+		return err
+	}
+	request := SubscribeRequest{Type: "subscribe", Symbols: c.Symbols[from:to], Delivery: c.Delivery, Every: c.Every}
+	request.Since = since
+	c.send(c.conn, request)
+	if c.Bars != "" {
+		c.send(c.conn, SubscribeRequest{Type: "subscribe", Symbols: request.Symbols, Bars: c.Bars})
 	}
 	return err
 }
 
-func (c *Client) run(ctx context.Context, events chan<- Event) {
-	defer close(events)
-	emit := func(all ...Event) {
-		for _, event := range all {
-			select {
-			case events <- event:
-			case <-ctx.Done():
-			}
-		}
-	}
-	random := rand.New(rand.NewSource(time.Now().UnixNano()))
-	ceiling := c.options.MinBackoff
-	for attempt := 1; ; attempt++ {
-		end, retryAfter := c.connect(ctx, attempt, emit)
-		if ctx.Err() != nil {
-			return
-		}
-		c.mutex.Lock()
-		stayed := time.Since(c.helloAt)
-		if c.conn != nil && (stayed >= c.options.MaxBackoff || stayed >= 10*time.Second) {
-			ceiling = c.options.MinBackoff
-		}
-		c.conn = nil
-		c.mutex.Unlock()
-		if missed := tooSlow.FindStringSubmatch(end.Reason); missed != nil && end.Code == websocket.CloseTryAgainLater {
-			trades, _ := strconv.ParseInt(missed[1], 10, 64)
-			emit(Missed{trades})
-		}
-		emit(end)
-		if !end.Retry {
-			emit(Failed{strings.TrimPrefix(fmt.Sprint(end.Code, " ", end.Reason), "0 ")})
-			return
-		}
-		delay := time.Duration(random.Int63n(int64(ceiling))) // full jitter
-		if delay < retryAfter {
-			delay = retryAfter
-		}
-		if ceiling *= 2; ceiling > c.options.MaxBackoff {
-			ceiling = c.options.MaxBackoff
-		}
-		select {
-		case <-time.After(delay):
-		case <-ctx.Done():
-			return
-		}
-	}
-}
-
-// connect opens a connection and reads it to its end. It also returns how long the relay asks to wait.
-func (c *Client) connect(ctx context.Context, attempt int, emit func(...Event)) (Disconnected, time.Duration) {
-	header := http.Header{}
-	if c.options.Token != "" {
-		header.Set("Authorization", "Bearer "+c.options.Token)
-	}
-	dialer := websocket.Dialer{HandshakeTimeout: 2 * c.options.Silence, Proxy: http.ProxyFromEnvironment}
-	conn, response, err := dialer.DialContext(ctx, c.url, header)
-	if err != nil && response != nil {
-		wait, _ := time.ParseDuration(response.Header.Get("Retry-After") + "s")
-		if wait > c.options.MaxBackoff {
-			wait = c.options.MaxBackoff
-		}
-		return Disconnected{0, "HTTP " + response.Status, !final[response.StatusCode]}, wait
-	} else if err != nil {
-		return Disconnected{0, err.Error(), true}, 0
-	}
-	defer conn.Close()
-	conn.SetReadLimit(1 << 20)
-	emit(Connected{attempt})
-	done := make(chan struct{})
-	defer close(done)
-	go func() {
-		select {
-		case <-ctx.Done():
-			c.close(conn, websocket.CloseNormalClosure)
-			conn.SetReadDeadline(time.Now().Add(time.Second)) // until the relay answers
-		case <-done:
-		}
-	}()
-	var asked atomic.Int32
-	var timer *time.Timer
-	timer = time.AfterFunc(time.Hour, func() {
-		if asked.Add(1) > 1 {
-			conn.Close()
-			return
-		}
-		timer.Reset(c.options.Silence)
-		c.mutex.Lock()
-		defer c.mutex.Unlock()
-		c.send(conn, PingRequest{Type: "ping", Id: json.RawMessage("1")})
-	})
-	defer timer.Stop()
-	for {
-		asked.Store(0)
-		timer.Reset(c.options.Silence)
-		kind, text, err := conn.ReadMessage()
-		timer.Stop() // While events wait to be read, nothing can come.
-		var closed *websocket.CloseError
-		switch {
-		case errors.As(err, &closed) && closed.Code != websocket.CloseAbnormalClosure:
-			return Disconnected{closed.Code, closed.Text, !final[closed.Code]}, 0
-		case err != nil && asked.Load() > 1:
-			return Disconnected{0, "nothing came, not even the answer to a ping", true}, 0
-		case err != nil:
-			return Disconnected{0, err.Error(), true}, 0
-		case kind != websocket.TextMessage:
-			emit(ProtocolError{"a binary message"})
-		case !utf8.Valid(text):
-			c.close(conn, websocket.CloseInvalidFramePayloadData)
-			return Disconnected{0, "a text that is not UTF-8", true}, 0
-		default:
-			emit(c.received(conn, text)...)
-		}
-	}
-}
-
-func (c *Client) close(conn *websocket.Conn, code int) {
-	conn.WriteControl(websocket.CloseMessage, websocket.FormatCloseMessage(code, ""), time.Now().Add(time.Second))
-}
-
-// send writes a request; the mutex is locked.
+// send writes a request. Once this fails, so does the reading, and the next connection subscribes.
 func (c *Client) send(conn *websocket.Conn, request interface{}) {
+	c.writing.Lock()
+	defer c.writing.Unlock()
 	conn.SetWriteDeadline(time.Now().Add(10 * time.Second))
 	conn.WriteJSON(request)
 }
 
-func (c *Client) subscribe(symbols []string, since *string) {
-	request := SubscribeRequest{Type: "subscribe", Symbols: symbols, Delivery: &c.options.Delivery, Since: since}
-	if c.options.Every != "" {
-		request.Every, _ = json.Marshal(c.options.Every)
+// Run connects, and reports each event, in order. While report works, nothing is read from the relay, which reports
+// what it then leaves out. Run ends with the context, or with an error that waiting does not cure.
+func (c *Client) Run(ctx context.Context, report func(Event)) error {
+	c.mutex.Lock()
+	c.newest, c.arrivals = map[string]int64{}, map[string]time.Time{}
+	c.Delivery = either(c.Delivery == "", "latest", c.Delivery)
+	c.MinBackoff = either(c.MinBackoff == 0, 250*time.Millisecond, c.MinBackoff)
+	c.MaxBackoff = either(c.MaxBackoff == 0, 30*time.Second, c.MaxBackoff)
+	c.Silence = either(c.Silence == 0, 30*time.Second, c.Silence)
+	_, err := fmt.Sscanf(c.place(), "%d:%d", &c.epoch, &c.seq)
+	c.mutex.Unlock()
+	isURL := strings.HasPrefix(c.URL, "ws://") || strings.HasPrefix(c.URL, "wss://")
+	if !isURL || err != nil && c.Since != "" {
+		return fmt.Errorf("a wrong URL or Since: %q, %q", c.URL, c.Since)
 	}
-	c.send(c.conn, request)
-	if c.options.Bars != "" {
-		c.send(c.conn, SubscribeRequest{Type: "subscribe", Symbols: symbols, Bars: &c.options.Bars})
+	random, ceiling := rand.New(rand.NewSource(time.Now().UnixNano())), c.MinBackoff
+	for attempt := 1; ; attempt++ {
+		began := time.Now()
+		end, wait := c.connect(ctx, attempt, report)
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		stayed := time.Since(c.helloAt)
+		isStable := c.helloAt.After(began) && (stayed >= c.MaxBackoff || stayed >= 10*time.Second)
+		ceiling = either(isStable, c.MinBackoff, ceiling)
+		var lost Missed
+		if _, err := fmt.Sscanf(end.Reason, "too slow: %d trades", &lost.Trades); err == nil && end.Code == 1013 {
+			report(lost)
+		}
+		if report(end); !end.Retry {
+			return fmt.Errorf("%s%s", either(end.Code == 0, "", fmt.Sprint(end.Code, " ")), end.Reason)
+		}
+		jitter := time.Duration(random.Int63n(int64(ceiling)))
+		ceiling = either(2*ceiling < c.MaxBackoff, 2*ceiling, c.MaxBackoff)
+		pause, stop := context.WithTimeout(ctx, either(jitter > wait, jitter, wait))
+		<-pause.Done()
+		stop()
 	}
+}
+
+// connect opens a connection and reads it to its end. It also returns how long the relay asks to wait.
+func (c *Client) connect(ctx context.Context, attempt int, report func(Event)) (Disconnected, time.Duration) {
+	bearer := http.Header{"Authorization": {"Bearer " + c.Token}}
+	dialer := websocket.Dialer{HandshakeTimeout: 2 * c.Silence, Proxy: http.ProxyFromEnvironment}
+	conn, response, err := dialer.DialContext(ctx, c.URL, either(c.Token == "", nil, bearer))
+	if err != nil && response != nil {
+		wait, _ := time.ParseDuration(response.Header.Get("Retry-After") + "s")
+		wait = either(wait > c.MaxBackoff, c.MaxBackoff, wait)
+		return Disconnected{0, "HTTP " + response.Status, !final[response.StatusCode]}, wait
+	} else if err != nil {
+		return Disconnected{0, err.Error(), true}, 0
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	defer conn.Close()
+	leave := func(code int) {
+		conn.WriteControl(websocket.CloseMessage, websocket.FormatCloseMessage(code, ""), time.Now().Add(time.Second))
+	}
+	go func() {
+		<-ctx.Done()
+		leave(websocket.CloseNormalClosure)
+		time.AfterFunc(time.Second, func() { conn.Close() }) // if the relay does not answer
+	}()
+	ping := time.AfterFunc(time.Hour, func() { c.send(conn, PingRequest{"ping", []byte("1")}) })
+	conn.SetReadLimit(1 << 20)
+	report(Connected{attempt})
+	for {
+		ping.Reset(c.Silence)
+		conn.SetReadDeadline(time.Now().Add(2 * c.Silence))
+		kind, text, err := conn.ReadMessage()
+		ping.Stop() // While events wait to be read, nothing can come.
+		switch closed, _ := err.(*websocket.CloseError); {
+		case closed != nil && closed.Code != websocket.CloseAbnormalClosure:
+			return Disconnected{closed.Code, closed.Text, !final[closed.Code]}, 0
+		case err != nil:
+			return Disconnected{0, err.Error(), true}, 0
+		case kind != websocket.TextMessage:
+			report(ProtocolError{"a binary message"})
+		case !utf8.Valid(text):
+			leave(websocket.CloseInvalidFramePayloadData)
+			return Disconnected{0, "a text that is not UTF-8", true}, 0
+		case ctx.Err() == nil:
+			for _, event := range c.received(conn, text) {
+				report(event)
+			}
+		}
+	}
+}
+
+// received returns the events of a message.
+func (c *Client) received(conn *websocket.Conn, text []byte) (events []Event) {
+	c.mutex.Lock()
+	defer c.mutex.Unlock()
+	message, kind, err := decode(text)
+	isMisplaced := message != nil && (kind == "hello") == (c.conn == conn)
+	if isMisplaced || err != nil {
+		return []Event{ProtocolError{either(isMisplaced, kind+" at a wrong time", fmt.Sprint(err))}}
+	}
+	now := time.Now()
+	switch m := message.(type) {
+	case nil, SubscribedMessage, PongMessage:
+		return nil
+	case HelloMessage:
+		since := c.place()
+		c.conn, c.hello, c.helloAt, c.live = conn, m, now, valueOf(m.Epoch)
+		c.resuming = since != "" && (c.Symbols == nil || len(c.Symbols) > 0)
+		if since == "" {
+			c.reach(c.live, valueOf(m.Seq), 0)
+		}
+		if c.Overflow != "" {
+			c.send(conn, OverflowRequest{"overflow", c.Overflow})
+		}
+		if err := c.subscribe(0, since); err != nil {
+			return []Event{m, ErrorMessage{Type: "error", Code: "too-many-symbols", Msg: err.Error()}}
+		}
+	case TradeMessage: // While an earlier run is resumed, its trades have numbers beyond the place.
+		epoch := either(c.resuming && m.Seq > c.seq, c.epoch, c.live)
+		if newest, isKnown := c.newest[m.Symbol]; isKnown && epoch == c.epoch && m.Seq <= newest {
+			again := ProtocolError{fmt.Sprintf("trade %d of %s comes again", m.Seq, m.Symbol)}
+			return either(c.resuming, nil, []Event{again})
+		}
+		events, message = c.reach(epoch, m.Seq, m.Seq), Trade{m, epoch}
+		old := c.helloAt.Add(time.Duration(m.Received-c.hello.Time*1000) * time.Microsecond) // by the relay's clock
+		c.newest[m.Symbol], c.arrivals[m.Symbol] = m.Seq, either(c.resuming && m.Received < c.hello.Time*1000, old, now)
+	case TradesMessage:
+		c.arrivals[m.Symbol], events = now, c.reach(c.live, m.Seq, m.Seq)
+	case SnapshotMessage: // Prices are always of the present run.
+		age := time.Duration(valueOf(m.Age)) * time.Millisecond
+		c.arrivals[m.Symbol], events, message = now.Add(-age), c.reach(c.live, m.Seq, m.Seq), Price{m}
+	case GapMessage:
+		if m.Symbol == nil && m.Epoch != 0 && m.Epoch != c.epoch {
+			c.live = either(c.resuming && m.Epoch < c.live, c.live, m.Epoch)
+			c.reach(m.Epoch, either(m.NextSeq > 0, m.NextSeq-1, 0), 0) // The gap is there, so none has to be made.
+		}
+	case ResumedMessage:
+		events, c.live, c.resuming = c.reach(m.Epoch, m.To, m.To+1), m.Epoch, false
+	}
+	return append(events, message)
+}
+
+// reach moves the place forward. It returns a gap if that is in another epoch, which begins with the number next.
+func (c *Client) reach(epoch, seq, next int64) (events []Event) {
+	if epoch == c.epoch && seq > c.seq {
+		c.seq = seq
+	} else if epoch != c.epoch && epoch != 0 {
+		gap, cause := GapMessage{Type: "gap", Reason: "the relay was restarted", NextSeq: next, Epoch: epoch}, "epoch"
+		gap.To, gap.Cause = c.hello.Time, &cause
+		events = either(c.epoch == 0, nil, []Event{gap})
+		c.epoch, c.seq, c.newest = epoch, seq, map[string]int64{} // Numbers begin anew.
+	}
+	return events
+}
+
+// without returns the symbols that are not among the others, each once.
+func without(symbols, others []string) []string {
+	left, seen := symbols[:0:0], map[string]bool{}
+	for at, symbol := range append(others[:len(others):len(others)], symbols...) {
+		if at >= len(others) && !seen[symbol] {
+			left = append(left, symbol)
+		}
+		seen[symbol] = true
+	}
+	return left
+}
+
+// either returns one value if the condition holds, and otherwise the other.
+func either[T any](condition bool, one, other T) T {
+	if condition {
+		return one
+	}
+	return other
 }

@@ -35,9 +35,9 @@ func text(value string) interface{} {
 	return value
 }
 
-// number is null instead of an unknown epoch, or of no close code.
-func number(value, none int64) interface{} {
-	if value == none {
+// number is null instead of 0: an unknown epoch, or no close code.
+func number(value int64) interface{} {
+	if value == 0 {
 		return nil
 	}
 	return value
@@ -53,7 +53,7 @@ func lineOf(event tickertape.Event) object {
 		return object{"event": "price", "symbol": e.Symbol, "price": e.Price, "size": e.Size, "seq": e.Seq,
 			"skipped": e.Skipped, "snapshot": e.Type == "snapshot", "received": e.Received, "age": e.Age}
 	case tickertape.Trade:
-		return object{"event": "trade", "symbol": e.Symbol, "seq": e.Seq, "epoch": number(e.Epoch, tickertape.Unknown),
+		return object{"event": "trade", "symbol": e.Symbol, "seq": e.Seq, "epoch": number(e.Epoch),
 			"price": e.Price, "size": e.Size, "time": e.Time, "received": e.Received, "ahead": e.Ahead,
 			"possibleRepeat": e.PossibleRepeat}
 	case tickertape.TradesMessage:
@@ -83,9 +83,7 @@ func lineOf(event tickertape.Event) object {
 	case tickertape.Missed:
 		return object{"event": "missed", "trades": e.Trades}
 	case tickertape.Disconnected:
-		return object{"event": "disconnected", "code": number(int64(e.Code), 0), "reason": e.Reason, "retry": e.Retry}
-	case tickertape.Failed:
-		return object{"event": "failed", "message": e.Message}
+		return object{"event": "disconnected", "code": number(int64(e.Code)), "reason": e.Reason, "retry": e.Retry}
 	}
 	panic(fmt.Sprintf("an event of an unknown type: %T", event))
 }
@@ -120,15 +118,12 @@ func main() {
 	if err := json.Unmarshal([]byte(os.Args[2]), &options); err != nil {
 		panic(err)
 	}
-	client, err := tickertape.New(os.Args[1], tickertape.Options{
-		Symbols: options.Symbols, Delivery: options.Delivery, Every: options.Every, Since: options.Since,
-		Bars: options.Bars, Overflow: options.Overflow, Token: options.Token,
+	client := &tickertape.Client{
+		URL: os.Args[1], Symbols: options.Symbols, Delivery: options.Delivery, Every: options.Every,
+		Since: options.Since, Bars: options.Bars, Overflow: options.Overflow, Token: options.Token,
 		MinBackoff: time.Duration(options.Backoff.FirstMs) * time.Millisecond,
 		MaxBackoff: time.Duration(options.Backoff.MaxMs) * time.Millisecond,
 		Silence:    time.Duration(options.SilenceMs) * time.Millisecond,
-	})
-	if err != nil {
-		panic(err)
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM)
 	go func() {
@@ -137,10 +132,9 @@ func main() {
 			obey(client, lines.Bytes())
 		}
 	}()
-	for event := range client.Events(ctx) {
-		show(lineOf(event))
-		if _, failed := event.(tickertape.Failed); failed {
-			os.Exit(3)
-		}
+	err := client.Run(ctx, func(event tickertape.Event) { show(lineOf(event)) })
+	if ctx.Err() == nil {
+		show(object{"event": "failed", "message": err.Error()})
+		os.Exit(3)
 	}
 }

@@ -11,16 +11,13 @@ import (
 )
 
 func main() {
-	client, err := tickertape.New(os.Args[1], tickertape.Options{Symbols: os.Args[2:]})
-	if err != nil {
-		log.Fatal(err)
-	}
-	for event := range client.Events(context.Background()) {
+	client := &tickertape.Client{URL: os.Args[1], Symbols: os.Args[2:]}
+	log.Fatal(client.Run(context.Background(), func(event tickertape.Event) {
 		switch event := event.(type) {
 		case tickertape.Price:
 			fmt.Println(event.Symbol, event.Price)
 		case tickertape.GapMessage:
 			fmt.Println("gap:", event.Reason)
 		}
-	}
+	}))
 }
