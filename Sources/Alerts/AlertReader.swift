@@ -84,7 +84,7 @@ package final class AlertReader: TapeReader {
         self.state.withValue { state in
             guard !batch.trades.isEmpty else { return }
             guard !state.watch.isEmpty else { return }
-            for trade in batch.countedTrades {
+            for trade in batch.countedTrades where !trade.isFilled {
                 state.watch.traded(
                     trade,
                     name: { batch.symbols.name(of: trade.symbol) },

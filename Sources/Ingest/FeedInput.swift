@@ -57,7 +57,9 @@ package final class FeedInput {
     /// The status of this feed; ``statusChanged()`` publishes it.
     package var status: FeedStatus
     /// The symbols to which the feed subscribes.
-    package var symbols: [String] = []
+    package var symbols: [String] = [] {
+        didSet { self.interruptions.identified.subscribed(to: self.symbols) }
+    }
 
     @exclusivity(unchecked) private var read: PendingRead
     @exclusivity(unchecked) private var interruptions: Interruptions
@@ -67,6 +69,8 @@ package final class FeedInput {
     @exclusivity(unchecked) private var frameCount = 0
     private var isPaused = false
     private var report = LossReport()
+    /// A venue that leaves out every second trade is not logged for each.
+    private var gapAllowance = LogAllowance()
 
     /// Our wall clock when the newest whole frame came, or when the connection opened; ns since 1970.
     package private(set) var lastReceived: Int64 = 0
@@ -90,8 +94,12 @@ package final class FeedInput {
     /// Whether frames have come that are not on the tape yet.
     var isAmidRead: Bool { !self.read.isEmpty }
 
-    /// Whether trades are missing for which no gap has been published yet.
+    /// Whether trades are missing for which no gap has been published yet. Never of a feed whose trades have ids: they
+    /// show what is missing when the next trades come.
     package var isInterrupted: Bool { self.interruptions.isOpen }
+
+    /// The ids that the tape lacks, by symbol; empty for a feed whose trades have no ids.
+    package var missing: [MissingTrades] { self.interruptions.identified.missing }
 
     // MARK: Connections
 
@@ -121,7 +129,8 @@ package final class FeedInput {
         self.obeyMarks(now: now)
     }
 
-    /// Notes that trades may be missing: a gap begins, and the next trades are compared with the last ones.
+    /// Notes that trades may be missing: a gap begins, and the next trades are compared with the last ones. If the
+    /// trades have ids, no gap begins: this is the reason of the holes that the next trade of each symbol shows.
     ///
     /// - Parameters:
     ///   - from: the last moment before which nothing is missing; wall clock, ns since 1970.
@@ -136,7 +145,8 @@ package final class FeedInput {
     /// Notes that everything has come that was missed.
     package func caughtUp() { self.interruptions.caughtUp() }
 
-    /// Notes that silent symbols may have traded unseen: a gap begins, which the next trade ends.
+    /// Notes that silent symbols may have traded unseen: a gap begins, which the next trade ends. If the trades have
+    /// ids, silence is no gap.
     package func silenceEnded(from: Int64, reason: String, cause: FeedStatus.Cause?) {
         self.interruptions.silenceEnded(from: from, reason: reason, cause: cause)
     }
@@ -159,6 +169,15 @@ package final class FeedInput {
         if self.readAt == nil { self.readAt = now }
         self.frameCount &+= 1
         self.read.take(bytes, of: dialect, now: now, symbols: &self.tape.symbols, read: read)
+    }
+
+    /// Takes the id of a symbol's newest trade as the venue reports it, after the frames so far. Trades up to it that
+    /// do not come within a second are missing.
+    ///
+    /// Between two reads ``deadline(patience:)`` may be nearer afterwards; within one the delegate learns it at the end.
+    package func newestReported(_ id: UInt64, of symbol: String, now: Moment) {
+        guard self.interruptions.hasIDs else { return }
+        self.interruptions.identified.newestReported(id, of: symbol, after: self.read.frameCount, now: now)
     }
 
     // MARK: Between frames
@@ -186,6 +205,7 @@ package final class FeedInput {
             if let movedBecause {
                 // After a jump backwards the same frames come again. They are not repeats of the service's.
                 self.read.forgetFrames(isRelayed: false)
+                self.interruptions.identified.clockMoved()
                 let from = min(self.lastReceived, now.wall)
                 self.gapFound(from: from, to: now.wall, reason: movedBecause, cause: .seek)
             }
@@ -194,6 +214,8 @@ package final class FeedInput {
             guard source != self.status.source else { return }
             self.status.source = source
             self.statusChanged()
+        // The ids show such a gap again.
+        case .gap(let gap) where gap.missing != nil && self.interruptions.hasIDs: break
         case .gap(var gap):
             // The gap keeps its recorded times, which match those of the trades; arrival times depend on the replay's
             // speed. A gap that was itself recorded from a replay already has the prefix.
@@ -235,13 +257,14 @@ package final class FeedInput {
         let previousFrame = self.lastReceived
         self.lastReceived = now.wall
         self.interruptions.lookForSleep(since: previousFrame, now)
+        if self.interruptions.hasIDs { return self.endIdentifiedRead(now) }
         let findings = self.interruptions.findings(in: self.read.trades, now: now.monotonic)
         if let findings { self.read.apply(findings) }
         self.logRepetition()
-        if self.losses != self.report.reported { self.log(self.report.take(self.losses, now: now.monotonic)) }
-        let hasTrades = !self.read.trades.isEmpty
+        self.logLossesIfDue(now)
+        let hasTrades = !self.read.liveTrades.isEmpty
         var hasChanges = !hasTrades && self.losses != self.report.reported
-        if hasTrades, self.delegate?.tradesArrived(self.read.trades, symbols: self.tape.symbols, now: now) == true {
+        if self.tellLiveTrades(now) {
             hasChanges = true
             // A trade that may be from before the gap does not end it.
             if findings?.allSatisfy({ $0 != .new }) != true {
@@ -256,7 +279,53 @@ package final class FeedInput {
             self.delegate?.publishChanges()
         }
         self.number(now)
+        self.tape.renewIfNeeded()
         return (hasTrades, hasChanges)
+    }
+
+    /// Ends a read whose trades have ids. A gap precedes the frame that shows it, so the read goes onto the tape in
+    /// parts if that frame is not the first with trades. A frame itself is not divided: it is one message and one line
+    /// of a recording.
+    private func endIdentifiedRead(_ now: Moment) -> (hasTrades: Bool, hasChanges: Bool) {
+        let gaps = self.interruptions.identify(&self.read, now, symbols: self.tape.symbols)
+        self.logLossesIfDue(now)
+        let hasTrades = !self.read.liveTrades.isEmpty
+        var hasChanges = self.interruptions.identified.takeNewDeadline()
+        if !hasTrades, self.losses != self.report.reported { hasChanges = true }
+        defer { self.tape.renewIfNeeded() }
+        // Nearly every read is one part.
+        guard !gaps.isEmpty, gaps.contains(where: { self.read.hasTrades(before: $0.frame) }) else {
+            if self.endPart(after: gaps[...], now) { hasChanges = true }
+            return (hasTrades, hasChanges)
+        }
+        let content = self.read.takeContent(now)
+        var rest = gaps[...]
+        var start = 0
+        while start < content.frames.count {
+            let first = content.frames[start].trades.lowerBound
+            let own = rest.prefix { content.frames[$0.frame].trades.lowerBound <= first }
+            rest = rest.dropFirst(own.count)
+            let end = rest.first?.frame ?? content.frames.count
+            self.read.put(start..<end, of: content)
+            if self.endPart(after: own, now) { hasChanges = true }
+            start = end
+        }
+        return (hasTrades, hasChanges)
+    }
+
+    /// Puts a part of a read onto the tape after the gaps that it shows; returns whether the status has changed.
+    private func endPart(after gaps: ArraySlice<FoundGap>, _ now: Moment) -> Bool {
+        let isChanged = self.tellLiveTrades(now)
+        for found in gaps { self.publish(found.gap, now: now.monotonic) }
+        if isChanged { self.delegate?.publishChanges() }
+        self.number(now)
+        return isChanged
+    }
+
+    /// Lets the delegate take the trades that change the status; returns whether it has changed.
+    private func tellLiveTrades(_ now: Moment) -> Bool {
+        let live = self.read.liveTrades
+        return !live.isEmpty && self.delegate?.tradesArrived(live, symbols: self.tape.symbols, now: now) == true
     }
 
     private func number(_ now: Moment) {
@@ -264,7 +333,6 @@ package final class FeedInput {
         self.interruptions.append(batch.trades, symbolCount: batch.symbols.count)
         self.tape.append(&batch)
         self.read.reuse(&batch)
-        self.tape.renewIfNeeded()
     }
 
     /// Notes that symbols have new numbers on the tape.
@@ -276,10 +344,15 @@ package final class FeedInput {
     ///
     /// - Parameter patience: how long after the subscription a gap ends without a trade, ns.
     package func deadline(patience: Int64) -> Int64? {
-        [self.interruptions.deadline(patience: patience), self.report.deadline(self.losses)].compactMap(\.self).min()
+        [
+            self.interruptions.deadline(patience: patience),
+            self.interruptions.identified.deadline,
+            self.report.deadline(self.losses),
+        ].compactMap(\.self).min()
     }
 
-    /// Takes the passing of time: finds a sleep of the computer, logs losses, and ends a gap that no trade has ended.
+    /// Takes the passing of time: finds a sleep of the computer, logs losses, ends a gap that no trade has ended, and
+    /// publishes the gaps of trades that a venue reported and that have not come.
     package func timePassed(patience: Int64, now: Moment) {
         self.interruptions.lookForSleep(since: self.lastReceived, now)
         self.log(self.report.take(self.losses, now: now.monotonic))
@@ -291,6 +364,10 @@ package final class FeedInput {
                 epoch: self.tape.epoch
             )
         )
+        // The trades of a read that has not ended may be the reported ones.
+        guard !self.isAmidRead else { return }
+        let gaps = self.interruptions.identified.timePassed(now: now.monotonic)
+        for found in gaps { self.publish(found.gap, now: now.monotonic) }
     }
 
     // MARK: Status, gaps and events
@@ -350,6 +427,20 @@ package final class FeedInput {
             ]
         )
         self.tape.gapFound(gap, of: self)
+    }
+
+    /// Publishes the gap of ids that are missing.
+    private func publish(_ gap: Gap, now: Int64) {
+        if let leftOut = self.gapAllowance.wanted(now: now) {
+            var facts: Logger.Metadata = ["reason": "\(gap.reason)", "symbol": "\(gap.symbol ?? "")"]
+            if leftOut > 0 { facts["left out before"] = "\(leftOut)" }
+            self.logger.warning("The feed has a gap", metadata: facts)
+        }
+        self.gapFound(gap, isLogged: false)
+    }
+
+    private func logLossesIfDue(_ now: Moment) {
+        if self.losses != self.report.reported { self.log(self.report.take(self.losses, now: now.monotonic)) }
     }
 
     /// Logs the losses that are not logged yet, without the pause between two reports: at a connection's end.

@@ -1,15 +1,19 @@
 import Market
 import Wire
 
-/// The interruptions of one feed, and the comparison of the trades after each with those before it.
+/// The interruptions of one feed, and the comparison of the trades after each with those before it. In a feed whose
+/// trades have ids, an interruption is only the reason of the holes among them.
 ///
 /// A state machine; times are arguments.
 struct Interruptions {
     /// How long trades are compared after the first one that follows an interruption, ns.
     private static let overlapTime: Int64 = 60_000_000_000
 
-    /// Whether nothing is compared.
-    private let ignoresRepeats: Bool
+    private let comparesContent: Bool
+    /// Whether the trades have ids, which prove what is missing.
+    let hasIDs: Bool
+    /// Empty without ids.
+    var identified = IdentifiedTrades()
     private let isLive: Bool
     private var gaps = GapTracker()
     private var sleep = SleepDetector()
@@ -20,7 +24,8 @@ struct Interruptions {
     private var isOverlapPublished = false
 
     init(repeats: RepeatHandling, isLive: Bool) {
-        self.ignoresRepeats = repeats == .ignored
+        self.comparesContent = repeats.comparesContent
+        self.hasIDs = repeats == .identified
         self.isLive = isLive
     }
 
@@ -28,11 +33,15 @@ struct Interruptions {
     var isOpen: Bool { self.gaps.isOpen }
 
     /// Notes that an attempt to connect began.
-    mutating func attempted() { self.gaps.attempted() }
+    mutating func attempted() {
+        self.gaps.attempted()
+        self.identified.attempted()
+    }
 
     /// Notes that a connection opened and that the feed subscribes to its symbols on it.
     mutating func connectionOpened(_ now: Moment) {
         self.gaps.asked(now)
+        self.identified.connectionOpened()
         self.sleep = SleepDetector()
         _ = self.sleep.looked(now)
     }
@@ -41,8 +50,9 @@ struct Interruptions {
     ///
     /// - Parameter isResumable: whether ``resumed(isComplete:)`` may follow.
     mutating func interrupted(from: Int64, reason: String, cause: FeedStatus.Cause?, isResumable: Bool = false) {
+        if self.hasIDs { return self.identified.interrupted(from: from, reason: reason, cause: cause) }
         self.gaps.interrupted(from: from, reason: reason, cause: cause, isResumable: isResumable)
-        guard !self.ignoresRepeats else { return }
+        guard self.comparesContent else { return }
         self.overlap = OverlapCheck(self.tails)
         self.overlapEnd = nil
         self.isOverlapPublished = false
@@ -60,6 +70,8 @@ struct Interruptions {
 
     /// Begins a gap without a comparison: silent symbols may have traded unseen.
     mutating func silenceEnded(from: Int64, reason: String, cause: FeedStatus.Cause?) {
+        // The ids of the next trades show whether any are missing.
+        if self.hasIDs { return }
         self.gaps.interrupted(from: from, reason: reason, cause: cause)
     }
 
@@ -92,6 +104,11 @@ struct Interruptions {
         return self.overlap?.check(trades)
     }
 
+    /// Judges the trades of a read by their ids; returns the gaps that show.
+    mutating func identify(_ read: inout PendingRead, _ now: Moment, symbols: SymbolTable) -> [FoundGap] {
+        read.identify(&self.identified, now, symbols: symbols)
+    }
+
     /// Takes trades that do not repeat any from before the gap. Returns the gap that ends.
     ///
     /// - Parameter received: the arrival of the trades; wall clock, ns since 1970.
@@ -101,7 +118,7 @@ struct Interruptions {
 
     /// Takes the trades of a read in the order of the tape.
     mutating func append(_ trades: [Trade], symbolCount: Int) {
-        if !self.ignoresRepeats { self.tails.append(trades, symbolCount: symbolCount) }
+        if self.comparesContent { self.tails.append(trades, symbolCount: symbolCount) }
     }
 
     /// Notes that the numbers of symbols mean other symbols from now on.
@@ -109,6 +126,7 @@ struct Interruptions {
         self.tails = RecentTrades()
         self.overlap = nil
         self.overlapEnd = nil
+        self.identified.epochBegan()
     }
 
     // MARK: Time

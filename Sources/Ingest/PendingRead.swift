@@ -18,8 +18,12 @@ struct PendingRead {
     /// Whether the feed repeats its frames systematically; ``takeRepetition()`` resets it.
     private var repeatsAsRule = false
     private var arrivals: ArrivalClassifier
+    /// The arrival of trades that are ahead, of a part whose whole read was judged; `nil` of a read that was not yet.
+    private var judged: Int64??
     /// The positions of suspected trades in the next frame of a replay.
     private var announced: [Int] = []
+    /// Whether some trades of the read are marked ``TradeMarks/filled``.
+    private var hasFilled = false
 
     /// The frames and elements that could not be read, and the frames that were left out as repeats, so far.
     private(set) var losses = LossReport.Counts()
@@ -29,11 +33,18 @@ struct PendingRead {
     init(repeats: RepeatHandling, isLive: Bool) {
         self.repeats = repeats
         self.repeatsHere = repeats
-        self.comparesFrames = repeats != .ignored
+        self.comparesFrames = repeats.comparesContent
         self.arrivals = ArrivalClassifier(isLive: isLive)
     }
 
     var isEmpty: Bool { self.frames.isEmpty }
+
+    /// The number of frames so far.
+    var frameCount: Int { self.frames.count }
+
+    /// The trades that change the status of the feed and its symbols. One that comes late says nothing about them.
+    @inline(__always)
+    var liveTrades: [Trade] { self.hasFilled ? self.trades.filter { !$0.marks.contains(.filled) } : self.trades }
 
     /// Forgets the last frames, so that no later frame counts as their repeat.
     ///
@@ -44,7 +55,7 @@ struct PendingRead {
         self.announced = []
         self.repetition = RepetitionDetector(after: self.repetition)
         self.repeatsHere = isRelayed && self.repeats == .leftOut ? .marked : self.repeats
-        self.comparesFrames = self.repeats != .ignored && !isRelayed
+        self.comparesFrames = self.repeats.comparesContent && !isRelayed
     }
 
     // MARK: Frames
@@ -80,6 +91,8 @@ struct PendingRead {
                 if isRepeat { isWhole = self.takeRepeat(from: first) && isWhole }
             }
             if !self.announced.isEmpty { self.markAnnounced(from: first) }
+            // Another program has marked these itself.
+            if dialect == .tickertape, self.trades[first...].contains(where: \.isFilled) { self.hasFilled = true }
         case .malformed:
             self.losses.malformedFrames += 1
             isMalformed = true
@@ -101,7 +114,7 @@ struct PendingRead {
     mutating func arrivalMarked(_ arrival: Int64) { self.arrivals.marked(arrival) }
 
     /// Takes the positions of the trades of the next frame that the recording marks as possible repeats.
-    mutating func announce(_ places: [Int]) { self.announced = places }
+    mutating func announce(_ places: [Int]) { if self.repeats != .identified { self.announced = places } }
 
     /// Takes a repeated frame whose trades begin at `first`; returns whether they stay on the tape.
     private mutating func takeRepeat(from first: Int) -> Bool {
@@ -139,10 +152,37 @@ struct PendingRead {
     /// so.
     mutating func apply(_ findings: [OverlapCheck.Finding]) {
         for place in findings.indices where findings[place] != .new { self.mark(place) }
-        if self.repeatsHere == .leftOut { self.leaveOut(findings.map { $0 == .likely }) }
+        guard self.repeatsHere == .leftOut else { return }
+        let count = self.leaveOut(findings.map { $0 == .likely })
+        self.readLosses.repeatedTrades += count
+        self.readLosses.possibleRepeats -= count
     }
 
-    private mutating func leaveOut(_ isRepeat: [Bool]) {
+    /// Leaves out the trades whose ids were seen, and marks those that were missing. Returns the gaps that show.
+    mutating func identify(_ ids: inout IdentifiedTrades, _ now: Moment, symbols: SymbolTable) -> [FoundGap] {
+        ids.readBegan(now, symbols: symbols)
+        var isLeftOut: [Bool] = []
+        var marks: TradeMarks = []
+        self.trades.withUnsafeMutableBufferPointer { trades in
+            for index in self.frames.indices {
+                ids.frameBegan(index)
+                for place in self.frames[index].trades {
+                    let finding = ids.take(&trades[place])
+                    marks.formUnion(trades[place].marks)
+                    guard finding != .kept else { continue }
+                    if isLeftOut.isEmpty { isLeftOut = [Bool](repeating: false, count: trades.count) }
+                    isLeftOut[place] = true
+                    if finding == .repeated { self.readLosses.repeatedTrades += 1 }
+                }
+            }
+        }
+        self.hasFilled = marks.contains(.filled)
+        if !isLeftOut.isEmpty { _ = self.leaveOut(isLeftOut) }
+        return ids.readEnded()
+    }
+
+    /// Removes trades of the read, and notes their places in their frames. Returns their number.
+    private mutating func leaveOut(_ isRepeat: [Bool]) -> Int {
         var kept: [Trade] = []
         for index in self.frames.indices {
             let range = self.frames[index].trades
@@ -154,15 +194,48 @@ struct PendingRead {
             }
             self.frames[index].trades = first..<kept.count
         }
-        let leftOut = self.trades.count - kept.count
-        self.readLosses.repeatedTrades += leftOut
-        self.readLosses.possibleRepeats -= leftOut
-        self.trades = kept
+        defer { self.trades = kept }
+        return self.trades.count - kept.count
+    }
+
+    // MARK: Parts
+
+    /// Whether trades of the read come before a frame.
+    func hasTrades(before frame: Int) -> Bool { self.frames[frame].trades.lowerBound > 0 }
+
+    /// The content of a read that goes onto the tape in parts.
+    struct Content {
+        var trades: [Trade]
+        var frames: [TapeBatch.Frame]
+        var aheadArrival: Int64?
+    }
+
+    /// Removes and returns the content of the read.
+    mutating func takeContent(_ now: Moment) -> Content {
+        let aheadArrival = self.arrivals.readEnded(&self.trades, received: now.wall)
+        defer { (self.trades, self.frames) = ([], []) }
+        return Content(trades: self.trades, frames: self.frames, aheadArrival: aheadArrival)
+    }
+
+    /// Makes some of a read's frames the content of this one.
+    mutating func put(_ frames: Range<Int>, of content: Content) {
+        guard let first = content.frames[frames].first, let last = content.frames[frames].last else { return }
+        let offset = first.trades.lowerBound
+        self.trades = Array(content.trades[offset..<last.trades.upperBound])
+        self.frames = Array(content.frames[frames])
+        for index in self.frames.indices {
+            let trades = self.frames[index].trades
+            self.frames[index].trades = trades.lowerBound - offset..<trades.upperBound - offset
+        }
+        self.hasFilled = self.trades.contains { $0.marks.contains(.filled) }
+        let isAhead = self.trades.contains { $0.marks.contains(.ahead) }
+        self.judged = .some(isAhead ? content.aheadArrival : nil)
     }
 
     /// Returns the read as a batch without numbers, and empties it for the next read.
     mutating func takeBatch(_ now: Moment, symbols: SymbolTable) -> TapeBatch {
-        let aheadArrival = self.arrivals.readEnded(&self.trades, received: now.wall)
+        let aheadArrival = self.judged ?? self.arrivals.readEnded(&self.trades, received: now.wall)
+        self.judged = nil
         var batch = TapeBatch(
             epoch: 0,
             firstSequence: 0,
@@ -176,6 +249,7 @@ struct PendingRead {
         batch.clockOffset = self.arrivals.clockOffset
         batch.aheadArrival = aheadArrival
         self.readLosses = TapeBatch.Losses()
+        self.hasFilled = false
         self.trades = []
         self.frames = []
         return batch

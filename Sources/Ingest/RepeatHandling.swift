@@ -1,4 +1,4 @@
-/// The handling of trades that may be repeats. Nothing proves that they are.
+/// The handling of trades that may be repeats. Without ids nothing proves that they are.
 package enum RepeatHandling: Sendable, Equatable {
     /// Repeats are not looked for: the tape follows a recording, in which the same frames may come again.
     case ignored
@@ -6,6 +6,12 @@ package enum RepeatHandling: Sendable, Equatable {
     case marked
     /// Likely repeats are left out, as the user wishes; other possible ones are marked.
     case leftOut
+    /// The trades have ids, each the one before plus 1 (``IdentifiedTrades``). A trade whose id was seen is left out;
+    /// nothing else is looked for.
+    case identified
+
+    /// Whether trades and frames are compared by what they contain.
+    var comparesContent: Bool { self == .marked || self == .leftOut }
 }
 
 /// The detector of a feed that repeats its frames systematically, as the service did once (reference, section 4). A

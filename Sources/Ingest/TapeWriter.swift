@@ -18,6 +18,8 @@ package final class TapeWriter {
     /// Whether the readers know the epoch.
     private var isEpochPublished = false
     private var inputs: [Weak] = []
+    /// The newest status that was published for several feeds.
+    private var published: FeedStatus?
     /// The number of free symbol numbers below which a new epoch begins. One read of a service brings far fewer new
     /// symbols. If a read brings more, the trades of the surplus symbols are left out and counted.
     private static let minimumRoom = 256
@@ -67,13 +69,26 @@ package final class TapeWriter {
 
     // MARK: Status, gaps and events
 
-    /// Publishes one status for all feeds: the worst. Of several feeds, the name of the worst precedes the reason.
+    /// Publishes one status for all feeds: the worst. Of several feeds, the name of the worst precedes the reason. A
+    /// feed without a symbol counts only while no feed has one, and one whose symbols are all refused only while all
+    /// are.
     func statusChanged() {
-        let feeds = self.feeds
+        let all = self.feeds
+        let used = all.filter { !$0.symbols.isEmpty }
+        // A client may ask one feed for a symbol that does not exist, which is no fault of the feed.
+        let working = used.filter { !$0.status.phase.refusesAll }
+        let feeds = working.isEmpty ? (used.isEmpty ? all : used) : working
         guard var worst = feeds.first else { return }
         for feed in feeds.dropFirst() where feed.status.phase.severity > worst.status.phase.severity { worst = feed }
         var status = worst.status
-        if feeds.count > 1 { status.reason = status.reason.map { "\(worst.name): \($0)" } ?? worst.name }
+        if feeds.count > 1, status.reason != nil || status.phase != .live {
+            status.reason = status.reason.map { "\(worst.name): \($0)" } ?? worst.name
+        }
+        if all.count > 1 {
+            // A change of a better feed changes nothing here.
+            guard status != self.published else { return }
+            self.published = status
+        }
         for reader in self.readers { reader.statusChanged(status) }
     }
 
@@ -105,6 +120,16 @@ package final class TapeWriter {
 }
 
 extension FeedStatus.Phase {
+    /// Whether the service sends none of the symbols.
+    fileprivate var refusesAll: Bool {
+        switch self {
+        case .noSuchSymbol, .notPermitted: true
+        case .connecting, .waiting, .live, .late, .stale, .reconnecting, .rateLimited, .keyRejected, .keyInUse, .ended,
+            .stopped:
+            false
+        }
+    }
+
     /// The rank by which the worst status of several feeds is published; 0 is the best for a reader of prices.
     var severity: Int {
         switch self {

@@ -14,6 +14,9 @@ package enum FrameContent: Sendable, Equatable {
 /// A reader of the trades in frames, and the only place that chooses a dialect's parser.
 package struct FrameReader: Sendable {
     private var finnhub = FinnhubParser()
+    private var binance = BinanceParser()
+    private var coinbase = CoinbaseParser()
+    private var kraken = KrakenParser()
 
     package init() {}
 
@@ -28,6 +31,9 @@ package struct FrameReader: Sendable {
         switch dialect {
         case .finnhub:
             self.finnhub.parse(frame, symbols: &symbols, into: &trades).content
+        case .binance: self.binance.parse(frame, symbols: &symbols, into: &trades).content
+        case .coinbase: self.coinbase.parse(frame, symbols: &symbols, into: &trades).content
+        case .kraken: self.kraken.parse(frame, symbols: &symbols, into: &trades).content
         case .tickertape: StreamMessage.parse(frame).appendTrade(to: &trades, symbols: &symbols)
         }
     }

@@ -18,7 +18,7 @@ package struct TapeBatch: Sendable {
         /// Whether a part of the frame could not be read.
         package var isMalformed: Bool
         /// The places, among the trades in the frame's text, of those missing from `trades` although others are there:
-        /// they had already come before an interruption.
+        /// they had already come before, or are from before the subscription.
         package var leftOut: [Int]
 
         package init(
@@ -47,7 +47,7 @@ package struct TapeBatch: Sendable {
         package var unnumberedTrades = 0
         /// The frames that repeated another one byte for byte within two seconds.
         package var repeatedFrames = 0
-        /// The trades left out as repeats.
+        /// The trades left out as repeats: likely ones, if the settings say so, and those whose ids had come.
         package var repeatedTrades = 0
         /// The trades of the batch that are marked ``TradeMarks/possibleRepeat``.
         package var possibleRepeats = 0
@@ -65,6 +65,15 @@ package struct TapeBatch: Sendable {
     package func ahead(in frame: Frame) -> [Int] {
         self.aheadArrival == nil ? [] : self.places(of: .ahead, in: frame)
     }
+
+    /// Returns the places, counted in the same way, of the filled trades.
+    package func filled(in frame: Frame) -> [Int] {
+        let places = frame.trades.clamped(to: self.trades.indices)
+        return self.trades[places].contains(where: \.isFilled) ? self.places(of: .filled, in: frame) : []
+    }
+
+    /// Whether the batch has a trade that is not filled.
+    package var hasLiveTrade: Bool { self.trades.contains { !$0.isFilled } }
 
     private func places(of mark: TradeMarks, in frame: Frame) -> [Int] {
         var leftOut = frame.leftOut[...]

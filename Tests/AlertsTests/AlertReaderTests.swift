@@ -78,6 +78,22 @@ struct AlertReaderTests {
         }
     }
 
+    @Test("a filled trade fires nothing, whatever its price and its time are")
+    func filled() async throws {
+        let bench = try Bench("A:X above 100", "A:X below 50", "A:X moves 5% in 1m", "A:X new high", "A:X stale")
+        var feed = BatchSource()
+        func filled(_ price: String, time: Int) -> TapeBatch {
+            var batch = feed.batch([Frames.trade("A:X", price, time: time)])
+            batch.trades[0].marks = [.filled]
+            return batch
+        }
+        try await bench.play([feed.batch([Frames.trade("A:X", "90", time: 0)])])
+        try await bench.play([filled("200", time: -500), filled("1", time: -90_000), filled("300", time: 500_000)])
+        #expect(bench.lines == [])
+        try await bench.play([feed.batch([Frames.trade("A:X", "91", time: 1_000)])])
+        #expect(bench.lines.count == 1 && bench.lines[0].contains("new high"))
+    }
+
     @Test("no trade is late after a replay was moved", arguments: [FeedStatus.Cause.seek, .recorded])
     func movedBack(cause: FeedStatus.Cause) async throws {
         let bench = try Bench("A:X above 100")

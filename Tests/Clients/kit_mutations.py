@@ -107,7 +107,7 @@ FAULTS = {
         "self.is_unnamed = hello.epoch not in (None, self.epoch)", "self.is_unnamed = False"),
     "takes the epoch of hello for that of resumed trades": (
         "epoch-restart-with-recording epoch-break-in-old-run", CLIENT,
-        "if self.is_unnamed and (not self.is_resuming or trade.seq <= self.seq):", "if self.is_unnamed:"),
+        "is_first = self.is_unnamed and (not self.is_resuming or trade.seq <= self.seq)", "is_first = self.is_unnamed"),
     "takes no epoch from resumed": (
         "epoch-no-gap-resumed", CLIENT,
         "if resumed.epoch != self.epoch else []", "if False else []"),
@@ -212,7 +212,10 @@ FAULTS = {
         '(getattr(value, "age", None) or 0) / 1000', "0"),
     "takes resumed trades for new ones": (
         "age-of-resumed-trade", CLIENT,
-        "if self.is_resuming and self.hello.time is not None:", "if False:"),
+        "is_dated = self.is_resuming and self.hello.time is not None", "is_dated = False"),
+    "takes filled trades for prices": (
+        "trade-filled", CLIENT,
+        "if not trade.filled:", "if True:"),
     "stops ages without a connection": (
         "age-without-connection", CLIENT,
         "        self.is_resuming = False  # until `resumed`\n",

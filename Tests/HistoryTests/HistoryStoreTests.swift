@@ -118,6 +118,43 @@ struct HistoryStoreTests {
         }
     }
 
+    @Test("a filled trade changes the row of its own minute, also one written before, and hides no hole of a restart")
+    func filled() async throws {
+        try await self.folder { path in
+            var sample = HistorySample()
+            let recorder = try self.recorder(path)
+            recorder.read(try sample.batch("A:B", [("100", "1", 1_000)]))
+            recorder.read(try sample.batch("A:B", [("101", "1", 61_000)]))
+            recorder.read(try sample.batch("A:B", [("102", "1", 121_000)]))
+            recorder.waitUntilWritten()
+            var late = try sample.batch("A:B", [("250", "4", 62_000), ("300", "1", 600_000)])
+            for place in late.trades.indices { late.trades[place].marks = [.filled] }
+            recorder.read(late)
+            _ = await recorder.finish()
+            let store = try HistoryStore(path: path)
+            let minutes = try store.bars(of: "A:B", .minute, from: nil, to: nil, limit: 3)
+            #expect(minutes.map(\.volume.description) == ["5", "1", "1"])
+            #expect(minutes[0].high.description == "250" && minutes[0].close.description == "250")
+            #expect(minutes[0].open.description == "101" && minutes[0].count == 2 && !minutes[0].isIncomplete)
+            #expect(try store.newestTime() == HistorySample.start + 121_000_000_000)
+        }
+    }
+
+    @Test("the first bar of a symbol stays marked where filled trades come before its first trade")
+    func filledFirst() async throws {
+        try await self.folder { path in
+            var sample = HistorySample()
+            let recorder = try self.recorder(path)
+            var early = try sample.batch("A:B", [("9", "1", 1_000)])
+            early.trades[0].marks = [.filled]
+            recorder.read(early)
+            recorder.read(try sample.batch("A:B", [("100", "1", 61_000)]))
+            _ = await recorder.finish()
+            let minutes = try HistoryStore(path: path).bars(of: "A:B", .minute, from: nil, to: nil, limit: 3)
+            #expect(minutes.map(\.isIncomplete) == [true, true])
+        }
+    }
+
     @Test(
         "a trade from the future is in the bar of its arrival, and hides no hole of a restart, even when it is stored",
         arguments: [false, true]

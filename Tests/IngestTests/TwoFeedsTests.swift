@@ -6,7 +6,7 @@ import TickertapeTesting
 import Wire
 @testable import Ingest
 
-/// A feed of an invented dialect, in which each frame is `SYMBOL PRICE`.
+/// A feed of an invented dialect, in which each frame is `SYMBOL PRICE`, with `filled` behind it for a filled trade.
 private final class ToyFeed: FeedInputDelegate {
     let input: FeedInput
 
@@ -41,9 +41,10 @@ private final class ToyFeed: FeedInputDelegate {
     func say(_ text: String, at second: Int64 = 1) {
         self.input.take(ByteBuffer(string: text), of: .tickertape, now: second * oneSecond) { _, symbols, trades in
             let words = text.split(separator: " ")
-            guard words.count == 2, let price = ExactDecimal(String(words[1])) else { return .malformed }
+            guard words.count > 1, let price = ExactDecimal(String(words[1])) else { return .malformed }
             guard let symbol = symbols.intern(String(words[0])) else { return .trades(skipped: 1) }
-            trades.append(Trade(price: price, size: .zero, exchangeTime: 1, symbol: symbol))
+            let marks: TradeMarks = words.last == "filled" ? [.filled] : []
+            trades.append(Trade(price: price, size: .zero, exchangeTime: 1, symbol: symbol, marks: marks))
             return .trades(skipped: 0)
         }
     }
@@ -74,6 +75,18 @@ struct TwoFeedsTests {
         self.second.read("EUR 2")
         self.first.read("ETH 3")
         #expect(self.log.contents.lines == ["BTC 1 0", "EUR 2 0", "ETH 3 0"])
+        #expect(self.log.contents.sequences == [1, 2, 3])
+    }
+
+    @Test("a filled trade of another program's tape is no sign of life, and ends no gap")
+    func filled() {
+        self.first.input.interrupted(from: 1, reason: "lost", cause: .lost)
+        self.first.read("BTC 1 filled")
+        #expect(self.first.input.status.phase == .waiting && self.first.input.isInterrupted)
+        #expect(self.log.contents.lines == ["BTC 1 0"])
+        self.first.say("BTC 2 filled", at: 2)
+        self.first.read("BTC 3", at: 2)
+        #expect(self.first.input.status.phase == .live && !self.first.input.isInterrupted)
         #expect(self.log.contents.sequences == [1, 2, 3])
     }
 

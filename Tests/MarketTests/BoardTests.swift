@@ -32,6 +32,20 @@ import Testing
         #expect(row.trades == 4)
     }
 
+    @Test("a filled trade counts in extremes and volume, and is no price, however old it is", arguments: [1, 90_000])
+    mutating func filled(age: Int64) throws {
+        var filled = self.samples.trade("150", size: "2", time: 100_000 - age)
+        filled.marks = [.filled]
+        self.apply([filled])
+        #expect(self.board.rows.isEmpty, "no price is known that it could be beside")
+        self.apply([self.samples.trade("100", size: "1", time: 100_000)], first: 2)
+        self.apply([filled, filled], first: 3, received: 9)
+        let row = try #require(self.board.summary(of: "X"))
+        #expect(row.price == ExactDecimal("100") && row.sequence == 2 && row.received == 5)
+        #expect(row.exchangeTime == 100_000_000_000 && row.open == ExactDecimal("100"))
+        #expect(row.high == ExactDecimal("150") && row.volume.description == "5" && row.trades == 3)
+    }
+
     @Test("a size of zero is a price, and neither volume nor a trade")
     mutating func priceUpdates() throws {
         self.apply([

@@ -69,7 +69,12 @@ struct MockServerHandlerTests {
         let loop = channel.embeddedEventLoop
         let handler = MockServerHandler(
             settings: settings,
-            known: recording.allSymbols,
+            session: FinnhubMockSession(
+                MockSessionOpening(
+                    known: recording.allSymbols,
+                    pingInterval: settings.pingInterval?.nanoseconds
+                )
+            ),
             go: promise.futureResult,
             logger: Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() }),
             makePlayer: { () throws(RecordingFailure) in

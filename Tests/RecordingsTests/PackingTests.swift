@@ -129,7 +129,7 @@ struct PackingTests {
         #expect(unreadable == 1)
         #expect(export.report.rows > 1_000 && export.report.unnamed == export.report.rows, "\(export.report)")
         let rows = String(buffer: export.takeText()).split(separator: "\n").dropFirst()
-        #expect(rows.allSatisfy { $0.hasSuffix(",,,false,false") })
+        #expect(rows.allSatisfy { $0.hasSuffix(",,,false,false,,false") })
     }
 
     @Test("damaged anywhere they lose at most one frame, report where, and every line read is correct")

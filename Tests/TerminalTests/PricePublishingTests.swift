@@ -80,6 +80,27 @@ struct PricePublishingTests {
         #expect(symbols() == [])
     }
 
+    @Test("A filled trade moves neither price nor age nor chart, and counts in the figures")
+    func filled() throws {
+        let it = try Resting()
+        var feed = BatchSource()
+        it.prices.read(feed.batch([Frames.trade("A:B", "100", size: "1", time: 60_000)]))
+        it.prices.showHeldBack()
+        let before = try #require(it.given()?.rows.first)
+        it.advance(to: 15 * oneSecond)
+        var batch = feed.batch([Frames.trade("A:B", "250", size: "4", time: 0)], received: 5 * oneSecond)
+        batch.trades[0].marks = [.filled]
+        it.prices.read(batch)
+        it.prices.showHeldBack()
+        it.loop.run()
+        let after = try #require(it.given()?.rows.first)
+        #expect(after.summary.price == before.summary.price && after.direction == before.direction)
+        #expect(after.arrived == before.arrived && after.priceArrived == before.priceArrived)
+        #expect(after.history.newest == before.history.newest)
+        #expect(after.summary.high == ExactDecimal("250") && after.summary.volume.description == "5")
+        #expect(after.summary.trades == 2)
+    }
+
     @Test("Where a replay was moved, a price from before the newest is the newest of there")
     func movedBack() throws {
         let it = try Resting()

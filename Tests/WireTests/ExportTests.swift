@@ -72,7 +72,7 @@ struct ExportTests {
         )
         let (rows, _) = Self.export([file], RecordingExport.Order(format: .csv))
         #expect(rows.count == 5 && rows[3].contains(",1797831000000,1795239002080000,"), "\(rows)")
-        #expect(rows.dropFirst().map { $0.hasSuffix(",false,true") } == [false, false, true, false], "\(rows)")
+        #expect(rows.dropFirst().map { $0.hasSuffix(",false,true,,false") } == [false, false, true, false], "\(rows)")
         let json = Self.export([file], RecordingExport.Order(format: .jsonLines)).lines
         #expect(json.map { $0.hasSuffix(#","ahead":true}"#) } == [false, false, true, false], "\(json)")
     }
@@ -93,7 +93,7 @@ struct ExportTests {
             into: &file
         )
         let rows = Self.export([file], RecordingExport.Order(format: .csv)).lines
-        #expect(rows.dropFirst().map { $0.hasSuffix(",7,2,false,true") } == [false, true], "\(rows)")
+        #expect(rows.dropFirst().map { $0.hasSuffix(",7,2,false,true,,false") } == [false, true], "\(rows)")
         let bars = Self.export([file], RecordingExport.Order(format: .csv, bars: .second)).lines
         #expect(bars.dropFirst().map { $0.contains(",1795239000000,1,3,1,3,4,") } == [true], "\(bars)")
     }
@@ -113,14 +113,14 @@ struct ExportTests {
         let (lines, report) = Self.export([Self.recording()], RecordingExport.Order(format: .csv))
         #expect(
             lines == [
-                "symbol,price,size,time,received,epoch,seq,possibleRepeat,ahead",
-                "A,1.5,2,1795239000000,1795239000080123,7,1,false,false",
-                #""B,""x""",0.0000001,0,1795239000010,1795239000080123,7,2,false,false"#,
+                "symbol,price,size,time,received,epoch,seq,possibleRepeat,ahead,id,filled",
+                "A,1.5,2,1795239000000,1795239000080123,7,1,false,false,,false",
+                #""B,""x""",0.0000001,0,1795239000010,1795239000080123,7,2,false,false,,false"#,
                 // Trades that the tape left out, automatically or by the user's setting.
-                "A,1.5,2,1795239000000,1795239000090000,,,true,false",
-                #""B,""x""",0.0000001,0,1795239000010,1795239000090000,,,true,false"#,
-                "A,9,9,1795239000001,1795239070580000,,,true,false",
-                "A,2.25,2,1795239070500,1795239070580000,7,3,false,false",
+                "A,1.5,2,1795239000000,1795239000090000,,,true,false,,false",
+                #""B,""x""",0.0000001,0,1795239000010,1795239000090000,,,true,false,,false"#,
+                "A,9,9,1795239000001,1795239070580000,,,true,false,,false",
+                "A,2.25,2,1795239070500,1795239070580000,7,3,false,false,,false",
             ]
         )
         #expect(report.trades == 6 && report.possibleRepeats == 3 && report.repeated == 0)
@@ -150,6 +150,36 @@ struct ExportTests {
         #expect(
             lines == [#"{"symbol":"A","price":"1","size":"2","time":1,"received":null,"epoch":null,"seq":null}"#]
         )
+    }
+
+    @Test("a row has the venue's id and the mark of a filled trade, in CSV behind all earlier columns")
+    func identified() {
+        var file = ByteBuffer()
+        RecordingSyntax.header(
+            RecordingHeader(version: 3, symbols: ["A"], start: 0, epoch: 7, source: "live"),
+            into: &file
+        )
+        for (number, id) in ["3735683259", "18446744073709551614"].enumerated() {
+            let text =
+                #"{"type":"trade","symbol":"A","seq":1,"price":"1.50","size":"2","time":1,"received":1,"id":"\#(id)"}"#
+            let first = UInt64(number) + 1
+            RecordingSyntax.frame(
+                ByteBuffer(string: text),
+                of: .tickertape,
+                RecordingSyntax.Stamp(number: first, wall: 0, at: Int64(number)),
+                numbers: RecordedNumbers(first: first, count: 1, filled: number == 1 ? [0] : []),
+                into: &file
+            )
+        }
+        let rows = Self.export([file], RecordingExport.Order(format: .csv)).lines
+        #expect(
+            rows.dropFirst().map { $0.split(separator: ",").suffix(4).joined(separator: ",") } == [
+                "false,false,3735683259,false", "false,false,18446744073709551614,true",
+            ]
+        )
+        let json = Self.export([file], RecordingExport.Order(format: .jsonLines)).lines
+        #expect(json.first?.hasSuffix(#","seq":1,"id":"3735683259"}"#) == true, "\(json)")
+        #expect(json.last?.hasSuffix(#","seq":2,"id":"18446744073709551614","filled":true}"#) == true, "\(json)")
     }
 
     @Test("bars: marked where a gap touches them, and where the recording begins or ends in them")
@@ -206,7 +236,7 @@ struct ExportTests {
         let text = ByteBuffer(string: lines.joined())
         let (rows, report) = Self.export([text], RecordingExport.Order(format: .csv))
         #expect(
-            rows.dropFirst().map { $0.hasSuffix(",true,false") } == [false, false, true, true, false, false],
+            rows.dropFirst().map { $0.hasSuffix(",true,false,,false") } == [false, false, true, true, false, false],
             "\(rows)"
         )
         #expect(report.trades == 6 && report.possibleRepeats == 2 && report.repeated == 0)
@@ -253,7 +283,7 @@ struct ExportTests {
             RecordingSyntax.frame(fills, stamp, numbers: numbers, into: &out)
         }
         let rows = Self.export([out], RecordingExport.Order(format: .csv)).lines.dropFirst()
-        let ends = rows.map { $0.split(separator: ",").suffix(3).joined(separator: ",") }
+        let ends = rows.map { $0.split(separator: ",").suffix(4).dropLast().joined(separator: ",") }
         #expect(ends == ["1,false,false", "2,false,false", "3,true,false", "4,true,false"])
         let bars = Self.export([out], RecordingExport.Order(format: .csv, bars: .second)).lines
         #expect(bars.last?.hasSuffix(",8,1,4,true,2") == true, "\(bars)")

@@ -35,7 +35,8 @@ import Wire
         epoch: 9,
         overlap: 0,
         overlapBounds: OverlapBounds(least: 0, most: 2),
-        symbol: "A"
+        symbol: "A",
+        missing: 3_735_684_463...UInt64.max
     )
 
     private static var notes: [RecordedNote] {
@@ -81,7 +82,8 @@ import Wire
                 count: index,
                 leftOut: leftOut,
                 possibleRepeats: index == 3 ? [1, 2] : leftOut.map { $0 + 1 },
-                ahead: index == 3 ? [0, 2] : []
+                ahead: index == 3 ? [0, 2] : [],
+                filled: index == 3 ? [2] : []
             )
             RecordingSyntax.frame(
                 ByteBuffer(string: frame),
@@ -133,7 +135,7 @@ import Wire
             frames.map(\.1) == [
                 RecordedNumbers(first: 0, count: 0), nil,
                 RecordedNumbers(first: 20, count: 2, leftOut: [0, 3], possibleRepeats: [1, 4]),
-                RecordedNumbers(first: 30, count: 3, possibleRepeats: [1, 2], ahead: [0, 2]),
+                RecordedNumbers(first: 30, count: 3, possibleRepeats: [1, 2], ahead: [0, 2], filled: [2]),
             ]
         )
         #expect(lines[5].content == .gap(Self.gap, dropped: nil))

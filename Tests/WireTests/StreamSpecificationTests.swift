@@ -130,10 +130,30 @@ struct StreamSpecificationTests {
         )
         var compared = Gap(from: 1, to: 2, reason: "r", nextSequence: 3, epoch: 7, cause: .lost)
         compared.overlapBounds = OverlapBounds(least: 0, most: 1)
+        var identified = ByteBuffer()
+        StreamEncoder.trade(
+            Trade(price: price, size: price, exchangeTime: 0, symbol: SymbolID(index: 0), id: 7),
+            symbol: ByteBuffer(string: "\"A\""),
+            sequence: 1,
+            received: 1,
+            number: 1,
+            into: &identified
+        )
+        var filled = ByteBuffer()
+        StreamEncoder.trade(
+            Trade(price: price, size: price, exchangeTime: 0, symbol: SymbolID(index: 0), id: 7, marks: .filled),
+            symbol: ByteBuffer(string: "\"A\""),
+            sequence: 1,
+            received: 1,
+            number: 1,
+            into: &filled
+        )
+        var hole = Gap(from: 1, to: 2, reason: "r", nextSequence: 3, epoch: 7, cause: .lost, symbol: "A")
+        hole.missing = 7...9
         return [
             StreamEncoder.hello(hello, number: 1),
             StreamEncoder.hello(replayed, number: 1),
-            suspect, StreamEncoder.gap(compared, number: 1),
+            suspect, identified, filled, StreamEncoder.gap(compared, number: 1), StreamEncoder.gap(hole, number: 1),
             StreamEncoder.bar(
                 PublishedBar(symbol: "A", width: .minute, bar: Bar(pieceFrom: repeated), isClosed: true),
                 number: 1

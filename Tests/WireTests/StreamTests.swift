@@ -405,4 +405,101 @@ import Wire
         }
         #expect(read.isAhead && read.isPossibleRepeat && read.exchangeTime == 5_000_000)
     }
+
+    private func text(of trade: Trade) -> ByteBuffer {
+        var text = ByteBuffer()
+        StreamEncoder.trade(
+            trade,
+            symbol: ByteBuffer(string: #""A""#),
+            sequence: 7,
+            received: 6_000,
+            number: nil,
+            into: &text
+        )
+        return text
+    }
+
+    @Test("a trade keeps the venue's id, a string of any 64-bit number, and the mark of a filled one")
+    func identifiedTrade() throws {
+        var trade = Trade(
+            price: try #require(ExactDecimal("61837.63000000")),
+            size: try #require(ExactDecimal("2")),
+            exchangeTime: 5_000_000,
+            symbol: SymbolID(index: 0)
+        )
+        #expect(!String(buffer: self.text(of: trade)).contains("id") && StreamMessage.id(self.text(of: trade)) == nil)
+        for id: UInt64 in [0, 3_735_683_259, 1 << 53 + 1, .max] {
+            trade.id = id
+            trade.marks = []
+            let plain = self.text(of: trade)
+            #expect(String(buffer: plain).hasSuffix(#","received":6,"id":"\#(id)"}"#))
+            trade.marks = [.filled, .ahead, .possibleRepeat]
+            let marked = self.text(of: trade)
+            let end = #","received":6,"id":"\#(id)","ahead":true,"possibleRepeat":true,"filled":true}"#
+            #expect(String(buffer: marked).hasSuffix(end))
+            var reader = FrameReader()
+            var symbols = SymbolTable()
+            var trades: [Trade] = []
+            for frame in [plain, marked] {
+                #expect(
+                    reader.read(frame, of: .tickertape, symbols: &symbols, into: &trades) == .trades(skipped: 0)
+                )
+            }
+            #expect(trades.map(\.id) == [id, id])
+            #expect(trades.map(\.marks) == [[], [.ahead, .possibleRepeat, .filled]])
+            #expect(trades.allSatisfy { $0.hasSameContent(by: trade) })
+        }
+    }
+
+    @Test(
+        "an id that is no string of digits within 64 bits, and a mark that is not true, count as absent",
+        arguments: [
+            "7", #""""#, #""+7""#, #""-7""#, #""7 ""#, #""7.0""#, #""0x7""#, #""18446744073709551616""#,
+            #""000000000000000000007""#, "null", "true", #"{"id":"7"}"#, #"["7"]"#, #""\u0661""#,
+        ]
+    )
+    func foreignID(id: String) throws {
+        let text = #"{"type":"trade","symbol":"A","seq":1,"price":"1","size":"1","time":1,"received":1,"#
+        let message = StreamMessage.parse(ByteBuffer(string: text + #""id":\#(id),"filled":"true"}"#))
+        guard case .trade(let trade) = message else {
+            Issue.record("\(message)")
+            return
+        }
+        #expect(trade.id == nil && !trade.isFilled)
+    }
+
+    @Test(
+        "a gap keeps the ids of what is missing, and their number",
+        arguments: [(3_735_684_463...3_735_685_666, "1204"), (7...7, "1"), (0...UInt64.max, "18446744073709551615")]
+    )
+    func missing(ids: ClosedRange<UInt64>, count: String) {
+        var gap = Gap(from: 1_000_000, to: 2_000_000, reason: "r", nextSequence: 3, epoch: 7, symbol: "A")
+        #expect(!String(buffer: StreamEncoder.gap(gap)).contains("missing"))
+        gap.missing = ids
+        let text = String(buffer: StreamEncoder.gap(gap))
+        let object = #"{"first":"\#(ids.lowerBound)","last":"\#(ids.upperBound)","count":"\#(count)"}"#
+        #expect(text.hasSuffix(#","symbol":"A","missing":\#(object)}"#))
+        #expect(StreamMessage.parse(ByteBuffer(string: text)) == .gap(gap))
+    }
+
+    @Test(
+        "ids of a gap that contradict each other count as absent",
+        arguments: [
+            #"{"first":"8","last":"7"}"#, #"{"first":"8"}"#, #"{"last":"8"}"#, #"{"first":8,"last":9}"#, "{}", "[]",
+            #""8""#, "null", #"{"first":"8","last":"18446744073709551616"}"#,
+        ]
+    )
+    func contradictoryIDs(missing: String) {
+        let text = #"{"type":"gap","from":1,"to":2,"nextSeq":3,"missing":\#(missing)}"#
+        let gap = Gap(from: 1_000_000, to: 2_000_000, reason: "", nextSequence: 3)
+        #expect(StreamMessage.parse(ByteBuffer(string: text)) == .gap(gap))
+    }
+}
+
+extension StreamMessage {
+    /// The id of the trade in a message.
+    fileprivate static func id(_ text: ByteBuffer) -> UInt64? {
+        guard case .trade(let trade) = StreamMessage.parse(text) else { return nil }
+        return trade.id
+    }
 }

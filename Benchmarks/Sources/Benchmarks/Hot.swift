@@ -2,15 +2,19 @@ import Market
 import NIOCore
 import Wire
 
-/// Runs every measurement on one recording, and prints a line for each.
-func measure(_ file: [UInt8], path: String) {
-    // Each frame has its buffer, as a socket would deliver it.
+/// Returns the frames of a recording. Each has its buffer, as a socket would deliver it.
+func frames(of file: [UInt8]) -> [ByteBuffer] {
     var reader = RecordingParser()
     reader.feed(file.withUnsafeBytes { ByteBuffer(bytes: $0) })
     reader.finish()
     var frames: [ByteBuffer] = []
     while let recorded = reader.nextFrame() { frames.append(ByteBuffer(bytes: recorded.frame.readableBytesView)) }
+    return frames
+}
 
+/// Runs every measurement on one recording, and prints a line for each.
+func measure(_ file: [UInt8], path: String) {
+    let frames = frames(of: file)
     var symbols = SymbolTable()
     var trades: [Trade] = []
     trades.reserveCapacity(4_096)

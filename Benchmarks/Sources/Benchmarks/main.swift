@@ -1,4 +1,8 @@
-// Measures the path of a trade from the frame to the tape on a recording: `Benchmarks [RECORDING]`.
+// Measures the path of a trade from the frame to the tape:
+//
+//   Benchmarks [RECORDING]          a recording of Finnhub's frames, and made frames of the venues' own feeds
+//   Benchmarks RECORDING VENUE      a recording of a venue's frames (binance, coinbase, kraken)
+//   Benchmarks --frames VENUE       prints the made frames of a venue as a recording, for Peers/simdjson-venues.cpp
 //
 // The default is the bundled recording. Every line is the cost of one trade. Compare the lines of one run, not the runs
 // of different machines.
@@ -20,10 +24,20 @@ func readFile(_ path: String) -> [UInt8]? {
     }
 }
 
-let path = CommandLine.arguments.count > 1 ? CommandLine.arguments[1] : "../Sources/Tickertape/Resources/demo.jsonl"
+let arguments = CommandLine.arguments
+if arguments.count == 3, arguments[1] == "--frames" {
+    VenueFrames.print(of: arguments[2])
+    exit(0)
+}
+let path = arguments.count > 1 ? arguments[1] : "../Sources/Tickertape/Resources/demo.jsonl"
 guard let file = readFile(path) else {
     print("cannot read \(path)")
     exit(66)
 }
 
-measure(file, path: path)
+if arguments.count > 2 {
+    measureVenue(arguments[2], frames(of: file))
+} else {
+    measure(file, path: path)
+    measureVenues()
+}

@@ -1,216 +1,37 @@
 package import Ingest
-import Logging
-package import Market
+import Market
 import NIOCore
-import Platform
-package import Wire
+import TLS
+import Wire
 
-/// A client of Finnhub's protocol across all its connections: its subscriptions, its trades and its status.
+/// The client of Finnhub's protocol.
 ///
 /// Finnhub's service and the relay of a program like this one speak the same protocol, so ``FinnhubFeed`` and
-/// ``RelayFeed`` share one client in turn, and the tape continues. Belongs to the tape's event loop. ``SymbolMonitor``
-/// makes the decisions about symbols; ``FeedInput`` keeps track of missing trades.
-package final class FinnhubClient {
-    let settings: FinnhubSettings
-    let context: FeedContext
-    let input: FeedInput
-    var watch: SymbolMonitor
-    var condition = SymbolMonitor.Condition.waiting
-    /// When the feed as a whole was last silent; wall clock, ns since 1970.
-    var lastSilent: Int64 = .min
-    private var errorAllowance = LogAllowance()
-    weak var handler: FinnhubHandler?
-    /// The connection to which the handler belongs.
-    weak var link: ReconnectingConnection?
-    /// When the replay was paused; monotonic ns. Silence proves nothing during a pause.
-    var pausedSince: Int64?
-    /// The newest status of this client's own connection, whatever the owner of the key reports.
-    var reported: (phase: FeedStatus.Phase, reason: String?, cause: FeedStatus.Cause?) = (.connecting, nil, nil)
+/// ``RelayFeed`` share one client in turn, and the tape continues.
+package final class FinnhubClient: FeedClient {
+    let key: Secret
     /// The status of the program whose relay sends the trades, while it says more than the arriving trades.
-    private var overruling: FeedStatus?
+    private var ownerStatus: FeedStatus?
 
     /// Creates the client and its input on a tape.
     package init(_ settings: FinnhubSettings, _ tape: TapeWriter, _ context: FeedContext) {
-        self.settings = settings
-        self.context = context
-        let now = Moment(monotonic: Int64(context.loop.now.uptimeNanoseconds), wall: context.wallClock())
-        self.watch = SymbolMonitor(
-            symbols: settings.symbols,
-            limit: settings.subscriptions.limit,
-            settings: settings.watch,
-            now: now
-        )
-        self.watch.takesSteps = settings.takesSteps
-        self.input = FeedInput(
-            tape,
-            FeedInput.Settings(
-                name: "Finnhub",
-                repeats: settings.repeats,
-                isLive: settings.isLive,
-                marks: settings.marks
-            ),
-            status: FeedStatus(
-                source: settings.source,
-                phase: .connecting,
-                since: now.wall,
-                certificateChecked: settings.certificateIsChecked
-            ),
-            logger: context.logger
-        )
-        self.input.symbols = self.watch.symbols
-        self.input.delegate = self
+        self.key = settings.key
+        super.init(settings.client, name: "Finnhub", repeats: settings.client.repeats, tape, context)
     }
 
-    package var status: FeedStatus { self.input.status }
+    override var overruling: FeedStatus? { self.ownerStatus }
 
-    /// Obeys the marks of a replay even when no frame comes, until `end` completes.
-    func followMarks(until end: EventLoopFuture<Void>) {
-        guard let marks = self.settings.marks else { return }
-        let loop = self.context.loop
-        let loopBound = NIOLoopBound(self, eventLoop: loop)
-        let task = CoalescedTask(on: loop)
-        marks.follow { task.request { loopBound.value.input.obeyMarks(now: loopBound.value.now) } }
-        end.assumeIsolated().whenComplete { _ in marks.follow(nil) }
+    override func makeDialect() -> any ConnectionDialect { FinnhubDialect(key: self.key) }
+
+    override func redacted(_ text: String) -> String { self.key.redacted(text) }
+
+    override var wordsForNoSymbol: String {
+        "the service knows none of the symbols: check their spelling, such as BINANCE:BTCUSDT "
+            + "(`tickertape config` lists them)"
     }
 
-    /// Changes the subscriptions, now and on every later connection.
-    package func subscriptionsChanged(_ changes: [SubscriptionChange]) {
-        let now = self.now
-        for change in changes {
-            switch change {
-            case .subscribe(let symbol): self.watch.subscribed(for: symbol, now: now)
-            case .unsubscribe(let symbol): self.watch.unsubscribed(symbol, now: now)
-            }
-        }
-        self.input.symbols = self.watch.symbols
-        self.publishChanges()
-        guard let handler else { return }
-        self.look(handler, now)
-        handler.requestsWait()
-    }
-
-    var now: Moment {
-        Moment(monotonic: Int64(self.context.loop.now.uptimeNanoseconds), wall: self.context.wallClock())
-    }
-
-    package func publishChanges() {
-        for change in self.watch.takeChanges() {
-            switch change {
-            case .state(let status): self.input.symbolChanged(status)
-            case .unsubscribed(let symbol): self.input.symbolUnsubscribed(symbol)
-            }
-        }
-    }
-
-    /// Logs an error message of the service, within the limits of ``LogAllowance``.
-    func logError(_ text: String, now: Moment) {
-        guard let leftOut = self.errorAllowance.wanted(now: now.monotonic) else { return }
-        var facts: Logger.Metadata = ["text": "\(text)"]
-        if leftOut > 0 { facts["leftOut"] = "\(leftOut)" }
-        self.context.logger.warning("The service reports an error", metadata: facts)
-    }
-
-    // MARK: Status
-
-    /// Determines the condition, and reports it if it has changed.
-    func look(_ handler: FinnhubHandler, _ now: Moment) {
-        let condition = self.watch.condition(now: now.monotonic)
-        guard condition != self.condition else { return }
-        if self.pausedSince != nil, condition == .late || condition == .stale { return }
-        if self.condition != .live { self.lastSilent = now.wall }
-        self.condition = condition
-        self.report(condition, lastError: handler.monitor.error(isLive: condition == .live, now: now.monotonic))
-    }
-
-    /// The service's last error may or may not be the reason of a silence, so both are shown.
-    private static func silence(_ words: String, _ says: String?) -> String { says.map { "\(words); \($0)" } ?? words }
-
-    func report(_ condition: SymbolMonitor.Condition, lastError: String?) {
-        let says = lastError.map { "the service says: \($0)" }
-        switch condition {
-        case .waiting: self.report(.waiting, reason: says)
-        case .live: self.report(.live, reason: says)
-        case .late: self.report(.late, reason: Self.silence("connected, but no trades arrive", says))
-        case .stale:
-            let words = "connected, but every symbol is silent for longer than usual"
-            self.report(.stale, reason: Self.silence(words, says))
-        case .noSuchSymbol:
-            self.report(
-                .noSuchSymbol,
-                reason: "the service knows none of the symbols: check their spelling, such as BINANCE:BTCUSDT "
-                    + "(`tickertape config` lists them)"
-            )
-        case .notPermitted:
-            self.report(
-                .notPermitted,
-                reason: "the key's plan covers none of the symbols: ask for others (`tickertape config` lists them)"
-            )
-        }
-    }
-
-    package func report(_ phase: FeedStatus.Phase, reason: String?, cause: FeedStatus.Cause? = nil) {
-        self.reported = (phase, reason, cause)
-        self.applyStatus()
-        self.input.statusChanged()
-    }
-
-    /// Makes this client's own status the input's, or the owner's status if that overrules it.
-    private func applyStatus() {
-        let (phase, reason, cause) = self.overruling.map { ($0.phase, $0.reason, $0.cause) } ?? self.reported
-        if self.input.status.word != phase.word { self.input.status.since = self.context.wallClock() }
-        self.input.status.phase = phase
-        self.input.status.reason = reason
-        self.input.status.cause = cause
-    }
-
-    // MARK: Connections
-
-    /// Takes a connection that has just opened.
-    ///
-    /// - Parameters:
-    ///   - address: the address of the peer, for people.
-    ///   - isRelayed: whether the connection leads to the relay of a program like this one.
-    ///   - resumption: the position in that relay's frames, if the feed can resume there.
-    ///   - link: takes the end of the connection.
-    /// - Returns: the connection's last handler, which is installed.
-    func connectionOpened(
-        _ channel: any Channel,
-        address: String,
-        isRelayed: Bool,
-        resumption: RelayResumption? = nil,
-        link: ReconnectingConnection
-    ) throws -> any KeptConnection {
-        let now = self.now
-        if resumption?.connectionOpened(wanted: self.watch.symbols) != true { self.input.resumed(isComplete: false) }
-        let handler = FinnhubHandler(
-            monitor: ConnectionMonitor(settings: self.settings.connection, now: now.monotonic),
-            input: self.input,
-            key: self.settings.key,
-            resumption: resumption,
-            wallClock: self.context.wallClock,
-            owner: self
-        )
-        self.input.connectionChanged(.connected(address: address), monotonic: now.monotonic)
-        self.watch.connectionOpened(now)
-        self.input.connectionOpened(isRelayed: isRelayed, port: channel.localAddress?.port, now: now)
-        self.condition = self.watch.condition(now: now.monotonic)
-        self.report(self.condition, lastError: nil)
-        self.handler = handler
-        self.link = link
-        do {
-            try channel.pipeline.syncOperations.addHandler(handler)
-        } catch {
-            self.handler = nil
-            self.watch.connectionEnded(now)
-            throw error
-        }
-        return handler
-    }
-
-    /// Takes the status between connections.
-    func connectionReported(_ phase: FeedStatus.Phase, reason: String?, cause: FeedStatus.Cause?) {
-        if case .connecting = phase { self.input.connectionAttempted() }
-        self.report(phase, reason: reason, cause: cause)
+    override var wordsForNotPermitted: String {
+        "the key's plan covers none of the symbols: ask for others (`tickertape config` lists them)"
     }
 
     // MARK: Another program's relay
@@ -219,34 +40,20 @@ package final class FinnhubClient {
     func relayChanged(_ via: String?) {
         // The owner of the key takes the steps for quiet symbols; a second program must not repeat them.
         self.watch.takesSteps = via == nil && self.settings.takesSteps
-        self.overruling = nil
+        self.ownerStatus = nil
         self.input.status.via = via
         self.input.status.certificateChecked = self.settings.certificateIsChecked
     }
 
     /// Takes the status of the program whose relay sends the trades; `nil` while it is unknown.
     func ownerStatusChanged(_ status: FeedStatus?) {
-        self.overruling = status.flatMap { $0.phase.overrules ? $0 : nil }
+        self.ownerStatus = status.flatMap { $0.phase.overrules ? $0 : nil }
         let before = self.input.status
         self.input.status.certificateChecked = status?.certificateChecked ?? self.settings.certificateIsChecked
         // Without it, the connection is about to report its own next status.
         guard status != nil else { return }
         self.applyStatus()
         if self.input.status != before { self.input.statusChanged() }
-    }
-
-    /// Takes a gap of the program whose relay sends the trades.
-    func ownerGapFound(_ gap: Gap) {
-        guard self.handler != nil else { return }
-        let own = Gap(
-            from: gap.from,
-            to: gap.to,
-            reason: gap.reason,
-            nextSequence: 0,
-            cause: gap.cause,
-            symbol: gap.symbol
-        )
-        self.input.gapFound(own, isLogged: false)
     }
 }
 

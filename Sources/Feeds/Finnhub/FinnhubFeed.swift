@@ -7,13 +7,13 @@ import TLS
 /// Finnhub's service as a feed: the connection of a ``FinnhubClient``, opened again after each end.
 ///
 /// Belongs to the tape's event loop.
-package final class FinnhubFeed: FinnhubConnectionFeed {
+package final class FinnhubFeed: ClientFeed<FinnhubClient> {
     /// - Parameters:
     ///   - connector: the way to the service.
     ///   - takeover: the reason why this feed replaces another program's connection; `nil` if it does not.
     init(_ client: FinnhubClient, connector: any Connecting, takeover: String? = nil) {
         var keeping = ReconnectingConnection.Settings(connector: connector, backoff: client.settings.backoff)
-        keeping.secret = client.settings.key
+        keeping.secret = client.key
         keeping.holding = client.settings.holding
         keeping.takeover = takeover
         super.init(client, keeping, client.context)
@@ -38,10 +38,9 @@ package final class FinnhubFeed: FinnhubConnectionFeed {
 
 extension FinnhubFeed: ReconnectingConnectionDelegate {
     package func connectionOpened(_ channel: any Channel, isRelay: Bool) throws -> any KeptConnection {
-        let settings = self.client.settings
-        return try self.client.connectionOpened(
+        try self.client.connectionOpened(
             channel,
-            address: settings.key.redacted("\(settings.upstream)"),
+            address: self.client.redacted("\(self.client.settings.upstream)"),
             isRelayed: isRelay,
             link: self.link
         )

@@ -9,6 +9,9 @@ package struct ConnectionMonitor: Sendable {
         /// The connection is given up after this time without any frame; nanoseconds. Finnhub pings about every 60 s,
         /// and 45 s gave false alarms (reference, section 2). `nil` for a replay, which may be silent for any time.
         package var silentAfter: Int64? = 90_000_000_000
+        /// The same while the service sends a heartbeat about every second; nanoseconds. `nil` for a service without
+        /// heartbeats.
+        package var heartbeatSilentAfter: Int64?
         /// How long an error of the service is shown while trades flow; nanoseconds. The trades prove that it stops
         /// none.
         package var errorShownFor: Int64 = 5_000_000_000
@@ -39,11 +42,28 @@ package struct ConnectionMonitor: Sendable {
     /// The error that was reported last, and the time of the report.
     private var reportedError: (text: String, at: Int64)?
     private var lastFrame: Int64
+    /// Whether the service sends heartbeats.
+    private var expectsHeartbeats = false
+    /// When the connection opened; monotonic nanoseconds.
+    let opened: Int64
 
     /// Creates the state of a connection that opened at `now`.
     package init(settings: Settings, now: Int64) {
         self.settings = settings
         self.lastFrame = now
+        self.opened = now
+    }
+
+    /// Notes whether the service sends a heartbeat about every second from now on; returns whether that is new.
+    package mutating func heartbeatsChanged(areExpected: Bool) -> Bool {
+        defer { self.expectsHeartbeats = areExpected }
+        return self.expectsHeartbeats != areExpected
+    }
+
+    /// The longest time without a frame; nanoseconds.
+    private var silenceLimit: Int64? {
+        let limits = [self.settings.silentAfter, self.expectsHeartbeats ? self.settings.heartbeatSilentAfter : nil]
+        return limits.compactMap(\.self).min()
     }
 
     /// Takes a read that brought frames, with or without trades.
@@ -85,14 +105,14 @@ package struct ConnectionMonitor: Sendable {
     ///
     /// - Parameter isLive: whether trades flow. Without them the error may be the reason, so it stays.
     package func deadline(isLive: Bool) -> Int64? {
-        let silent = self.settings.silentAfter.map { self.lastFrame + $0 }
+        let silent = self.silenceLimit.map { self.lastFrame + $0 }
         let forget = self.lastError != nil && isLive ? self.errorUntil : nil
         return [silent, forget].compactMap(\.self).min()
     }
 
     /// Takes the passing of time.
     package mutating func deadlineReached(now: Int64, isLive: Bool) -> DeadlineAction {
-        if let limit = self.settings.silentAfter, now - self.lastFrame >= limit {
+        if let limit = self.silenceLimit, now - self.lastFrame >= limit {
             return .drop(afterNanoseconds: now - self.lastFrame)
         }
         if isLive, self.lastError != nil, now >= self.errorUntil {

@@ -1,18 +1,21 @@
 import Wire
 
-/// The queue of requests to the service: a burst at first, then one at a time.
+/// The queue of requests to the service: a burst of messages at first, then one at a time.
 ///
 /// The service states no limit for requests; careful clients leave 30 ms between two (reference, section 2).
 struct RequestPacer: Sendable {
     private let burst: Int
-    /// The time between two requests, ns; 0 sends all at once.
+    /// The most changes of one message.
+    private let batch: Int
+    /// The time between two messages, ns; 0 sends all at once.
     private let interval: Int64
     private var waiting: [SubscriptionChange] = []
     /// When the requests so far would have been sent at the regular rate, without a burst; monotonic ns.
     private var paid: Int64 = .min
 
-    init(burst: Int, interval: Int64) {
+    init(burst: Int, interval: Int64, batch: Int = 1) {
         self.burst = max(burst, 1)
+        self.batch = max(batch, 1)
         self.interval = interval
     }
 
@@ -39,10 +42,23 @@ struct RequestPacer: Sendable {
         return self.paid == .min ? .min : self.paid - self.interval * Int64(self.burst - 1)
     }
 
-    /// Removes and returns the next request, if it may be sent now.
-    mutating func take(now: Int64) -> SubscriptionChange? {
-        guard let deadline, now >= deadline else { return nil }
+    /// Removes and returns the changes of the next message, if it may be sent now: those at the front that are of one
+    /// kind.
+    mutating func take(now: Int64) -> ArraySlice<SubscriptionChange>? {
+        guard let deadline, now >= deadline, let first = self.waiting.first else { return nil }
         self.paid = max(self.paid, now) + self.interval
-        return self.waiting.removeFirst()
+        let message = self.waiting.prefix(self.batch).prefix { $0.isSubscription == first.isSubscription }
+        self.waiting.removeFirst(message.count)
+        return message
+    }
+}
+
+extension SubscriptionChange {
+    /// Whether a subscription begins.
+    var isSubscription: Bool {
+        switch self {
+        case .subscribe: true
+        case .unsubscribe: false
+        }
     }
 }

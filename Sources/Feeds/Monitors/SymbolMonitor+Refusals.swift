@@ -87,6 +87,45 @@ extension SymbolMonitor {
         )
     }
 
+    /// Whether a connection has anything to request.
+    var hasRequestable: Bool { self.entries.contains { $0.refusal?.isHeld != true } }
+
+    /// Whether the service is known not to have a symbol.
+    var hasUnlisted: Bool {
+        self.entries.contains { $0.refusal?.isHeld == true && $0.refusal?.kind == .noSuchSymbol }
+    }
+
+    /// Whether requests wait to be sent.
+    var hasWaitingRequests: Bool { self.pacer.deadline != nil }
+
+    /// Refuses the symbols that the service is known not to have, without a request, and requests those that it has
+    /// after all.
+    ///
+    /// - Parameter fault: the words about a symbol that the service does not have.
+    mutating func check(_ fault: (String) -> String?, now: Moment) {
+        for place in self.entries.indices {
+            let symbol = self.entries[place].symbol
+            let refusal = self.entries[place].refusal
+            if let refusal {
+                guard refusal.isHeld, refusal.kind == .noSuchSymbol, fault(symbol) == nil else { continue }
+                self.retry(place, now: now)
+            } else if let words = fault(symbol) {
+                _ = self.pacer.remove(.subscribe(symbol))
+                let retryAt = now.monotonic + self.settings.retryLimit
+                self.entries[place].refusal = Refusal(kind: .noSuchSymbol, count: 1, retryAt: retryAt, isHeld: true)
+                self.entries[place].episode = nil
+                self.clocks[place].disconnected()
+                self.change(
+                    place,
+                    to: .refused(.noSuchSymbol, retryAt: now.wall(at: retryAt)),
+                    reason: words,
+                    now: now
+                )
+                self.placeBecameFree(now: now)
+            }
+        }
+    }
+
     /// Subscribes to the first symbol without a place, after another one was unsubscribed or refused.
     mutating func placeBecameFree(now: Moment) {
         guard self.acceptedCount < self.limit else { return }

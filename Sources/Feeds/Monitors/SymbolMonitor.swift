@@ -100,7 +100,11 @@ package struct SymbolMonitor: Sendable {
         self.settings = settings
         self.limit = limit
         self.takesSteps = settings.takesSteps
-        self.pacer = RequestPacer(burst: settings.subscribeBurst, interval: settings.subscribeInterval)
+        self.pacer = RequestPacer(
+            burst: settings.subscribeBurst,
+            interval: settings.subscribeInterval,
+            batch: settings.subscribeBatch
+        )
         for symbol in symbols { self.subscribed(for: symbol, now: now) }
     }
 
@@ -207,21 +211,25 @@ package struct SymbolMonitor: Sendable {
     package mutating func takeRequests(_ now: Moment) -> [SubscriptionChange] {
         guard self.opened != nil else { return [] }
         var requests: [SubscriptionChange] = []
-        while let request = self.pacer.take(now: now.monotonic) {
-            requests.append(request)
-            guard case .subscribe(let symbol) = request, let place = self.place(of: symbol) else { continue }
-            self.orders += 1
-            let isFirst = self.entries[place].order == 0
-            self.entries[place].order = self.orders
-            self.entries[place].askedAt = now.monotonic
-            self.entries[place].isConfirmed = false
-            // A repeated subscription on the same connection does not shorten a silence. For a refused symbol the
-            // silence starts.
-            if isFirst || self.clocks[place].since == nil || self.entries[place].refusal != nil {
-                self.clocks[place].asked(now: now.monotonic)
-            }
+        while let message = self.pacer.take(now: now.monotonic) {
+            requests += message
+            for request in message { self.requested(request, now: now.monotonic) }
         }
         return requests
+    }
+
+    private mutating func requested(_ request: SubscriptionChange, now: Int64) {
+        guard case .subscribe(let symbol) = request, let place = self.place(of: symbol) else { return }
+        self.orders += 1
+        let isFirst = self.entries[place].order == 0
+        self.entries[place].order = self.orders
+        self.entries[place].askedAt = now
+        self.entries[place].isConfirmed = false
+        // A repeated subscription on the same connection does not shorten a silence. For a refused symbol the silence
+        // starts.
+        if isFirst || self.clocks[place].since == nil || self.entries[place].refusal != nil {
+            self.clocks[place].asked(now: now)
+        }
     }
 
     package mutating func takeChanges() -> [Change] {

@@ -15,6 +15,8 @@ extension SymbolMonitor {
         package var takesSteps = true
         /// The number of requests that are sent at once, and the time between later ones.
         package var subscribeBurst = 10
+        /// The most symbols of one request.
+        package var subscribeBatch = 1
         package var subscribeInterval: Int64 = 30_000_000
         /// When to subscribe again to a symbol that is unknown or not permitted; it doubles. (Valid ones were refused
         /// for 45 minutes: reference, section 1.5.)

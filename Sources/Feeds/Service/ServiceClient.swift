@@ -5,7 +5,7 @@ package import TLS
 import WebSocket
 package import Wire
 
-/// The settings of requests to Finnhub's REST service.
+/// The settings of requests to a REST service: Finnhub's, a relay's or a venue's.
 package struct ServiceSettings: Sendable, Equatable {
     /// The base address; its path precedes the path of every request.
     package var address: UpstreamAddress
@@ -13,6 +13,8 @@ package struct ServiceSettings: Sendable, Equatable {
     package var key: Secret?
     /// Whether the service is a relay. Its token travels as `Authorization: Bearer`; a relay may need none.
     package var isRelay = false
+    /// The venue whose own service it is; it needs no key.
+    package var venue: Venue?
     package var dial = DialSettings()
     /// The limit for a whole exchange, up to the last byte of the answer.
     package var timeout: TimeAmount = .seconds(15)
@@ -25,7 +27,7 @@ package struct ServiceSettings: Sendable, Equatable {
     }
 }
 
-/// A client of Finnhub's REST service: one GET a connection, over this program's own TLS.
+/// A client of a REST service: one GET a connection, over this program's own TLS.
 ///
 /// Calls are rare (a list a day, headlines every few minutes), so no connection is kept. The key travels in a header,
 /// never in a URL, and never appears in the description of a failure.
@@ -76,7 +78,8 @@ package final class ServiceClient: Sendable {
     /// - Returns: the body of an answer with status 200. It does not hold the key, and is otherwise unchecked.
     package func get(_ path: String, query: [(String, String)] = []) async -> Result<ByteBuffer, ServiceFailure> {
         let key = self.settings.key ?? Secret("")
-        guard !key.reveal().isEmpty || self.settings.isRelay else { return .failure(.noKey) }
+        let needsKey = !self.settings.isRelay && self.settings.venue == nil
+        guard !key.reveal().isEmpty || !needsKey else { return .failure(.noKey) }
         guard let shown = key.serviceHeader else {
             return .failure(
                 ServiceFailure(
@@ -86,7 +89,8 @@ package final class ServiceClient: Sendable {
                 )
             )
         }
-        let header = self.settings.isRelay ? (key.reveal().isEmpty ? nil : key.bearer) : shown
+        let header: (String, String)? =
+            if key.reveal().isEmpty { nil } else if self.settings.isRelay { key.bearer } else { shown }
         do {
             switch try await self.outcome(of: self.target(path, query), header: header) {
             case .success(let answer) where answer.head.status == .ok:
@@ -98,7 +102,11 @@ package final class ServiceClient: Sendable {
                 }
                 return .success(answer.body)
             case .success(let answer):
-                return .failure(self.redacted(ServiceFailure(answer, now: self.wallClock()), key))
+                let now = self.wallClock()
+                let failure =
+                    self.settings.venue.map { ServiceFailure(answer, of: $0, now: now) }
+                    ?? ServiceFailure(answer, now: now)
+                return .failure(self.redacted(failure, key))
             case .failure(let failure):
                 return .failure(self.redacted(ServiceFailure(failure, self.settings), key))
             }
@@ -109,7 +117,13 @@ package final class ServiceClient: Sendable {
     }
 
     private func redacted(_ failure: ServiceFailure, _ key: Secret) -> ServiceFailure {
-        ServiceFailure(failure.kind, key.redacted(failure.reason), cure: failure.cure.map { key.redacted($0) })
+        var (reason, cure) = (key.redacted(failure.reason), failure.cure.map { key.redacted($0) })
+        if let venue = self.settings.venue {
+            // Its address is another setting.
+            reason = reason.replacing("service.url", with: venue.serviceSetting)
+            cure = cure?.replacing("service.url", with: venue.serviceSetting)
+        }
+        return ServiceFailure(failure.kind, reason, cure: cure)
     }
 
     /// Returns the request target.

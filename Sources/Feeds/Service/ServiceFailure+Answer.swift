@@ -63,14 +63,16 @@ extension ServiceFailure {
 
     /// Explains a body that is not JSON, or not of the expected shape.
     ///
-    /// - Parameter what: the expected content: `a list of symbols`.
-    init(notWhat what: String, body: ByteBuffer) {
+    /// - Parameters:
+    ///   - what: the expected content: `a list of symbols`.
+    ///   - address: the setting of the service's address.
+    init(notWhat what: String, body: ByteBuffer, address: String = "service.url") {
         let words = Self.words(of: Self.beginning(of: body))
         let instead = words.isEmpty ? "nothing" : words
         self.init(
             .unreadableAnswer,
             "the answer is not \(what) but \(instead)",
-            cure: "is service.url right, or does a network's login page stand in between?"
+            cure: "is \(address) right, or does a network's login page stand in between?"
         )
     }
 
@@ -106,7 +108,7 @@ extension ServiceFailure {
     }
 
     /// The wait that an answer asks for, ns: `Retry-After`, or the time at which the count restarts, or a minute.
-    private static func wait(_ headers: HTTPHeaders, now: Int64) -> Int64 {
+    static func wait(_ headers: HTTPHeaders, now: Int64) -> Int64 {
         if let wait = RetryAfter.parse(headers, now: now) { return wait }
         if let text = headers.first(name: "X-Ratelimit-Reset"), let reset = Int64(text) {
             let wait = reset.subtractingReportingOverflow(now / 1_000_000_000)
@@ -115,12 +117,12 @@ extension ServiceFailure {
         return Self.usualPause
     }
 
-    private static func beginning(of body: ByteBuffer) -> String {
+    static func beginning(of body: ByteBuffer) -> String {
         String(buffer: body.getSlice(at: body.readerIndex, length: min(body.readableBytes, Self.readBytes)) ?? body)
     }
 
     /// The error text of a body: Finnhub's own, or the first line of any other.
-    private static func words(of body: String) -> String {
+    static func words(of body: String) -> String {
         var copy = body
         let error = copy.withUTF8 { bytes -> String? in
             var reader = JSONReader(UnsafeRawBufferPointer(bytes))

@@ -27,7 +27,7 @@ final class OwnerStatusReader: StreamConnectionDelegate {
         self.connection = StreamConnection(
             .ofNothing,
             connector: connector,
-            secret: client.settings.key,
+            secret: client.key,
             backoff: backoff,
             context
         )

@@ -8,7 +8,7 @@ package import NIOCore
 ///
 /// The relay passes on Finnhub's own frames, so a ``FinnhubClient`` reads them, and this program's tape numbers the
 /// trades. After a break it resumes with the owner's positions (``RelayResumption``). Belongs to the tape's event loop.
-package final class RelayFeed: FinnhubConnectionFeed {
+package final class RelayFeed: ClientFeed<FinnhubClient> {
     /// Makes the way to a path of another program's relay.
     package typealias Connector = (_ relay: UpstreamAddress, _ path: String) throws -> any Connecting
 
@@ -58,7 +58,7 @@ package final class RelayFeed: FinnhubConnectionFeed {
         backoff.settled = 0
         backoff.briefLimit = .max
         var keeping = ReconnectingConnection.Settings(connector: way, backoff: backoff)
-        keeping.secret = client.settings.key
+        keeping.secret = client.key
         var context = client.context
         // No other program reconnects at the same time, so waits need no jitter.
         context.chance = { 1 }

@@ -223,6 +223,7 @@ package struct StreamReading: Sendable {
         guard let position, trade.sequence > position.sequence else { return nil }
         self.position?.sequence = trade.sequence
         guard self.wants(trade.symbol) else { return nil }
+        if trade.isFilled { return self.tookFilled(trade) }
         let isMoved = self.moved.contains(trade.symbol)
         let isFirst = self.reported[trade.symbol] == nil
         let summary = SymbolSummary(trade, following: self.reported[trade.symbol], isMoved: isMoved)
@@ -237,6 +238,18 @@ package struct StreamReading: Sendable {
         let age = wall.subtractingCapped(self.clockLead).subtractingCapped(trade.received)
         // The age must not exceed the longest that a relay may send.
         return .snapshot(update, age: min(max(0, age), StreamMessage.longestSpan))
+    }
+
+    /// Takes a trade that was missing. It counts, and is no price; without a price that it could be beside it is left
+    /// out, as on the relay's own board (``Board``).
+    private mutating func tookFilled(_ trade: StreamTrade) -> StreamMessage? {
+        guard var summary = self.reported[trade.symbol] else { return nil }
+        summary.high = max(summary.high, trade.price)
+        summary.low = min(summary.low, trade.price)
+        summary.volume.add(trade.size)
+        if !trade.size.isZero { summary.trades &+= 1 }
+        self.reported[trade.symbol] = summary
+        return .trades(summary)
     }
 
     /// Returns the requests that follow the trades of a break: settled prices from here on. The new subscription brings

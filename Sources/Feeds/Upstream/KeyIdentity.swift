@@ -1,9 +1,17 @@
 package import TLS
+package import Wire
 
 /// A name for a key at a service that does not reveal the key. It names the key's files: the state and the lock.
 package struct KeyIdentity: Sendable, Equatable {
-    /// 32 hexadecimal digits: half of a SHA-256 digest. Two keys do not share one, and it does not lead back to a key.
+    /// Of a key, 32 hexadecimal digits: half of a SHA-256 digest. Two keys do not share one, and it does not lead back
+    /// to a key.
     package let name: String
+
+    /// The name of a venue, which needs no key; another one for each other address.
+    package init(_ venue: Venue, at upstream: UpstreamAddress) {
+        let isOwn = upstream.host == venue.upstream.host
+        self.name = isOwn ? venue.rawValue : "\(venue.rawValue)-\(upstream.host.lowercased())-\(upstream.port)"
+    }
 
     package init(key: Secret, upstream: UpstreamAddress) {
         let text = "tickertape\0\(upstream.host.lowercased())\0\(upstream.port)\0" + key.target(path: "")

@@ -69,8 +69,8 @@ final class PersistentBackoff {
         let reason: String
         if isTakeover, memory.isHandedOver {
             reason =
-                "programs with this key took over from each other too often: at most \(AttemptBudget.attempts) connections "
-                + "are begun within \(AttemptBudget.span / 1_000_000_000) s"
+                "programs with this key took over from each other too often: at most \(settings.budget.attempts) connections "
+                + "are begun within \(settings.budget.span / 1_000_000_000) s"
         } else {
             let earlier = isTakeover ? "waiting as the tickertape before this one did" : "waiting as before the restart"
             reason = "\(earlier): \(memory.reason.map(redact) ?? "the last attempt was a moment ago")"
@@ -146,7 +146,11 @@ final class PersistentBackoff {
     private func forgetsAttempts(tradedFor: Int64) -> Bool {
         guard tradedFor >= self.settings.settled else { return false }
         self.backoff.connectionSettled()
-        self.memory.clear()
+        if self.settings.budget.isStrict {
+            self.memory.save(self.backoff.memory(ofSettledConnectionAt: self.attemptedAt))
+        } else {
+            self.memory.clear()
+        }
         return true
     }
 

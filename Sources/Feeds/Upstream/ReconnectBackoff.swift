@@ -29,10 +29,13 @@ package struct ReconnectBackoff: Sendable {
         /// How long to wait after the key was rejected; `nil` ends the attempts.
         package var rejectedKey: Int64?
 
+        /// The most attempts within a time.
+        package var budget = AttemptBudget.ofKey
+
         package init() {}
 
         /// The longest wait that this program chooses by itself.
-        var longest: Int64 { max(self.limit, self.rateLimitedLimit, self.keyInUse) }
+        var longest: Int64 { max(self.limit, self.rateLimitedLimit, self.keyInUse, self.budget.span) }
     }
 
     /// The longest wait that a service can impose, in nanoseconds.
@@ -161,7 +164,30 @@ package struct ReconnectBackoff: Sendable {
     /// - Parameter at: wall clock, ns since 1970.
     package mutating func attempted(at: Int64) {
         self.recent.append(at)
-        self.recent.removeFirst(max(0, self.recent.count - AttemptBudget.attempts))
+        self.recent.removeFirst(max(0, self.recent.count - self.settings.budget.attempts))
+    }
+
+    /// Returns the wait for which a strict budget delays the next attempt, in nanoseconds.
+    ///
+    /// - Parameter now: wall clock, ns since 1970.
+    package func budgetWait(at now: Int64) -> Int64 {
+        self.settings.budget.isStrict ? self.settings.budget.wait(after: self.recent, at: now) : 0
+    }
+
+    /// Returns the state to save when a connection has settled: nothing but the newest attempts.
+    ///
+    /// - Parameter at: when its attempt began, wall clock, ns since 1970.
+    package func memory(ofSettledConnectionAt at: Int64) -> SavedBackoff {
+        SavedBackoff(
+            failures: 0,
+            refusals: 0,
+            briefLives: 0,
+            kind: .reconnecting,
+            at: at,
+            wait: 0,
+            reason: nil,
+            recent: self.recent
+        )
     }
 
     /// Returns the state to save when an attempt begins now. It counts the attempt as failed, since a killed program

@@ -19,6 +19,18 @@ extension ReconnectingConnection {
         self.pause(for: pause.wait)
     }
 
+    /// Waits until the budget of attempts allows the next one.
+    func waitForBudget(_ wait: Int64) {
+        let budget = self.backoff.settings.budget
+        let words =
+            "\(budget.attempts) connections were begun within \(budget.span / 1_000_000_000) s, and the service bans "
+            + "an address that begins more"
+        let reason = self.reason.map { "\($0); \(words)" } ?? words
+        self.report(.rateLimited(until: self.context.wallClock() + wait), reason, self.cause ?? .rateLimited)
+        self.leaveAlone(for: wait, words)
+        self.retry(in: wait)
+    }
+
     /// Notes that the service asked for the wait that begins now, or that the wait leaves the key to another program.
     func leaveAlone(for wait: Int64, _ reason: String) {
         self.leftAlone = (self.context.wallClock() + wait, reason)

@@ -245,6 +245,8 @@ package final class ReconnectingConnection {
 
     /// Begins the next attempt.
     func next() {
+        let wait = self.backoff.backoff.budgetWait(at: self.context.wallClock())
+        guard wait == 0 else { return self.waitForBudget(wait) }
         self.report(.connecting, self.reason, self.cause)
         self.look { answer in
             self.backoff.attempted(at: self.context.wallClock()) { answer(()) }

@@ -21,7 +21,8 @@ package struct SavedBackoff: Sendable, Equatable {
     package var wait: Int64
     /// The reason of the wait, in one line; it never holds a key.
     package var reason: String?
-    /// When the newest attempts began, the oldest first, wall clock, ns since 1970; at most ``AttemptBudget/attempts``.
+    /// When the newest attempts began, the oldest first, wall clock, ns since 1970; at most
+    /// ``AttemptBudget/maximum``.
     package var recent: [Int64]
     /// Whether the program ended in good order while its connection was open. The attempt was then no failure, and only
     /// the budget delays the program that takes the key over.
@@ -69,27 +70,8 @@ package struct SavedBackoff: Sendable, Equatable {
     ///   - isTakeover: whether the program has waited for another one to release the key.
     package func wait(at now: Int64, isTakeover: Bool, settings: ReconnectBackoff.Settings) -> Int64? {
         guard let remaining = self.remaining(at: now, settings: settings) else { return nil }
-        let budget = AttemptBudget.wait(after: self.recent, at: now)
+        let budget = settings.budget.wait(after: self.recent, at: now)
         return max(isTakeover && self.isHandedOver ? 0 : remaining, budget)
-    }
-}
-
-/// The budget of connections that all programs with one key share. Takeovers can follow each other faster than the
-/// steps of the backoff, and the service does not distinguish programs.
-package enum AttemptBudget {
-    package static let attempts = 6
-    /// The period of the budget, in nanoseconds.
-    package static let span: Int64 = 20_000_000_000
-
-    /// Returns the wait before the next attempt, in nanoseconds.
-    ///
-    /// An attempt in the future, as after the clock was set back, counts as made now.
-    ///
-    /// - Parameter recent: when the newest attempts began, oldest first; wall clock, ns since 1970.
-    static func wait(after recent: [Int64], at now: Int64) -> Int64 {
-        guard recent.count >= Self.attempts else { return 0 }
-        let oldest = min(recent[recent.count - Self.attempts], now)
-        return max(0, Self.span - min(now - oldest, Self.span))
     }
 }
 
@@ -128,7 +110,7 @@ extension SavedBackoff {
         // Earlier versions had no such line.
         let recent = values["recent-ns"]?.split(separator: ",", omittingEmptySubsequences: false) ?? []
         let times = recent.compactMap { Int64($0) }.filter { (0...(.max / 2)).contains($0) }
-        guard times.count == recent.count, times.count <= AttemptBudget.attempts else { return nil }
+        guard times.count == recent.count, times.count <= AttemptBudget.maximum else { return nil }
         self.init(
             failures: Int(failures),
             refusals: Int(refusals),

@@ -18,6 +18,8 @@ package struct ConnectorSettings: Sendable {
     /// Called on the loop at the end of every TLS handshake, successful or not.
     var handshakeEnded: (@Sendable (UpstreamHandshake) -> Void)?
     package var webSocket: WebSocketSettings
+    /// The venue whose own service it is, for the words about its refusals.
+    var venue: Venue?
 }
 
 /// The way from an address to an open WebSocket: name, TCP, an optional proxy, TLS, upgrade, each with its limit.
@@ -239,7 +241,12 @@ final class UpstreamConnector: Sendable {
         switch error {
         case let error as UpstreamFailure: return error
         case let error as WebSocketUpgradeError:
-            failure = UpstreamFailure(upgrade: error, within: self.settings.dial.upgradeTimeout, now: self.wallClock())
+            failure = UpstreamFailure(
+                upgrade: error,
+                within: self.settings.dial.upgradeTimeout,
+                now: self.wallClock(),
+                venue: self.settings.venue
+            )
         default: failure = UpstreamFailure(error)
         }
         return self.through(failure, route)

@@ -31,6 +31,8 @@ package struct UpstreamFailure: Error, Sendable, Equatable, CustomStringConverti
     package var isOurEnd = false
     /// Whether the server has nothing at the requested path.
     package var isOfUnknownPath = false
+    /// Whether the service refuses the place where this machine is (HTTP 451).
+    package var isOfLocation = false
 
     package init(_ description: String, cause: FeedStatus.Cause = .other, disposition: Disposition = .retry) {
         self.description = description
@@ -109,11 +111,16 @@ extension UpstreamFailure {
     /// - Parameters:
     ///   - limit: the limit for the service's answer.
     ///   - now: nanoseconds since 1970.
-    init(upgrade error: WebSocketUpgradeError, within limit: TimeAmount?, now: Int64) {
+    ///   - venue: the venue whose own service answers, if it is one.
+    init(upgrade error: WebSocketUpgradeError, within limit: TimeAmount?, now: Int64, venue: Venue? = nil) {
         let time = limit.map { "within \($0.words)" } ?? "in time"
         switch error {
         case .refused(let status, let headers, let body):
-            self.init(status: status, headers: headers, body: body, now: now)
+            if let venue {
+                self.init(venue, status: status, headers: headers, body: body, now: now)
+            } else {
+                self.init(status: status, headers: headers, body: body, now: now)
+            }
         case .timedOut:
             self.init("the service did not open the WebSocket \(time): no answer came", cause: .upgrade)
         case .unfinished:

@@ -127,7 +127,8 @@ struct HistoryWriter {
     private mutating func take(_ trades: ArraySlice<Trade>, _ symbols: SymbolTable) {
         for trade in trades {
             let symbol = symbols.name(of: trade.symbol)
-            let isFirst = self.seen.insert(symbol).inserted
+            // A filled trade is older than the newest ones, so the trades before the next one stay unknown.
+            let isFirst = trade.isFilled ? !self.seen.contains(symbol) : self.seen.insert(symbol).inserted
             self.batch.take(trade, of: symbol, isFirst: isFirst)
         }
         self.report.trades += UInt64(trades.count)

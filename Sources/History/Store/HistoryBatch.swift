@@ -47,7 +47,7 @@ package struct HistoryBatch: Sendable {
     package private(set) var holes: [Hole] = []
     package private(set) var segments: [Segment] = []
     package private(set) var roomRecords: [RoomRecord] = []
-    /// The newest exchange time of all trades that are not ahead, ns since 1970.
+    /// The newest exchange time of all trades that are neither ahead nor filled, ns since 1970.
     package private(set) var newestTime: Int64?
 
     package init() {}
@@ -58,7 +58,7 @@ package struct HistoryBatch: Sendable {
 
     /// Takes the next trade of a symbol. With `isFirst` the trades before it are unknown, so its piece is incomplete.
     package mutating func take(_ trade: Trade, of symbol: String, isFirst: Bool) {
-        if !trade.marks.contains(.ahead) {
+        if trade.marks.isDisjoint(with: [.ahead, .filled]) {
             self.newestTime = max(self.newestTime ?? .min, trade.exchangeTime)
         }
         // In place, since a copy would copy all pieces of the list.

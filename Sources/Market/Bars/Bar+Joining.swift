@@ -40,6 +40,7 @@ extension Bar {
             price: trade.price,
             size: trade.size,
             time: trade.exchangeTime,
+            id: trade.id,
             marks: trade.marks,
             isIncomplete: false
         )
@@ -47,7 +48,13 @@ extension Bar {
 
     /// Adds a trade whose time lies within the bar.
     package mutating func take(_ trade: Trade) {
-        self.take(price: trade.price, size: trade.size, time: trade.exchangeTime, marks: trade.marks)
+        self.take(
+            price: trade.price,
+            size: trade.size,
+            time: trade.exchangeTime,
+            id: trade.id,
+            marks: trade.marks
+        )
     }
 
     /// Returns this bar as a piece of the larger bar that contains it.
@@ -62,8 +69,7 @@ extension Bar {
     package mutating func append(_ later: Bar) {
         self.high = max(self.high, later.high)
         self.low = min(self.low, later.low)
-        if later.openTime < self.openTime { (self.open, self.openTime) = (later.open, later.openTime) }
-        if later.closeTime >= self.closeTime { (self.close, self.closeTime) = (later.close, later.closeTime) }
+        self.takeEnds(of: later)
         self.volume.add(later.volume)
         self.turnover.add(later.turnover)
         self.count &+= later.count

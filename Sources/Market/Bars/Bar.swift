@@ -12,6 +12,9 @@ package struct Bar: Sendable, Equatable {
     /// The times of ``open`` and ``close``, ns since 1970 by the exchange's clock.
     package var openTime: Int64
     package var closeTime: Int64
+    /// The ids of the trades of ``open`` and ``close``, which order trades of the same time; 0 where they have none.
+    private var openID: UInt64
+    private var closeID: UInt64
     /// The exact sum of all sizes.
     package var volume: ExactSum
     /// The exact sum of all prices times their sizes. An addend that 38 digits cannot hold is left out and counted by
@@ -34,6 +37,7 @@ package struct Bar: Sendable, Equatable {
         price: ExactDecimal,
         size: ExactDecimal,
         time: Int64,
+        id: UInt64? = nil,
         marks: TradeMarks = [],
         isIncomplete: Bool
     ) {
@@ -45,6 +49,8 @@ package struct Bar: Sendable, Equatable {
         self.close = price
         self.openTime = time
         self.closeTime = time
+        self.openID = id ?? 0
+        self.closeID = id ?? 0
         self.volume = ExactSum()
         self.turnover = ExactSum()
         self.count = 0
@@ -52,13 +58,36 @@ package struct Bar: Sendable, Equatable {
         self.count(price: price, size: size, marks)
     }
 
-    /// Adds a price. Among equal times the first to arrive opens and the last to arrive closes.
-    mutating func take(price: ExactDecimal, size: ExactDecimal, time: Int64, marks: TradeMarks = []) {
+    /// Adds a price. Among equal times the ids decide; without ids the first to arrive opens and the last to arrive
+    /// closes.
+    mutating func take(
+        price: ExactDecimal,
+        size: ExactDecimal,
+        time: Int64,
+        id: UInt64? = nil,
+        marks: TradeMarks = []
+    ) {
         if self.high < price { self.high = price }
         if price < self.low { self.low = price }
-        if time < self.openTime { (self.open, self.openTime) = (price, time) }
-        if time >= self.closeTime { (self.close, self.closeTime) = (price, time) }
+        self.takeOpen(price, at: time, id: id ?? 0)
+        self.takeClose(price, at: time, id: id ?? 0)
         self.count(price: price, size: size, marks)
+    }
+
+    /// Takes the ends of a piece of the same period.
+    mutating func takeEnds(of piece: Bar) {
+        self.takeOpen(piece.open, at: piece.openTime, id: piece.openID)
+        self.takeClose(piece.close, at: piece.closeTime, id: piece.closeID)
+    }
+
+    private mutating func takeOpen(_ price: ExactDecimal, at time: Int64, id: UInt64) {
+        guard time < self.openTime || (time == self.openTime && id > 0 && id < self.openID) else { return }
+        (self.open, self.openTime, self.openID) = (price, time, id)
+    }
+
+    private mutating func takeClose(_ price: ExactDecimal, at time: Int64, id: UInt64) {
+        guard time > self.closeTime || (time == self.closeTime && (id == 0 || id > self.closeID)) else { return }
+        (self.close, self.closeTime, self.closeID) = (price, time, id)
     }
 
     private mutating func count(price: ExactDecimal, size: ExactDecimal, _ marks: TradeMarks) {

@@ -28,17 +28,20 @@ package struct BarSeries: Sendable {
 
     /// Adds the next piece of a bar: trades whose times all lie in one bar of this width.
     ///
+    /// - Parameter isFilled: whether all of them are filled trades (``TradeMarks/filled``). These are older than the
+    ///   newest ones, so trades may still be missing before the next one.
     /// - Returns: the bar that was removed to make room, if any.
     @discardableResult
-    package mutating func take(_ piece: Bar) -> Bar? {
+    package mutating func take(_ piece: Bar, isFilled: Bool = false) -> Bar? {
         var piece = piece.widened(to: self.width)
         let start = piece.start
         guard start >= self.floor else {
             self.late &+= max(piece.count, 1)
             return nil
         }
-        piece.isIncomplete = piece.isIncomplete || self.isInterrupted || self.isTouched(piece)
-        self.isInterrupted = false
+        let isNext = !isFilled || start > self.bars.last?.start ?? .min
+        piece.isIncomplete = piece.isIncomplete || (self.isInterrupted && isNext) || self.isTouched(piece)
+        if !isFilled { self.isInterrupted = false }
         // The piece nearly always belongs to the newest bar or follows it.
         var index = self.bars.count
         if index > 1, self.bars[index - 2].start > start {

@@ -5,6 +5,8 @@ package struct SymbolBars: Sendable {
     /// The trades since the last piece was passed on, all of one second, in the order of arrival.
     private var piece: Bar?
     private var end = Int64.min
+    /// Whether all of these trades are filled (``TradeMarks/filled``); otherwise none is.
+    private var isFilled = false
     private var series: [BarSeries]
     /// The start of the second whose trades are not passed on yet, ns since 1970.
     package var pieceStart: Int64? { self.piece?.start }
@@ -14,10 +16,13 @@ package struct SymbolBars: Sendable {
         self.series = BarWidth.allCases.map { BarSeries(width: $0, capacity: capacity) }
     }
 
-    /// Adds the next trade; returns whether it began another second than the previous trade.
+    /// Adds the next trade; returns whether it began another piece than the previous trade's: it is of another second, or
+    /// only one of the two is filled.
     @discardableResult
     package mutating func take(_ trade: Trade) -> Bool {
-        if let start = self.piece?.start, trade.exchangeTime >= start, trade.exchangeTime < self.end {
+        if let start = self.piece?.start, trade.exchangeTime >= start, trade.exchangeTime < self.end,
+            trade.isFilled == self.isFilled
+        {
             self.piece?.take(trade)
             return false
         }
@@ -25,6 +30,7 @@ package struct SymbolBars: Sendable {
         let piece = Bar(pieceFrom: trade)
         self.piece = piece
         self.end = piece.end
+        self.isFilled = trade.isFilled
         return true
     }
 
@@ -33,7 +39,7 @@ package struct SymbolBars: Sendable {
         guard let piece = self.piece else { return }
         self.piece = nil
         self.end = .min
-        for index in self.series.indices { self.series[index].take(piece) }
+        for index in self.series.indices { self.series[index].take(piece, isFilled: self.isFilled) }
     }
 
     /// Notes that trades may be missing between two moments, both ns since 1970.

@@ -58,6 +58,7 @@ package struct PricePipeline: Sendable {
         for trade in trades {
             let change = self.board.apply(trade, sequence: sequence, received: received, symbols: symbols)
             sequence += 1
+            guard let change else { continue }
             if change.row == self.conflators.count {
                 self.conflators.append(Conflator(quiet: self.settings.quiet, atMost: self.settings.atMost))
                 self.isPending.append(false)

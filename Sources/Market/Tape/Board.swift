@@ -7,6 +7,8 @@
 /// trade stamped far in the future). It does become the newest, so that no single wrong time can freeze a price. After
 /// a known jump of the tape's time (``clockMoved()``), the next trade of each symbol is its newest, whatever its time.
 ///
+/// **Filled trades** (``TradeMarks/filled``) are never the newest, however old they are.
+///
 /// **Trades that are ahead** (``TradeMarks/ahead``) are the newest and show their price, but leave their symbol's time
 /// as it was: no later trade is late because of them.
 package struct Board: Sendable {
@@ -60,17 +62,20 @@ package struct Board: Sendable {
     }
 
     /// Adds one trade. For a trade that is ahead, `received` is its arrival by the exchange's clock.
+    ///
+    /// - Returns: `nil` for a filled trade of a symbol without a row, which is left out.
     package mutating func apply(
         _ trade: Trade,
         sequence: UInt64,
         received: Int64,
         symbols: SymbolTable
-    ) -> Change {
+    ) -> Change? {
         guard let row = self.row(of: trade.symbol) else {
+            if trade.isFilled { return nil }
             return self.open(trade, sequence: sequence, received: received, symbols: symbols)
         }
         let isMoved = self.movesOfRow[row] != self.moves
-        if isMoved, !trade.marks.contains(.ahead) { self.movesOfRow[row] = self.moves }
+        if isMoved, trade.marks.isDisjoint(with: [.ahead, .filled]) { self.movesOfRow[row] = self.moves }
         let isNewest = self.rows[row].take(trade, sequence: sequence, received: received, isMoved: isMoved)
         return Change(row: row, isNewest: isNewest)
     }
@@ -118,6 +123,7 @@ extension SymbolSummary {
             self.volume.add(trade.size)
             self.trades += 1
         }
+        if trade.isFilled { return false }
         if trade.marks.contains(.ahead) {
             self.show(trade, sequence: sequence, received: received)
             return true

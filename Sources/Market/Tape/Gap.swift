@@ -34,6 +34,8 @@ package struct Gap: Sendable, Equatable {
     package var cause: FeedStatus.Cause?
     /// The only symbol whose trades may be missing; `nil` for all symbols of the feed.
     package var symbol: String?
+    /// The ids of the trades of ``symbol`` that are missing, all of them; `nil` where the upstream sends no ids.
+    package var missing: ClosedRange<UInt64>?
 
     package init(
         from: Int64,
@@ -44,7 +46,8 @@ package struct Gap: Sendable, Equatable {
         overlap: Int? = nil,
         overlapBounds: OverlapBounds? = nil,
         cause: FeedStatus.Cause? = nil,
-        symbol: String? = nil
+        symbol: String? = nil,
+        missing: ClosedRange<UInt64>? = nil
     ) {
         self.from = from
         self.to = to
@@ -55,16 +58,19 @@ package struct Gap: Sendable, Equatable {
         self.overlapBounds = overlapBounds
         self.cause = cause
         self.symbol = symbol
+        self.missing = missing
     }
 
     /// Whether the trades after the gap may be older than those before it without being late: a replay was moved or
     /// began again.
     package var movesClock: Bool { self.cause == .seek }
 
-    /// The gap with its length and reason, as a line has it. A replay that was moved has no length.
+    /// The gap with its length and reason, as a line has it, and its symbol where ids prove it. A replay that was moved has no length.
     package var sentence: String {
         let reason = ScreenText.clean(self.reason, columns: 256)
-        return self.movesClock ? reason : "gap of \(AgeText.record(self.length)): \(reason)"
+        if self.movesClock { return reason }
+        let subject = self.missing == nil ? "" : self.symbol.map { "\(SymbolName.word($0)): " } ?? ""
+        return "gap of \(AgeText.record(self.length)): \(subject)\(reason)"
     }
 
     /// The length, ns, at least 0 and saturated: the times of a file are untrusted.

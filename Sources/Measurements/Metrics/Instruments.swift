@@ -101,7 +101,7 @@ package enum MetricName {
             (self.malformedElements, "Trades that could not be read."),
             (self.unnumbered, "Trades left out because the symbol table was full."),
             (self.repeatedFrames, "Frames that came again byte for byte, within 2 s on one connection."),
-            (self.repeats, "Trades that were left out as repeats, which only upstream.drop-repeats does."),
+            (self.repeats, "Trades that were left out as repeats, by upstream.drop-repeats or by their ids."),
             (self.possibleRepeats, "Trades on the tape that may have come before, in such a frame or before a gap."),
             (self.reconnects, "Interruptions after which another attempt was announced, by cause."),
             (self.gaps, "Gaps on the tape."),

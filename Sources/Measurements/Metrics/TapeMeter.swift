@@ -69,7 +69,9 @@ package final class TapeMeter: TapeReader {
         if batch.losses != TapeBatch.Losses() { self.count(batch.losses) }
         guard !batch.trades.isEmpty else { return }
         self.trades.increment(by: batch.trades.count)
-        guard let newest = batch.trades.last(where: { !$0.marks.contains(.ahead) }) else { return }
+        // The delay of these says nothing about the feed's.
+        let excluded: TradeMarks = [.ahead, .filled]
+        guard let newest = batch.trades.last(where: { $0.marks.isDisjoint(with: excluded) }) else { return }
         let warning = self.instruments.latency.arrived(
             exchangeTime: newest.exchangeTime,
             received: batch.received,

@@ -29,6 +29,14 @@ package struct RecordedSignal: Sendable, Equatable {
         self.payload = payload
     }
 
+    /// Makes a control frame outside a recording; `nil` if the payload is too long.
+    init?(_ kind: Kind, payload: ByteBuffer) {
+        guard payload.readableBytes <= Self.longestPayload else { return nil }
+        self.kind = kind
+        self.at = 0
+        self.payload = payload
+    }
+
     /// The whole frame, as a server sends it.
     package var frame: ByteBuffer {
         var frame = ByteBuffer()

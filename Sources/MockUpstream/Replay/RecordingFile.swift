@@ -1,6 +1,6 @@
 import Market
 package import Recordings
-import Wire
+package import Wire
 
 /// A recording on disk: its symbols, and readers that begin at its start.
 ///
@@ -9,6 +9,8 @@ import Wire
 package struct RecordingFile: Sendable {
     /// The most bytes of text searched for symbols if the header does not name them.
     private static let searchedBytes = 64 << 20
+    /// The most bytes of text searched for dialects if the header names the symbols.
+    private static let searchedForDialects = 8 << 20
     /// The most files searched for symbols at the start of a recording, and again at its end.
     private static let searchedFiles = 32
 
@@ -18,6 +20,8 @@ package struct RecordingFile: Sendable {
     package let symbols: [String]
     /// All symbols; `nil` if there may be others.
     package let allSymbols: Set<String>?
+    /// The dialects of its frames, as far as its beginning shows them.
+    package let dialects: Set<FrameDialect>
     /// The files, in order; never empty.
     package let segments: [RecordingStream.Segment]
     /// The reason why following files are left out, in one line; `nil` if there are no such files.
@@ -39,21 +43,24 @@ package struct RecordingFile: Sendable {
         let stream = try RecordingStream(path: path)
         self.segments = stream.segments
         self.unreadable = stream.unreadable
-        if let foreign = stream.segments.first(where: { $0.header.version >= RecordingHeader.dialectVersion }) {
-            throw Self.foreign(foreign.path, in: stream.segments)
-        }
         let reader = ReplayCursor(stream, damage: self.damage)
         var frameReader = FrameReader()
         var table = SymbolTable()
         var trades: [Trade] = []
         var frames = 0
         var isWhole = true
+        var dialects: Set<FrameDialect> = []
+        let mayMix = stream.segments.contains { $0.header.version >= RecordingHeader.dialectVersion }
         while let frame = try reader.next() {
             frames += 1
+            dialects.insert(frame.dialect)
             _ = frameReader.read(frame.frame, of: frame.dialect, symbols: &table, into: &trades)
             trades.removeAll(keepingCapacity: true)
             // The header's list is enough, once a frame after it was found.
-            if let header = reader.header, !header.symbols.isEmpty { break }
+            if let header = reader.header, !header.symbols.isEmpty {
+                let isSearched = !mayMix || reader.textBytesRead >= Self.searchedForDialects
+                if isSearched || Self.areComplete(dialects, for: header.symbols) { break }
+            }
             if reader.textBytesRead >= Self.searchedBytes {
                 isWhole = false
                 break
@@ -72,7 +79,13 @@ package struct RecordingFile: Sendable {
             isWhole = Self.addLater(to: &symbols, of: self.segments)
         }
         self.symbols = symbols
+        self.dialects = dialects
         self.allSymbols = isWhole ? Set(symbols) : nil
+    }
+
+    /// Returns whether all symbols are of venues whose dialects were found.
+    private static func areComplete(_ dialects: Set<FrameDialect>, for symbols: [String]) -> Bool {
+        symbols.allSatisfy { symbol in Venue(of: symbol).map { dialects.contains($0.dialect) } ?? false }
     }
 
     /// Adds the files' further symbols; returns whether there can be no others.
@@ -93,17 +106,17 @@ package struct RecordingFile: Sendable {
         return areAll
     }
 
-    /// Returns the failure for a file with messages of a dialect that the mock server does not speak, with the remedy
-    /// where the recording also holds Finnhub's messages.
+    /// Returns the failure for a file with messages of a dialect that no mock server speaks, with the remedy where the
+    /// recording also holds others.
     static func foreign(_ path: String, in segments: [RecordingStream.Segment]) -> RecordingFailure {
         var others: Set<FrameDialect> = []
         if let stream = try? RecordingStream(segments) {
             while stream.bytesRead < Self.searchedBytes, let line = try? stream.next() {
                 guard case .frame(_, _, let dialect) = line.content else { continue }
-                guard dialect != .finnhub else {
+                guard MockProtocols.of(dialect) == nil else {
                     return RecordingFailure(
-                        "\(path) holds messages of other services than Finnhub, which cannot be replayed yet; "
-                            + "`tickertape recording cut --dialect finnhub FILE NEW-FILE` keeps Finnhub's"
+                        "\(path) also holds messages that cannot be replayed; `tickertape recording cut --dialect "
+                            + "\(dialect.name) FILE NEW-FILE` keeps those of \(dialect.name)"
                     )
                 }
                 others.insert(dialect)
@@ -111,8 +124,7 @@ package struct RecordingFile: Sendable {
         }
         let names = others.map { "\($0.name)" }.sorted().joined(separator: " and ")
         return RecordingFailure(
-            "\(path) holds \(others.isEmpty ? "no message" : "messages of the dialect \(names)"); only Finnhub's messages "
-                + "can be replayed yet"
+            "\(path) holds \(others.isEmpty ? "no message" : "messages of the dialect \(names)"), which cannot be replayed"
         )
     }
 

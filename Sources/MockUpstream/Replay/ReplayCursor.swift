@@ -108,7 +108,7 @@ package final class ReplayCursor {
             switch line.content {
             case .frame:
                 guard let frame = line.frame else { continue }
-                guard frame.dialect == .finnhub else {
+                guard MockProtocols.of(frame.dialect) != nil else {
                     throw RecordingFile.foreign(stream.segments[segment].path, in: stream.segments)
                 }
                 self.earliest = nil

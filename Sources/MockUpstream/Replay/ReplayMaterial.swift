@@ -1,11 +1,27 @@
 package import Market
 package import Recordings
-import Wire
+package import Wire
 
 /// The material of a mock server: a recording, or a simulated market that is generated while it is played.
 package enum ReplayMaterial: Sendable {
     case recording(RecordingFile)
     case market(SimulatedRun.Settings)
+
+    /// The dialects of its frames.
+    package var dialects: Set<FrameDialect> {
+        switch self {
+        case .recording(let file): file.dialects
+        case .market(let run): [run.market.dialect]
+        }
+    }
+
+    /// The symbols that are known.
+    var symbols: [String] {
+        switch self {
+        case .recording(let file): file.symbols
+        case .market(let run): run.market.symbols.map(\.name)
+        }
+    }
 
     /// All symbols; `nil` if there may be others.
     var allSymbols: Set<String>? {

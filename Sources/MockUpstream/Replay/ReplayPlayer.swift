@@ -32,6 +32,8 @@ package final class ReplayPlayer {
     /// Whether the recording has restarted in this turn.
     private var hasRestarted = false
     private var rebase: Int64?
+    /// The newest trades played, for the venues' answers to a subscription.
+    let recent = RecentTrades()
     private var frameReader = FrameReader()
     /// It is kept when the replay is moved or restarts. A clock that was behind in one place of a recording mostly was
     /// behind in the others. Without that memory the first batches of each place would count as ahead.
@@ -172,6 +174,8 @@ package final class ReplayPlayer {
         case .message(let frame):
             let message = self.read(frame)
             for output in self.outputs { output.play(message) }
+            // Finnhub's protocol has no answer with earlier trades.
+            if frame.dialect != .finnhub { self.recent.take(message.trades, symbols: message.symbols) }
             // A frame whose trades are all unusable shows no price. The search for places skips it, too.
             let counts = !message.trades.isEmpty
             if counts { self.lastTrade = frame.at }

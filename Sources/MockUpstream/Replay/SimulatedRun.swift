@@ -53,7 +53,8 @@ package struct SimulatedRun: Sendable {
             self.endGap(gap, at: frame.at)
         }
         self.line += 1
-        let recorded = RecordedFrame(line: self.line, at: frame.at, frame: frame.text)
+        var recorded = RecordedFrame(line: self.line, at: frame.at, frame: frame.text)
+        recorded.dialect = self.settings.market.dialect
         self.waiting.append(.frame(recorded))
         guard self.settings.repeats > 0 else { return }
         if Double.random(in: 0..<1, using: &self.chance) < self.settings.repeats {
@@ -82,12 +83,18 @@ package struct SimulatedRun: Sendable {
     package static func record(_ settings: Settings, into take: (ByteBuffer) throws -> Void) rethrows {
         precondition(settings.length != nil, "a recording of a market without end")
         var run = SimulatedRun(settings)
+        let dialect = settings.market.dialect
         var recording = RecordingBuffer(
-            RecordingHeader(symbols: run.market.symbolNames, start: Self.start(of: settings), source: "simulated")
+            RecordingHeader(
+                version: dialect == .finnhub ? RecordingHeader.currentVersion : RecordingHeader.dialectVersion,
+                symbols: run.market.symbolNames,
+                start: Self.start(of: settings),
+                source: "simulated"
+            )
         )
         while let item = run.next() {
             switch item {
-            case .frame(let frame): recording.frame(frame.frame, at: frame.at)
+            case .frame(let frame): recording.frame(frame.frame, of: dialect, at: frame.at)
             case .gap(let gap): recording.gap(gap.gap, at: gap.at)
             case .signal, .closing, .connected: break
             }

@@ -11,6 +11,10 @@ package struct FaultyPipeline: Sendable {
     package var webSocket: WebSocketSettings
     /// Whether an open WebSocket gets a ``FaultHandler`` even without a planned fault.
     package var isAlwaysFaulty = false
+    /// Returns ns since 1970, for the times in what faults send.
+    package var wallClock: @Sendable () -> Int64 = { 0 }
+    /// Returns the protocol of a request.
+    package var upstream: @Sendable (HTTPRequestHead) -> any MockProtocol = { _ in FinnhubMock() }
     /// Answers requests for something other than a WebSocket; without it they are refused.
     private let answer: (@Sendable (HTTPRequestHead) -> HTTPAnswer)?
 
@@ -61,15 +65,26 @@ package struct FaultyPipeline: Sendable {
             return line
         }
         let isAlwaysFaulty = self.isAlwaysFaulty
-        var planned: HTTPAnswer?
-        if case .refuse(let refusal) = faults.opening { planned = HTTPAnswer(refusal) }
+        let (upstream, wallClock) = (self.upstream, self.wallClock)
+        func planned(_ head: HTTPRequestHead) -> HTTPAnswer? {
+            guard case .refuse(let refusal) = faults.opening else { return nil }
+            return HTTPAnswer(refusal, of: upstream(head))
+        }
         let service = MockService(
             webSocket: self.webSocket,
-            answer: self.answer.map { answer in { head in planned ?? answer(head) } },
-            refusal: { head in planned ?? refusal(head) },
+            adjust: { head, settings in upstream(head).adjust(&settings) },
+            answer: self.answer.map { answer in { head in planned(head) ?? answer(head) } },
+            refusal: { head in planned(head) ?? refusal(head) },
             opened: { channel, head, _ in
                 if isAlwaysFaulty || !faults.isQuiet {
-                    try channel.pipeline.syncOperations.addHandler(FaultHandler(faults, line: line, reported: reported))
+                    let handler = FaultHandler(
+                        faults,
+                        of: upstream(head),
+                        line: line,
+                        wallClock: wallClock,
+                        reported: reported
+                    )
+                    try channel.pipeline.syncOperations.addHandler(handler)
                 }
                 try upgraded(channel, head, line)
             }
@@ -80,15 +95,16 @@ package struct FaultyPipeline: Sendable {
 }
 
 extension HTTPAnswer {
-    fileprivate init(_ refusal: Fault.Refusal) {
+    fileprivate init(_ refusal: Fault.Refusal, of upstream: any MockProtocol) {
         var headers = HTTPHeaders()
         // A value with a line end is left out.
         for header in refusal.headers where HTTPHeadParser.isFieldValue(header.value.utf8) {
             headers.add(name: header.name, value: header.value)
         }
-        if !headers.contains(name: "Content-Type"), refusal.body.hasPrefix("{") {
+        let body = refusal.body ?? upstream.body(of: refusal.status)
+        if !headers.contains(name: "Content-Type"), body.hasPrefix("{") {
             headers.add(name: "Content-Type", value: "application/json")
         }
-        self = .text(HTTPResponseStatus(statusCode: refusal.status), refusal.body, headers: headers)
+        self = .text(HTTPResponseStatus(statusCode: refusal.status), body, headers: headers)
     }
 }

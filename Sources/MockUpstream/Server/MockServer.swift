@@ -55,7 +55,10 @@ package struct MockServerSettings: Sendable {
     }
 }
 
-/// A mock Finnhub server: it serves a recording over TLS and WebSocket and behaves like the real service.
+/// A mock server of Finnhub or of a venue: it serves a recording or a simulated market over TLS and WebSocket and behaves
+/// like the real service.
+///
+/// It speaks the protocols of the material's dialects. Where these are several, a client's path and key decide.
 package final class MockServer: Sendable {
 
     private let channel: any Channel
@@ -115,7 +118,19 @@ package final class MockServer: Sendable {
         keepalive.pingInterval = settings.keepaliveInterval
         // A client that may stop reading for long may also be long in reaching the close frame.
         keepalive.closeTimeout = settings.keepaliveInterval == nil ? .hours(24) : .seconds(30)
-        let pipeline = FaultyPipeline(tls: context, webSocket: keepalive, answer: MockServerAnswers(material).answer)
+        let protocols = MockProtocols(material.dialects)
+        let symbols = material.symbols
+        var configured = FaultyPipeline(
+            tls: context,
+            webSocket: keepalive,
+            answer: { head in
+                let upstream = protocols.of(head)
+                return upstream.answer(head, symbols: symbols.map(upstream.symbol))
+            }
+        )
+        configured.upstream = protocols.of
+        configured.wallClock = wallClock
+        let pipeline = configured
         let bound = ServerBootstrap(group: loop)
             .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
             .childChannelInitializer { channel in
@@ -135,6 +150,7 @@ package final class MockServer: Sendable {
                         upgraded: { channel, head, line in
                             clients.value.opened(number, head)
                             let handler = clients.value.makeHandler(
+                                number: number,
                                 head,
                                 line: line,
                                 go: goPromise.futureResult,

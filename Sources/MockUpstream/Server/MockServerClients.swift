@@ -20,11 +20,15 @@ package final class MockServerClients {
     private var holders: KeyHolders?
     private var clients: [Int: Client] = [:]
     private var newest = 0
+    private let protocols: MockProtocols
+    /// The counts of attempts, by the dialect of the upstream that limits them.
+    private var budgets: [FrameDialect: AttemptBudget] = [:]
 
     package init(_ settings: MockServerSettings, source: ReplaySource) {
         self.settings = settings
         self.source = source
         self.limit = settings.connectionLimit
+        self.protocols = MockProtocols(source.material.dialects)
         self.holders = settings.oneConnectionPerKey.map(KeyHolders.init(rule:))
     }
 
@@ -40,21 +44,23 @@ package final class MockServerClients {
         self.clients[number]?.line = line
     }
 
-    /// Returns the real service's refusal of a WebSocket, or `nil`. Any key is valid, but one is required.
+    /// Returns the protocol of a request.
+    func upstream(of head: HTTPRequestHead) -> any MockProtocol { self.protocols.of(head) }
+
+    /// Returns the real service's refusal of a WebSocket, or `nil`.
     func refusal(of head: HTTPRequestHead) -> HTTPAnswer? {
-        guard let key = Self.key(in: head) else {
-            return MockServerAnswers.error(.unauthorized, "Invalid API key")
-        }
-        if self.source.isBroken { return MockServerAnswers.error(.serviceUnavailable, "the recording has a gap here") }
+        let upstream = self.protocols.of(head)
+        if let refusal = self.attempted(upstream) ?? upstream.refusal(of: head) { return refusal }
+        if self.source.isBroken { return upstream.error(.serviceUnavailable, "the recording has a gap here") }
         if let start = head.parameter("start") {
             do throws(ReplaySource.Misplaced) {
                 _ = try self.source.place(start)
             } catch {
-                return MockServerAnswers.error(.badRequest, error.reason)
+                return upstream.error(.badRequest, error.reason)
             }
         }
-        if self.holders?.refuses(key) == true {
-            return MockServerAnswers.error(
+        if let key = upstream.key(in: head), self.holders?.refuses(key) == true {
+            return upstream.error(
                 .tooManyRequests,
                 "API limit reached. Please try again later. Remaining Limit: 0"
             )
@@ -62,9 +68,26 @@ package final class MockServerClients {
         return nil
     }
 
+    /// Counts an attempt against the upstream's limit; returns its refusal, or `nil`.
+    private func attempted(_ upstream: any MockProtocol) -> HTTPAnswer? {
+        guard let limit = upstream.attemptLimit else { return nil }
+        guard
+            let refusal = self.budgets[upstream.dialect, default: AttemptBudget(limit)]
+                .attempted(now: self.source.now)
+        else { return nil }
+        let headers = refusal.retryAfter.map { HTTPHeaders([("Retry-After", "\($0)")]) } ?? [:]
+        let status = HTTPResponseStatus(statusCode: refusal.status)
+        return .text(status, upstream.body(of: refusal.status), headers: headers)
+    }
+
+    /// Notes that a client has broken a rule of its upstream.
+    private func broken(_ upstream: any MockProtocol) {
+        self.budgets[upstream.dialect]?.broken(now: self.source.now)
+    }
+
     /// Notes the open of a WebSocket, and drops the connections that lose the key.
     func opened(_ number: Int, _ head: HTTPRequestHead) {
-        guard self.holders != nil, let key = Self.key(in: head) else { return }
+        guard self.holders != nil, let key = self.protocols.of(head).key(in: head) else { return }
         self.clients[number]?.key = key
         for loser in self.holders?.opened(key, by: number) ?? [] {
             self.clients[loser]?.line?.drop()
@@ -72,7 +95,10 @@ package final class MockServerClients {
     }
 
     /// Makes the handler of an open WebSocket.
+    ///
+    /// - Parameter number: the connection's number, for reports; `nil` reports nothing.
     package func makeHandler(
+        number: Int? = nil,
         _ head: HTTPRequestHead,
         line: FaultyLine?,
         go: EventLoopFuture<Void>,
@@ -80,14 +106,30 @@ package final class MockServerClients {
     ) -> MockServerHandler {
         let source = self.source
         let start = head.parameter("start").flatMap { try? source.place($0) }
+        let upstream = self.protocols.of(head)
+        let session = upstream.makeSession(
+            MockSessionOpening(
+                known: source.material.allSymbols.map { Set($0.map(upstream.symbol)) },
+                symbolLimit: self.settings.symbolLimit,
+                pingInterval: self.settings.pingInterval?.nanoseconds,
+                hasKeepalive: self.settings.keepaliveInterval != nil,
+                uri: head.uri,
+                wallClock: source.wallClock
+            )
+        )
+        let happened = self.settings.faultHappened
         return MockServerHandler(
             settings: self.settings,
-            known: source.material.allSymbols,
+            session: session,
             line: line,
             go: go,
             logger: logger,
             sharing: source.sharing(start: start),
-            makePlayer: { () throws(RecordingFailure) in try source.player(start: start) }
+            makePlayer: { () throws(RecordingFailure) in try source.player(start: start) },
+            disconnected: { [weak self] reason in
+                if let number { happened(number, "disconnected: \(reason)") }
+                self?.broken(upstream)
+            }
         )
     }
 
@@ -99,9 +141,5 @@ package final class MockServerClients {
     func stop() {
         self.source.shared?.stop()
         for client in self.clients.values { client.line?.stop() }
-    }
-
-    private static func key(in head: HTTPRequestHead) -> String? {
-        head.parameter("token") ?? head.headers.first(name: "X-Finnhub-Token")
     }
 }

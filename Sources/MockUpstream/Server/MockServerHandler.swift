@@ -47,26 +47,29 @@ package final class MockServerHandler: ChannelInboundHandler, ReplayOutput {
     private let sharing: Sharing
     private let logger: Logger
     private var state = State.idle
-    private var session: MockServerSession
+    private var session: any MockSession
+    /// Called when the upstream would disconnect the client, with the rule that the client has broken.
+    private let disconnected: (String) -> Void
     /// The number of text frames written.
     private var frames = 0
     private var player: ReplayPlayer?
     /// The bytes written since the socket's buffer filled up.
     private var lag = 0
-    private var pings: RepeatedTask?
-    /// The time of the recording's last ping. While these come, the server adds no pings.
-    private var recordedPing: NIODeadline?
+    private var timer: (task: Scheduled<Void>, deadline: Int64)?
     private var context: ChannelHandlerContext?
 
-    /// - Parameter makePlayer: makes or finds the player, once the client has subscribed.
+    /// - Parameters:
+    ///   - makePlayer: makes or finds the player, at the client's first message.
+    ///   - disconnected: called when the client breaks a rule of the upstream, with that rule.
     init(
         settings: MockServerSettings,
-        known: Set<String>?,
+        session: any MockSession,
         line: FaultyLine? = nil,
         go: EventLoopFuture<Void>,
         logger: Logger,
         sharing: Sharing = .own,
-        makePlayer: @escaping () throws(RecordingFailure) -> ReplayPlayer
+        makePlayer: @escaping () throws(RecordingFailure) -> ReplayPlayer,
+        disconnected: @escaping (String) -> Void = { _ in }
     ) {
         self.settings = settings
         self.line = line
@@ -74,16 +77,14 @@ package final class MockServerHandler: ChannelInboundHandler, ReplayOutput {
         self.makePlayer = makePlayer
         self.sharing = sharing
         self.logger = logger
-        self.session = MockServerSession(known: known, limit: settings.symbolLimit)
+        self.session = session
+        self.disconnected = disconnected
     }
 
     func handlerAdded(context: ChannelHandlerContext) {
         self.context = context
-        guard let interval = self.settings.pingInterval else { return }
-        let loopBound = NIOLoopBound(self, eventLoop: context.eventLoop)
-        self.pings = context.eventLoop.scheduleRepeatedTask(initialDelay: interval, delay: interval) { _ in
-            loopBound.value.ping()
-        }
+        self.take(self.session.opened(now: Self.now(context)))
+        context.flush()
     }
 
     func handlerRemoved(context: ChannelHandlerContext) {
@@ -92,20 +93,24 @@ package final class MockServerHandler: ChannelInboundHandler, ReplayOutput {
     }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
-        guard case .text(let bytes) = self.unwrapInboundIn(data) else { return }
-        switch self.session.requested(FinnhubRequest.parse(bytes)) {
-        case .none: break
-        case .error(let text):
-            // A client that does not read its answers gets no more of them.
-            if self.hasRoom { self.write(FinnhubEncoder.error(text)) }
+        guard case .text(let bytes) = self.unwrapInboundIn(data), let recent = self.recent else { return }
+        self.take(self.session.received(bytes, recent: recent, now: Self.now(context)))
+    }
+
+    func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
+        switch event as? WebSocketEvent {
+        case .pingReceived: self.take(self.session.pingReceived(now: Self.now(context)))
+        case .pongReceived(let payload): self.take(self.session.pongReceived(payload, now: Self.now(context)))
+        case .pingSent, .closed, nil: break
         }
+        context.fireUserInboundEventTriggered(event)
     }
 
     func channelReadComplete(context: ChannelHandlerContext) {
         // Not before the end of the batch of input: a client subscribes to all of its symbols in one write, and must
         // miss no symbol's first trades.
         context.flush()
-        if case .idle = self.state, !self.session.subscribed.isEmpty { self.begin(on: context.eventLoop) }
+        if case .idle = self.state, self.session.isSubscribed { self.begin(on: context.eventLoop) }
         context.fireChannelReadComplete()
     }
 
@@ -126,23 +131,66 @@ package final class MockServerHandler: ChannelInboundHandler, ReplayOutput {
         context.close(promise: nil)
     }
 
-    private func ping() {
-        // A client that does not read gets no more pings.
-        guard self.hasRoom, let context, let interval = self.settings.pingInterval else { return }
-        if let recordedPing, context.eventLoop.now - recordedPing < .nanoseconds(interval.nanoseconds / 2 * 3) {
-            return
+    private static func now(_ context: ChannelHandlerContext) -> Int64 {
+        Int64(context.eventLoop.now.uptimeNanoseconds)
+    }
+
+    /// Sends and does what the session has answered, and sets the timer for what it does next.
+    private func take(_ outputs: [MockOutput]) {
+        for output in outputs {
+            switch output {
+            // A client that does not read its answers gets no more of them.
+            case .text(let text): if self.hasRoom { self.write(text) }
+            case .ping(let payload):
+                guard self.hasRoom, let signal = RecordedSignal(.ping, payload: payload) else { continue }
+                self.context?.write(self.wrapOutboundOut(.framed(signal.frame)), promise: nil)
+            case .close(let code, let reason):
+                self.end()
+                self.close(code, reason: reason)
+            case .disconnect(let reason):
+                self.disconnected(reason)
+                self.broke()
+            }
         }
-        self.write(FinnhubEncoder.ping)
-        self.flush()
+        self.arm()
+    }
+
+    /// Sets the timer, unless one is set that is not later: an early call of the session does no harm.
+    private func arm() {
+        guard let context, let deadline = self.session.deadline else { return }
+        if case .ended = self.state { return }
+        if let timer {
+            guard timer.deadline > deadline else { return }
+            timer.task.cancel()
+        }
+        let due = NIODeadline.uptimeNanoseconds(UInt64(max(deadline, 0)))
+        let task = context.eventLoop.assumeIsolated().scheduleTask(deadline: due) {
+            self.timer = nil
+            guard let context = self.context, let recent = self.recent else { return }
+            self.take(self.session.timeReached(recent: recent, now: Self.now(context)))
+            context.flush()
+        }
+        self.timer = (task, deadline)
+    }
+
+    /// The newest trades of the player, which is found or made here; `nil` if that fails.
+    private var recent: RecentTrades? { self.findPlayer()?.recent }
+
+    private func findPlayer() -> ReplayPlayer? {
+        if let player { return player }
+        if case .ended = self.state { return nil }
+        do throws(RecordingFailure) {
+            let player = try self.makePlayer()
+            self.player = player
+            return player
+        } catch {
+            self.failed("\(error)")
+            return nil
+        }
     }
 
     private func begin(on loop: any EventLoop) {
-        do throws(RecordingFailure) {
-            self.player = try self.makePlayer()
-        } catch {
-            self.failed("\(error)")
-            return
-        }
+        guard self.findPlayer() != nil else { return }
         self.state = .armed
         self.go.hop(to: loop).assumeIsolated().whenSuccess {
             guard case .armed = self.state, let player = self.player else { return }
@@ -154,8 +202,8 @@ package final class MockServerHandler: ChannelInboundHandler, ReplayOutput {
 
     private func end() {
         self.state = .ended
-        self.pings?.cancel()
-        self.pings = nil
+        self.timer?.task.cancel()
+        self.timer = nil
         guard let player else { return }
         self.player = nil
         player.detach(self)
@@ -170,23 +218,26 @@ package final class MockServerHandler: ChannelInboundHandler, ReplayOutput {
     }
 
     package func play(_ message: ReplayMessage) {
+        // Another connection of the recording, with another upstream.
+        guard message.frame.dialect == self.session.dialect, let context else { return }
         guard message.hasTrades else {
-            if message.frame.frame == FinnhubEncoder.ping { self.recordedPing = self.context?.eventLoop.now }
+            guard self.session.passes(message.frame.frame, now: Self.now(context)) else { return }
             return self.write(message.frame.frame)
         }
-        let selection = self.session.select(message.trades, symbols: message.symbols)
+        let selection = self.session.select(message, now: Self.now(context))
         if let arrival = message.aheadArrival, selection != .nothing { self.post(.arrival(arrival)) }
         switch selection {
         case .everything:
             self.announceRepeats(message.trades)
             if message.isMoved {
-                self.write(encoding: message.trades, message.symbols)
+                self.write(encoding: message.trades, of: message)
             } else {
-                self.write(message.frame.frame)
+                let symbol = message.trades.first.map { message.symbols.name(of: $0.symbol) }
+                self.write(self.session.form(of: message.frame.frame, symbol: symbol))
             }
         case .some(let trades):
             self.announceRepeats(trades)
-            self.write(encoding: trades, message.symbols)
+            self.write(encoding: trades, of: message)
         case .nothing: break
         }
     }
@@ -195,7 +246,7 @@ package final class MockServerHandler: ChannelInboundHandler, ReplayOutput {
     /// symbols may no longer be equal, and a fast replay's clock does not show an interval of two seconds. The
     /// recording decides instead.
     private func announceRepeats(_ trades: [Trade]) {
-        guard self.settings.marks != nil else { return }
+        guard self.settings.marks != nil, self.session.needsRepeats else { return }
         let places = trades.indices.filter { trades[$0].marks.contains(.possibleRepeat) }
         if !places.isEmpty { self.post(.repeats(places)) }
     }
@@ -203,12 +254,12 @@ package final class MockServerHandler: ChannelInboundHandler, ReplayOutput {
     package func play(_ signal: RecordedSignal) {
         // A client that does not keep up needs no sign of life.
         guard self.hasRoom, let context else { return }
-        if signal.kind == .ping { self.recordedPing = context.eventLoop.now }
+        guard self.session.passes(signal, now: Self.now(context)) else { return }
         context.write(self.wrapOutboundOut(.framed(signal.frame)), promise: nil)
     }
 
     package func play(_ gap: RecordedGap) {
-        if let symbol = gap.gap.symbol, !self.session.subscribed.contains(symbol) { return }
+        if let symbol = gap.gap.symbol, !self.session.isSubscribed(to: symbol) { return }
         var gap = gap.gap
         gap.reason = gap.reason.start(bytes: Self.longestReason)
         self.post(.gap(gap))
@@ -275,11 +326,9 @@ package final class MockServerHandler: ChannelInboundHandler, ReplayOutput {
         context.writeAndFlush(self.wrapOutboundOut(.close(code, reason: reason)), promise: nil)
     }
 
-    private func write(encoding trades: [Trade], _ symbols: SymbolTable) {
-        guard let context else { return }
-        var frame = context.channel.allocator.buffer(capacity: 96 * trades.count + 32)
-        FinnhubEncoder.trade(trades, symbols: symbols, into: &frame)
-        self.write(frame)
+    private func write(encoding trades: [Trade], of message: ReplayMessage) {
+        let frame = message.isMoved ? nil : message.frame.frame
+        for text in self.session.encode(trades, of: frame, symbols: message.symbols) { self.write(text) }
     }
 
     private func write(_ text: ByteBuffer) {

@@ -9,6 +9,8 @@ package struct MockService: HTTPService {
     package let answers = AnswerMemory()
     /// The settings of its WebSockets.
     private let webSocket: WebSocketSettings
+    /// Changes the settings for a request.
+    private let adjust: (HTTPRequestHead, inout WebSocketSettings) -> Void
     private let wheel: DeadlineWheel?
     /// Answers requests for something other than a WebSocket; without it they are answered with 426.
     private let answer: ((HTTPRequestHead) -> HTTPAnswer)?
@@ -19,12 +21,14 @@ package struct MockService: HTTPService {
 
     package init(
         webSocket: WebSocketSettings = WebSocketSettings(role: .server),
+        adjust: @escaping (HTTPRequestHead, inout WebSocketSettings) -> Void = { _, _ in },
         wheel: DeadlineWheel? = nil,
         answer: ((HTTPRequestHead) -> HTTPAnswer)? = nil,
         refusal: @escaping (HTTPRequestHead) -> HTTPAnswer? = { _ in nil },
         opened: @escaping (any Channel, HTTPRequestHead, DeflateAgreement?) throws -> Void
     ) {
         self.webSocket = webSocket
+        self.adjust = adjust
         self.wheel = wheel
         self.answer = answer
         self.refusal = refusal
@@ -41,7 +45,9 @@ package struct MockService: HTTPService {
 
     package func openWebSocket(for head: HTTPRequestHead) throws(HTTPRejection) -> WebSocketOpening {
         if let answer = self.refusal(head) { throw HTTPRejection(type: "refused", answer: answer) }
-        return WebSocketOpening(settings: self.webSocket, wheel: self.wheel) { channel, agreement in
+        var settings = self.webSocket
+        self.adjust(head, &settings)
+        return WebSocketOpening(settings: settings, wheel: self.wheel) { channel, agreement in
             try self.opened(channel, head, agreement)
         }
     }

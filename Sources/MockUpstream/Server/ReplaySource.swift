@@ -12,7 +12,7 @@ package final class ReplaySource {
     private let settings: ReplaySettings
     private let span: RecordingSpan
     private let loop: any EventLoop
-    private let wallClock: @Sendable () -> Int64
+    let wallClock: @Sendable () -> Int64
 
     /// - Throws: ``RecordingFailure`` if there is nothing to play.
     package init(
@@ -31,6 +31,9 @@ package final class ReplaySource {
             settings.sharesClock
             ? try ReplayPlayer(material, settings: settings.replay, loop: loop, wallClock: wallClock) : nil
     }
+
+    /// The loop's monotonic clock, ns.
+    var now: Int64 { Int64(self.loop.now.uptimeNanoseconds) }
 
     /// Whether the shared clock is in a gap of the recording, during which connections are refused.
     var isBroken: Bool { self.shared?.isBroken ?? false }

@@ -1,8 +1,8 @@
 import Market
 package import NIOCore
-import Wire
+package import Wire
 
-/// A market that generates frames like Finnhub's from a seed, without a socket, a clock or an end.
+/// A market that generates frames like Finnhub's, or a venue's, from a seed, without a socket, a clock or an end.
 ///
 /// The trades of all symbols are in the order of their time. A frame is sent when it is full, or one second after its
 /// first trade. A heartbeat is sent every 60 s.
@@ -13,12 +13,17 @@ package struct SimulatedMarket: Sendable {
         /// The exchange's clock at the market's start, ms since 1970.
         package var start: Int64
         package var tempo = SimulatedTempo()
+        /// The dialect of the frames: Finnhub's, or a venue's, whose trades have ids.
+        package let dialect: FrameDialect
 
         package init(
             seed: UInt64,
             symbols: [SimulatedSymbol] = [.bitcoin, .ether],
-            start: Int64 = 1_767_225_600_000
+            start: Int64 = 1_767_225_600_000,
+            dialect: FrameDialect = .finnhub
         ) {
+            precondition(MockProtocols.of(dialect) != nil, "no market in the dialect \(dialect.name)")
+            self.dialect = dialect
             precondition(!symbols.isEmpty, "a market without symbols")
             self.seed = seed
             self.symbols = symbols
@@ -36,10 +41,17 @@ package struct SimulatedMarket: Sendable {
     /// The most trades in a frame, and how long the first one waits for others, in ms.
     package static let tradesPerFrame = 10
     package static let frameWindow = 1_000
+    /// The distance between the first ids of two symbols; the first symbol's first trade has the id 1.
+    package static let idsPerSymbol: UInt64 = 1_000_000_000
     /// The interval of heartbeats, in ms.
     package static let pingInterval = 60_000
 
     private let settings: Settings
+    private let upstream: any MockProtocol
+    /// The most trades in a frame of a venue; `nil` collects trades as Finnhub does.
+    private let tradesPerVenueFrame: Int?
+    /// The id of each symbol's next trade.
+    private var nextIDs: [UInt64] = []
     private var random: SeededGenerator
     private var symbols = SymbolTable()
     private var flows: [SimulatedOrderFlow] = []
@@ -54,14 +66,17 @@ package struct SimulatedMarket: Sendable {
 
     package init(_ settings: Settings) {
         self.settings = settings
+        self.upstream = MockProtocols.of(settings.dialect) ?? FinnhubMock()
+        self.tradesPerVenueFrame = self.upstream.tradesPerFrame
         self.random = SeededGenerator(seed: settings.seed)
         for symbol in settings.symbols {
-            guard let id = self.symbols.intern(symbol.name) else {
+            guard let id = self.symbols.intern(self.upstream.symbol(symbol.name)) else {
                 preconditionFailure("no symbol: \(symbol.name)")
             }
             let first = Int.random(in: 0..<200, using: &self.random)
             self.flows.append(SimulatedOrderFlow(symbol: symbol, id: id, first: first, tempo: settings.tempo))
         }
+        self.nextIDs = self.symbols.names.indices.map { Self.idsPerSymbol * UInt64($0) + 1 }
         self.nextBurst = settings.tempo.burst?.interval ?? .max
     }
 
@@ -71,9 +86,10 @@ package struct SimulatedMarket: Sendable {
     /// Makes the next frame.
     package mutating func nextFrame() -> Frame {
         while true {
+            if let most = self.tradesPerVenueFrame, self.sent < self.trades.count { return self.leave(atMost: most) }
             let order = self.nextOrder
             let windowEnd = self.windowEnd
-            if self.nextPing <= min(order, windowEnd ?? .max) {
+            if self.tradesPerVenueFrame == nil, self.nextPing <= min(order, windowEnd ?? .max) {
                 return self.ping()
             }
             if let windowEnd, windowEnd <= order || self.trades.count - self.sent >= Self.tradesPerFrame {
@@ -118,11 +134,31 @@ package struct SimulatedMarket: Sendable {
         var text = ByteBuffer()
         FinnhubEncoder.trade(frame, symbols: self.symbols, into: &text)
         self.sent += count
-        if self.sent == self.trades.count {
-            self.trades.removeAll(keepingCapacity: true)
-            self.sent = 0
-        }
+        self.forgetSent()
         return Frame(at: self.arrival(time), text: text)
+    }
+
+    /// Sends the next trades of one symbol and one moment, up to a number, in the venue's dialect and with their ids.
+    private mutating func leave(atMost most: Int) -> Frame {
+        let first = self.trades[self.sent]
+        var end = self.sent
+        while end < self.trades.count, end - self.sent < most, self.trades[end].symbol == first.symbol,
+            self.trades[end].exchangeTime == first.exchangeTime
+        {
+            self.trades[end].id = self.nextIDs[Int(first.symbol.index)]
+            self.nextIDs[Int(first.symbol.index)] += 1
+            end += 1
+        }
+        let text = self.upstream.encode(self.trades[self.sent..<end], symbols: self.symbols).first ?? ByteBuffer()
+        self.sent = end
+        self.forgetSent()
+        return Frame(at: self.arrival(self.milliseconds(of: first)), text: text)
+    }
+
+    private mutating func forgetSent() {
+        guard self.sent == self.trades.count else { return }
+        self.trades.removeAll(keepingCapacity: true)
+        self.sent = 0
     }
 
     private mutating func ping() -> Frame {

@@ -1,10 +1,11 @@
 // The state from the relay's messages: the status of the feed, the newest figures of each symbol, and the tape of the
 // chosen one.
 
-import { add, compare, decimals } from "./decimal.js";
+import { add, compare, decimals, grouped } from "./decimal.js";
 import { earlier, reportedGaps } from "./past.js";
 import { Pauses } from "./pauses.js";
 import { Series } from "./series.js";
+import { missingWords } from "./words.js";
 
 const mostSymbols = 500;
 const mostTape = 200;
@@ -162,9 +163,12 @@ export class Market {
         if (symbol.newestSeq !== null && message.seq <= symbol.newestSeq) return; // received before
         symbol.newestSeq = message.seq;
         this.#seen(symbol, message.price);
+        const isFilled = message.filled === true;
         if (this.runOfTrades === this.epoch && (symbol.countedSeq === null || message.seq > symbol.countedSeq)) {
             symbol.countedSeq = message.seq;
-            if (symbol.open === null) symbol.open = symbol.high = symbol.low = message.price;
+            if (!isFilled) symbol.open ??= message.price;
+            symbol.high ??= message.price;
+            symbol.low ??= message.price;
             if (compare(message.price, symbol.high) > 0) symbol.high = message.price;
             if (compare(message.price, symbol.low) < 0) symbol.low = message.price;
             if (compare(message.size, "0") > 0) {
@@ -172,6 +176,11 @@ export class Market {
                 symbol.volume = before === null ? null : add(before, message.size);
                 symbol.trades = (symbol.trades ?? 0) + 1;
             }
+        }
+        // A filled trade was missing and came after newer ones: it counts, but it is no price and no sign of life.
+        if (isFilled) {
+            if (symbol.name === this.chosen) this.#noteFilled(message.seq);
+            return;
         }
         const lateness = (symbol.time ?? message.time) - message.time;
         const isAhead = message.ahead === true;
@@ -240,7 +249,17 @@ export class Market {
         const isTimed = typeof message.from === "number";
         const length = isTimed ? ` of ${Math.max(0, Math.round((message.to - message.from) / 1000))} s` : "";
         if (message.overlap > 0) return; // proven complete
-        this.#note(`gap${length}: ${message.reason ?? "trades may be missing"}`, null);
+        const missing = missingWords(message.missing);
+        this.#note(`gap${length}${missing}: ${message.reason ?? "trades may be missing"}`, null);
+    }
+
+    /** Notes a filled trade in the tape; those that follow each other are one note. */
+    #noteFilled(seq) {
+        const filled = (this.tape[0]?.filled ?? 0) + 1;
+        if (filled > 1) this.tape.shift();
+        const count = filled === 1 ? "1 missing trade was" : `${grouped(String(filled))} missing trades were`;
+        this.tape.unshift({ kind: "note", text: `${count} filled in`, seq, filled });
+        if (this.tape.length > mostTape) this.tape.length = mostTape;
     }
 
     #tapeTrade(message) {
@@ -279,8 +298,8 @@ export class Market {
         if (this.epoch === null && Number.isFinite(answer?.epoch)) this.epoch = this.runOfTrades = answer.epoch;
         if (answer === null || answer.epoch !== this.epoch || !Array.isArray(answer.trades)) return;
         // Trades with an `epoch` belong to an earlier run, whose numbers do not compare with these; the bars contain
-        // their prices.
-        const past = answer.trades.filter((trade) => trade.epoch === undefined);
+        // their prices. A filled trade is older than the trades around it.
+        const past = answer.trades.filter((trade) => trade.epoch === undefined && trade.filled !== true);
         // A quiet symbol may have no stored trade at the relay. Its bars may still reach up to the newest one.
         const begin = (past[0] ?? pending[0])?.received / 1000 || (symbol.series.end ?? symbol.time + 1000);
         // Bars use the exchange's clock, which matches the chart's clock only for a live market.

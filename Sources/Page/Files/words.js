@@ -1,5 +1,7 @@
 // The status as text. Each text has a mark and a level, so that colour is never the only sign.
 
+import { grouped } from "./decimal.js";
+
 // The limit for all symbols together: a live feed without a trade for this long is shown as late, even before the relay
 // reports it. ms
 export const lateAfter = 4000;
@@ -97,6 +99,13 @@ export function relayWords(relay, now) {
         return { level: "alarm", mark: "✖", word: "Token needed", detail: relay.reason ?? "the relay requires a token" };
     }
     return null;
+}
+
+/** Returns how many trades a gap lacks, from the `missing` of its message; empty if that is unknown. */
+export function missingWords(missing) {
+    const count = missing?.count;
+    if (typeof count !== "string" || !/^[0-9]{1,20}$/.test(count)) return "";
+    return count === "1" ? ", 1 trade missing" : `, ${grouped(count)} trades missing`;
 }
 
 /** Returns the time of day in UTC, 09:30:00, optionally with milliseconds. */

@@ -138,7 +138,8 @@ package final class Recorder: TapeReader {
                     count: frame.trades.count,
                     leftOut: frame.leftOut,
                     possibleRepeats: batch.possibleRepeats(in: frame),
-                    ahead: batch.ahead(in: frame)
+                    ahead: batch.ahead(in: frame),
+                    filled: batch.filled(in: frame)
                 )
                 let limit = self.settings.maximumWaitingBytes
                 if queue.append(

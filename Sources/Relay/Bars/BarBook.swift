@@ -55,7 +55,7 @@ struct BarBook {
                 if let before { advances[place].seconds.append(before) }
                 if let after = self.rows[row].pieceStart { advances[place].seconds.append(after) }
             }
-            if trade.exchangeTime > self.newest?.time ?? .min, !trade.marks.contains(.ahead) {
+            if trade.exchangeTime > self.newest?.time ?? .min, trade.marks.isDisjoint(with: [.ahead, .filled]) {
                 self.newest = (trade.exchangeTime, batch.receivedMonotonic)
             }
         }

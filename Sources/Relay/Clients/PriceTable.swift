@@ -109,7 +109,12 @@ struct PriceTable {
     /// Takes in a batch; returns the prices that are to be shown at once.
     mutating func take(_ batch: TapeBatch) -> [Showing] {
         let updates = self.settled.updates(of: batch)
-        for trade in batch.trades { self.rows[self.row(of: trade.symbol, in: batch)].taken += 1 }
+        for trade in batch.trades {
+            guard let row = self.row(of: trade, in: batch) else { continue }
+            self.rows[row].taken += 1
+            // A filled trade is no activity.
+            if trade.isFilled { self.rows[row].reported += 1 }
+        }
         return self.showings(updates)
     }
 
@@ -155,13 +160,16 @@ struct PriceTable {
         return activity
     }
 
-    private mutating func row(of symbol: SymbolID, in batch: TapeBatch) -> Int {
-        let index = Int(symbol.index)
+    /// Returns the row that counts a trade. It is `nil` for a filled trade before any other of its symbol, which the board
+    /// leaves out, too.
+    private mutating func row(of trade: Trade, in batch: TapeBatch) -> Int? {
+        let index = Int(trade.symbol.index)
         if index < self.rowOfSymbol.count, let row = self.rowOfSymbol[index] { return row }
+        if trade.isFilled { return nil }
         while self.rowOfSymbol.count <= index { self.rowOfSymbol.append(nil) }
-        let row = self.row(of: batch.symbols.name(of: symbol))
+        let row = self.row(of: batch.symbols.name(of: trade.symbol))
         self.rowOfSymbol[index] = row
-        self.rows[row].boardRow = self.settled.board.row(of: symbol)
+        self.rows[row].boardRow = self.settled.board.row(of: trade.symbol)
         return row
     }
 

@@ -19,6 +19,8 @@ package enum RelayEvent: Sendable {
 package struct RelayLoss: Sendable {
     /// The number of trades of each symbol; all are of one epoch.
     private var trades: [SymbolID: UInt64] = [:]
+    /// The number of filled ones among them.
+    private var filled: [SymbolID: UInt64] = [:]
     /// The arrivals of the first and the last of them by the wall clock, ns since 1970.
     private(set) var from: Int64
     private(set) var to: Int64
@@ -38,7 +40,10 @@ package struct RelayLoss: Sendable {
     }
 
     mutating func add(_ batch: TapeBatch) {
-        for trade in batch.trades { self.trades[trade.symbol, default: 0] += 1 }
+        for trade in batch.trades {
+            self.trades[trade.symbol, default: 0] += 1
+            if trade.isFilled { self.filled[trade.symbol, default: 0] += 1 }
+        }
         self.to = batch.received
         self.nextSequence = batch.firstSequence + UInt64(batch.trades.count)
         self.symbols = batch.symbols
@@ -50,7 +55,12 @@ package struct RelayLoss: Sendable {
     }
 
     /// Returns how many of them are of wanted symbols.
-    func count(where isWanted: (String) -> Bool) -> UInt64 {
-        self.counts.reduce(0) { isWanted($1.key) ? $0 + $1.value : $0 }
+    ///
+    /// - Parameter takesFilled: whether filled trades are wanted, too.
+    func count(takesFilled: Bool = true, where isWanted: (String) -> Bool) -> UInt64 {
+        self.trades.reduce(0) { sum, next in
+            guard isWanted(self.symbols.name(of: next.key)) else { return sum }
+            return sum + next.value - (takesFilled ? 0 : self.filled[next.key] ?? 0)
+        }
     }
 }

@@ -59,7 +59,9 @@ extension RelayHub {
             let isKnown = readers.reported[bar.start] != nil || bar.start > readers.overUpTo
             guard isKnown || index < late || self.isTouched(bar, touched) else { continue }
             if bar.start >= oldest { readers.reported[bar.start] = reported }
-            news.append(reported)
+            var published = reported
+            published.isRevised = isClosed && bar.start <= readers.overUpTo
+            news.append(published)
         }
         if let over = looked.last(where: { self.bars.isClosed($0, now: self.monotonic) }) {
             readers.overUpTo = max(readers.overUpTo, over.start)

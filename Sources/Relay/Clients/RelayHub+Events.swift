@@ -38,18 +38,18 @@ extension RelayHub {
     /// costs measurable time.
     package func take(_ batch: TapeBatch) {
         guard !self.isStopped else { return }
-        if self.restartGap != nil, !batch.trades.isEmpty { self.endRestartGap(at: batch.received) }
+        if self.restartGap != nil, batch.hasLiveTrade { self.endRestartGap(at: batch.received) }
         let isDelivered = self.index.send([batch])
         self.keep(batch)
         let showings = self.prices.take(batch)
-        self.finish(showings, delivered: isDelivered && !batch.trades.isEmpty ? batch.receivedMonotonic : nil)
+        self.finish(showings, delivered: isDelivered && batch.hasLiveTrade ? batch.receivedMonotonic : nil)
         self.freeRowsOfEarlierEpochs()
     }
 
     private func deliver(_ batches: [TapeBatch]) {
         // Late: the end has been reported to all clients.
         guard !batches.isEmpty, !self.isStopped else { return }
-        let first = batches.first { !$0.trades.isEmpty }
+        let first = batches.first(where: \.hasLiveTrade)
         if self.restartGap != nil, let first { self.endRestartGap(at: first.received) }
         let isDelivered = self.index.send(batches[...])
         for batch in batches { self.keep(batch) }
@@ -64,7 +64,7 @@ extension RelayHub {
         guard !batch.trades.isEmpty else { return }
         if !self.resuming.isEmpty { self.makeRoom(for: batch) }
         self.ring.append(batch)
-        self.lastArrival = (batch.received, batch.receivedMonotonic)
+        if batch.hasLiveTrade { self.lastArrival = (batch.received, batch.receivedMonotonic) }
         self.countBars(batch)
     }
 

@@ -7,6 +7,8 @@ struct SymbolFilter: Hashable {
     var form = MessageForm.text
     /// Whether each message has a position, by which the session can resume.
     var hasPositions = false
+    /// Whether filled trades are among those of a session that can leave them out.
+    var takesFilled = false
 
     static let nothing = SymbolFilter(symbols: [])
 

@@ -6,6 +6,7 @@ struct FinnhubBatchEncoder {
     private let batches: ArraySlice<TapeBatch>
     private let present: SymbolSet
     private let hasPositions: Bool
+    private let takesFilled: Bool
     // Most groups want the whole batch, which mostly is of one symbol. That needs no table.
     private var whole: FinnhubTradeEncoder.Content?
     private var parts: [SymbolSet: FinnhubTradeEncoder.Content] = [:]
@@ -14,10 +15,17 @@ struct FinnhubBatchEncoder {
     /// - Parameters:
     ///   - present: the symbols of the batches' trades.
     ///   - hasPositions: whether each frame has its position.
-    init(_ batches: ArraySlice<TapeBatch>, present: SymbolSet, hasPositions: Bool = false) {
+    ///   - takesFilled: whether filled trades are among them.
+    init(
+        _ batches: ArraySlice<TapeBatch>,
+        present: SymbolSet,
+        hasPositions: Bool = false,
+        takesFilled: Bool = false
+    ) {
         self.batches = batches
         self.present = present
         self.hasPositions = hasPositions
+        self.takesFilled = takesFilled
     }
 
     /// Returns the frames with the trades of some symbols.
@@ -33,6 +41,7 @@ struct FinnhubBatchEncoder {
                 wanted: wanted,
                 isAll: true,
                 hasPositions: self.hasPositions,
+                takesFilled: self.takesFilled,
                 cuts: &self.cuts,
                 into: &buffer
             )
@@ -46,6 +55,7 @@ struct FinnhubBatchEncoder {
             wanted: wanted,
             isAll: false,
             hasPositions: self.hasPositions,
+            takesFilled: self.takesFilled,
             cuts: &self.cuts,
             into: &part
         )

@@ -45,6 +45,7 @@ enum FinnhubTradeEncoder {
     /// - Parameters:
     ///   - isAll: whether `wanted` contains all symbols of the batches.
     ///   - hasPositions: whether each frame has its position (``NumberedMessage``).
+    ///   - takesFilled: whether filled trades are among them. Finnhub's own frames have none.
     ///   - cuts: the frames of these batches that have been parsed.
     ///   - out: receives the frames. Its previous contents are discarded; its memory is reused if nothing else refers
     ///     to it.
@@ -53,6 +54,7 @@ enum FinnhubTradeEncoder {
         wanted: SymbolSet,
         isAll: Bool,
         hasPositions: Bool = false,
+        takesFilled: Bool = false,
         cuts: inout CutFrames,
         into out: inout ByteBuffer
     ) -> Content {
@@ -85,7 +87,9 @@ enum FinnhubTradeEncoder {
                     messages += 1
                     continue
                 }
-                let chosen = batches[index].trades[range].filter { wanted.contains($0.symbol) }
+                let chosen = batches[index].trades[range].filter {
+                    wanted.contains($0.symbol) && (takesFilled || !$0.isFilled)
+                }
                 guard !chosen.isEmpty else { continue }
                 scratch.clear()
                 let cutter = Self.isCut(frames[place]) ? cuts.cutter(of: index, frame: place, in: batches) : nil

@@ -84,7 +84,8 @@ struct FrameRing {
     private mutating func dropOldest() {
         guard let batch = self.batches.popFirst() else { return }
         while self.dropped.count < self.symbols.count { self.dropped.append(0) }
-        for (index, trade) in batch.trades.enumerated() {
+        // No client that resumes gets filled trades.
+        for (index, trade) in batch.trades.enumerated() where !trade.isFilled {
             self.dropped[Int(trade.symbol.index)] = batch.firstSequence + UInt64(index)
         }
         self.bytes -= Self.cost(of: batch)

@@ -57,6 +57,8 @@ package final class TradesClient: RelayProtocol {
 
     /// Whether the client's frames have positions, so that it can resume after a break.
     var canResume: Bool { self.options.resume }
+    /// Whether it gets filled trades, too. A client that resumes counts the trades, so it gets none.
+    var takesFilled: Bool { self.options.filled && !self.options.resume }
 
     func opened() {
         guard self.canResume else { return }
@@ -146,6 +148,7 @@ package final class TradesClient: RelayProtocol {
         guard self.catchUp == nil else { return }
         var filter = SymbolFilter(symbols: self.context.index.symbols(of: self))
         filter.hasPositions = self.canResume
+        filter.takesFilled = self.takesFilled
         self.context.index.setTrades(of: self, filter)
     }
 
@@ -184,7 +187,7 @@ package final class TradesClient: RelayProtocol {
 
     func tradesLost(_ loss: RelayLoss) {
         let symbols = self.context.index.symbols(of: self)
-        let trades = loss.count { symbols.contains($0) }
+        let trades = loss.count(takesFilled: self.takesFilled) { symbols.contains($0) }
         guard trades > 0 else { return }
         self.obey(self.options.overflow == .close ? .close(missed: trades) : .goOn(missed: trades))
     }

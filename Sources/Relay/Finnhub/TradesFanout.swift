@@ -62,12 +62,20 @@ final class TradesFanout: TradeFanout {
         let isDelivered = !interested.isEmpty
         var encoder = FinnhubBatchEncoder(batches, present: present)
         lazy var numbered = FinnhubBatchEncoder(batches, present: present, hasPositions: true)
+        lazy var filled = FinnhubBatchEncoder(batches, present: present, takesFilled: true)
         for group in interested {
             // All members of a group have the same filter.
-            let content =
-                group.members.first?.canResume == true
-                ? numbered.content(group.wanted, whole: &self.numberedBuffer)
-                : encoder.content(group.wanted, whole: &self.buffer)
+            let content: FinnhubTradeEncoder.Content
+            if group.members.first?.canResume == true {
+                content = numbered.content(group.wanted, whole: &self.numberedBuffer)
+            } else if group.members.first?.takesFilled == true {
+                var buffer = ByteBuffer()
+                content = filled.content(group.wanted, whole: &buffer)
+            } else {
+                content = encoder.content(group.wanted, whole: &self.buffer)
+            }
+            // All trades may be filled ones.
+            guard content.messages > 0 else { continue }
             self.slots.send(content.bytes, over: group.slots) { index, sent in
                 group.members[index].deliver(
                     content.bytes,

@@ -16,6 +16,8 @@ package struct TradesOptions: Equatable {
     var snapshot = false
     /// Whether each frame comes with its position, so that the client can resume after a break.
     var resume = false
+    /// Whether filled trades are sent, which are older than the symbol's newest. Finnhub's protocol cannot mark them.
+    var filled = false
 
     init() {}
 
@@ -29,6 +31,8 @@ package struct TradesOptions: Equatable {
             case "snapshot=0", "snapshot=false": self.snapshot = false
             case "resume=1", "resume=true": self.resume = true
             case "resume=0", "resume=false": self.resume = false
+            case "filled=1", "filled=true": self.filled = true
+            case "filled=0", "filled=false": self.filled = false
             case "overflow=close": self.overflow = .close
             case "overflow=latest": self.overflow = .latest
             default: break

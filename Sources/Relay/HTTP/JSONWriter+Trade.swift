@@ -17,12 +17,7 @@ extension JSONWriter {
             out.field("size", trade.size)
             out.field("time", trade.exchangeTime / 1_000_000)
             out.field("received", received / 1_000)
-            if trade.marks.contains(.ahead) {
-                out.field("ahead", true)
-            }
-            if trade.marks.contains(.possibleRepeat) {
-                out.field("possibleRepeat", true)
-            }
+            out.details(of: trade)
         }
     }
 }

@@ -83,7 +83,7 @@ package struct DisplayModel: Sendable {
     ///   - received: wall clock at the arrival, ns since 1970.
     mutating func chart(_ trades: [Trade], symbols: SymbolTable, received: Int64, now: Int64) {
         let followsExchange = self.state.followsExchangeClock
-        for trade in trades {
+        for trade in trades where !trade.isFilled {
             let number = Int(trade.symbol.index)
             while self.rowOfNumber.count <= number { self.rowOfNumber.append(-1) }
             var row = Int(self.rowOfNumber[number])

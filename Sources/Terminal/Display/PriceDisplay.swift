@@ -90,7 +90,7 @@ package final class PriceDisplay: TapeReader {
         let now = self.now
         let updates = self.prices.updates(of: batch)
         self.state.withValue { state in
-            state.newest = (batch.received, batch.receivedMonotonic)
+            if batch.hasLiveTrade { state.newest = (batch.received, batch.receivedMonotonic) }
             self.show(updates, in: &state, now: now)
             if self.output.isScreen {
                 let trades = batch.countedTrades

@@ -4,7 +4,7 @@ import ArgumentParser
 struct RecordCommand: SettingsCommand {
     static let configuration = CommandConfiguration(
         commandName: "record",
-        abstract: "Write what Finnhub sends to a file, with arrival times.",
+        abstract: "Write what the service sends to a file, with arrival times.",
         discussion: """
             Each line of the file is a frame as it came, so that `tickertape replay FILE` can live it again to the \
             byte. Display and relay work as with `run`; --quiet and --relay off switch them off. Without FILE it makes \
@@ -32,16 +32,16 @@ struct RecordCommand: SettingsCommand {
     mutating func run() async throws {
         var settings = try self.loadSettings().settings
         SignalHandling.endAtOnce()
-        guard let token = settings.token else {
+        guard settings.hasLiveFeed else {
             throw OperatorError(
-                "record needs a key: set FINNHUB_TOKEN, or use --token-file",
+                "record needs a key: set FINNHUB_TOKEN, use --token-file, or --from venue for the exchanges' own feeds",
                 status: .configuration
             )
         }
         if settings.record.file == nil {
             settings.record.file = RecordingName.makeNew(in: settings.record.directory, at: WallClock.now())
         }
-        try await TickerProgram(settings: settings, feed: settings.liveFeed(token: token)).run()
+        try await TickerProgram(settings: settings, feed: FeedPlan(settings, token: settings.token)).run()
     }
 
     /// The file argument, as the setting `record.file`.

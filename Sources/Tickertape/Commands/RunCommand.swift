@@ -7,7 +7,8 @@ struct RunCommand: SettingsCommand {
         commandName: "run",
         abstract: "Follow the market in the terminal and relay it (the default command).",
         discussion: """
-            Without a key it replays the bundled recording, marked DEMO. When standard output is no terminal, or with \
+            Without a key it replays the bundled recording, marked DEMO; with --from venue it follows the exchanges' own \
+            feeds, which need no key. When standard output is no terminal, or with \
             --format plain, json or csv, it prints one line a price; oneline and waybar are for status bars. With --once \
             it prints each symbol's price once and ends, with status 3 when one did not come, and with 78 when there is \
             no key.
@@ -28,14 +29,25 @@ struct RunCommand: SettingsCommand {
     mutating func run() async throws {
         var settings = try self.loadSettings().settings
         SignalHandling.endAtOnce()
-        guard let token = settings.token, !self.demo else { return try await self.playDemo(settings) }
+        guard !self.demo, settings.hasLiveFeed else { return try await self.playDemo(settings) }
         let watchlist =
             DisplayService.format(settings) == .tui
             ? WatchlistFile(settings) { Console.printError("warning: \($0)") } : nil
-        if let watchlist { settings.finnhub.symbols = watchlist.load() }
+        var plan = try FeedPlan(settings, token: settings.token)
+        if let watchlist {
+            var listed = settings
+            listed.finnhub.symbols = watchlist.load()
+            do throws(OperatorError) {
+                try listed.refuseDoubleSymbols()
+                plan = try FeedPlan(listed, token: settings.token)
+                settings = listed
+            } catch {
+                Console.printError("warning: the watchlist is not used: \(error)")
+            }
+        }
         try await TickerProgram(
             settings: settings,
-            feed: settings.liveFeed(token: token),
+            feed: plan,
             watchlist: watchlist
         ).run()
     }
@@ -45,8 +57,8 @@ struct RunCommand: SettingsCommand {
         // A script that asks for one market price must not get the demo's.
         guard self.demo || !settings.display.isOnce else {
             throw OperatorError(
-                "no key is set, so there is no price to print: set FINNHUB_TOKEN, or use --token-file; --demo prints the "
-                    + "bundled recording's",
+                "no key is set, so there is no price to print: set FINNHUB_TOKEN, use --token-file, or --from venue for "
+                    + "the exchange's own without a key; --demo prints the bundled recording's",
                 status: .configuration
             )
         }
@@ -58,7 +70,10 @@ struct RunCommand: SettingsCommand {
             )
         }
         if !settings.display.isQuiet, !self.demo {
-            Console.printError("no key is set: this is the bundled recording (DEMO); set FINNHUB_TOKEN for live prices")
+            Console.printError(
+                "no key is set: this is the bundled recording (DEMO); set FINNHUB_TOKEN for live prices, or use --from "
+                    + "venue for the exchanges' own, without a key"
+            )
         }
         var mockServer = MockServerSettings()
         mockServer.speed = 1

@@ -51,7 +51,7 @@ struct WatchCommand: SettingsCommand {
         let loop = group.next()
         let status = FeedStatus(source: .live, phase: .connecting, since: WallClock.now())
         let isChosen = settings.origin(of: .symbols) != .builtIn
-        let symbols = isChosen ? settings.finnhub.symbols : []
+        let symbols = isChosen ? settings.symbolNames : []
         // The times of its trades are the relay's, not this process's.
         let latency = LatencyBook(clocks: .relayed)
         let relay = WatchedRelay(symbols: symbols, monotonic: SystemClock.monotonic)

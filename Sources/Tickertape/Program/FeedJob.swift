@@ -3,7 +3,7 @@ import ServiceLifecycle
 
 /// The run of the feed. A replay ends here, after its readers have written their output.
 struct FeedJob: Sendable {
-    let feed: FeedService
+    let feed: FeedGroup
     let played: PlayedMaterial?
     let relay: RelayService?
     let display: DisplayService?

@@ -1,7 +1,8 @@
 import Feeds
 import Platform
 
-/// The lock and the stored attempts of a live feed's key, if the settings and the system have folders for them.
+/// The lock of a live feed's key and its stored attempts, if the settings and the system have folders for them. A venue
+/// without a key has only attempts.
 struct KeyStorage {
     let lock: KeyLock?
     let attemptStore: AttemptFile?
@@ -11,13 +12,14 @@ struct KeyStorage {
     let lockDisk = WorkQueue("key-lock")
     private let attemptsDisk = WorkQueue("attempts")
 
+    /// - Parameter isShared: whether other programs must not connect at the same time.
     init(
         _ settings: Settings.State,
-        feed: FinnhubSettings,
+        identity: KeyIdentity,
+        isShared: Bool = true,
         environment: ProcessEnvironment = .current,
         warnings: Warnings
     ) {
-        let identity = KeyIdentity(key: feed.key, upstream: feed.upstream)
         self.warnings = warnings
         let folder = settings.directory.path(orAuto: environment.stateFolder)
         if folder == nil, settings.directory == .auto {
@@ -30,7 +32,8 @@ struct KeyStorage {
             case .path(let path): [path]
             case .auto: environment.runtimeFolders
             }
-        self.lock = folders.isEmpty ? nil : KeyLock(folders: folders, identity: identity, warn: warnings.warn)
+        let isLocked = isShared && !folders.isEmpty
+        self.lock = isLocked ? KeyLock(folders: folders, identity: identity, warn: warnings.warn) : nil
         // Reads the attempts before the screen starts, so that a damaged file is reported on standard error.
         _ = self.attemptStore?.load()
     }

@@ -11,7 +11,7 @@ struct RecordingService {
     /// - Parameter history: the history that takes the completed files into its index.
     init?(
         _ settings: Settings,
-        feed: FinnhubSettings,
+        feed: FeedPlan,
         epoch: UInt64,
         history: HistoryService?,
         warnings: Warnings
@@ -26,7 +26,7 @@ struct RecordingService {
                 epoch: epoch,
                 dialect: feed.dialect,
                 source: feed.source.word,
-                address: "\(feed.upstream)",
+                address: feed.addresses,
                 settings: settings.recorder,
                 clock: RecorderClock(wall: WallClock.now),
                 completed: { history?.completed($0, newest: $1) },

@@ -39,9 +39,19 @@ struct ReplayProgram {
         // After the replay all damage is known, and no screen is left for the lines to disturb.
         defer { if let file { RecordedDamage.printError(of: file) } }
         let settings = self.settings.following(self.material)
+        let plan = self.plan(settings, port: mockServer.address?.port ?? 0, trusting: authority, marks: marks)
+        guard plan.feedCount == 1 else {
+            await mockServer.stop()
+            await group.end()
+            throw OperatorError(
+                "the recording holds symbols of several services, which cannot be replayed together yet: choose those of "
+                    + "one with --symbol, or keep one with `tickertape recording cut --dialect NAME FILE NEW-FILE`",
+                status: .failure
+            )
+        }
         let program = TickerProgram(
             settings: settings,
-            feed: self.feed(settings, port: mockServer.address?.port ?? 0, trusting: authority, marks: marks),
+            feed: plan,
             replay: PlayedMaterial(self.material, mockServer: mockServer, waitsForClient: self.waitsForClient)
         )
         do {
@@ -54,25 +64,46 @@ struct ReplayProgram {
         if let failure = file?.damage.failure { throw OperatorError(failure, status: .failure) }
     }
 
-    /// Returns the settings of the feed, which connects to the mock server.
-    private func feed(
+    /// Returns the feeds, which connect to the mock server: one for each service that the material came from.
+    private func plan(
         _ settings: Settings,
         port: Int,
         trusting authority: CertificateAuthority,
         marks: FrameMarks
-    ) -> FinnhubSettings {
-        var feed = FinnhubSettings(key: Secret("replay"), options: settings.finnhub, dial: settings.dial)
-        feed.upstream = UpstreamAddress(isEncrypted: true, host: "127.0.0.1", port: port)
-        feed.dial.tls = TLSClientConfiguration()
-        feed.dial.tls.trust = .certificates(pem: authority.certificatePEM)
-        feed.source = self.source
-        feed.marks = marks
-        // A paused replay answers no ping in time, and may stay silent without limit.
-        feed.webSocket.pingInterval = nil
-        feed.connection.silentAfter = nil
-        // The replay starts after all subscriptions. The mock server has no limit on their rate.
-        feed.watch.subscribeInterval = 0
-        return feed
+    ) -> FeedPlan {
+        func adapt(_ client: inout ClientSettings, path: String) {
+            client.upstream = UpstreamAddress(isEncrypted: true, host: "127.0.0.1", port: port, path: path)
+            client.dial = settings.dial
+            client.dial.tls = TLSClientConfiguration()
+            client.dial.tls.trust = .certificates(pem: authority.certificatePEM)
+            client.source = self.source
+            client.marks = marks
+            // A paused replay answers no ping in time, and may stay silent without limit.
+            client.webSocket.pingInterval = nil
+            client.connection.silentAfter = nil
+            client.connection.heartbeatSilentAfter = nil
+            // The replay starts after all subscriptions. The mock server has no limit on their rate.
+            client.watch.subscribeInterval = 0
+        }
+        let dialects = self.material.dialects
+        var venues: [VenueSettings] = []
+        for venue in Venue.allCases where dialects.contains(venue.dialect) {
+            var feed = VenueSettings(venue, symbols: [])
+            adapt(&feed.client, path: venue.upstream.path)
+            feed.service = nil
+            feed.serviceFallback = nil
+            feed.fallback = nil
+            feed.backoff = ReconnectBackoff.Settings()
+            feed.subscriptions = settings.finnhub.subscriptions
+            venues.append(feed)
+        }
+        var finnhub: FinnhubSettings?
+        if venues.isEmpty || dialects.contains(.finnhub) {
+            var feed = FinnhubSettings(key: Secret("replay"), options: settings.finnhub)
+            adapt(&feed.client, path: UpstreamAddress.finnhub.path)
+            finnhub = feed
+        }
+        return FeedPlan(finnhub, venues: venues, symbols: settings.symbolNames)
     }
 }
 

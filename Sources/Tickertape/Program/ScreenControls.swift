@@ -58,7 +58,7 @@ extension DisplayRemote {
     }
 
     /// Connects the key that reconnects a live feed.
-    mutating func connect(to feed: FeedService, of source: FeedStatus.Source) {
+    mutating func connect(to feed: FeedGroup, of source: FeedStatus.Source) {
         switch source {
         case .live: self.reconnect = .can { await feed.reconnect().refusal() }
         case .replay: self.reconnect = .cannot("this is a replay: there is nothing to connect to")

@@ -10,23 +10,27 @@ protocol ScreenSymbolSource: Sendable {
 
 /// The watchlist of a screen, which applies additions and removals in order.
 actor ScreenSymbols {
-    private var symbols: [String]
+    private var symbols: [ChosenSymbol]
     private let source: any ScreenSymbolSource
     private let display: PriceDisplay
     private let watchlist: WatchlistFile?
     /// The symbols that exist, if they are known: those of a recording.
     private let recorded: Set<String>?
     private let material: String
+    private let choose: @Sendable (ChosenSymbol) -> String?
 
+    /// - Parameter choose: notes the feed of a symbol; returns `nil`, or the reason for a refusal in one line.
     init(
         symbols: [String],
         source: any ScreenSymbolSource,
+        choose: @escaping @Sendable (ChosenSymbol) -> String? = { _ in nil },
         display: PriceDisplay,
         watchlist: WatchlistFile? = nil,
         recorded: Set<String>? = nil,
         material: String = "the recording"
     ) {
-        self.symbols = symbols
+        self.symbols = symbols.map { ChosenSymbol($0) }
+        self.choose = choose
         self.source = source
         self.display = display
         self.watchlist = watchlist
@@ -36,20 +40,25 @@ actor ScreenSymbols {
 
     /// Adds a symbol. Returns `nil`, or the reason for a refusal in one line.
     func add(_ text: String) async -> String? {
-        let symbol: String
+        let chosen: ChosenSymbol
         do throws(ParseError) {
-            symbol = try Syntax<String>.symbol.read(text)
+            chosen = ChosenSymbol(try Syntax<String>.symbol.read(text))
         } catch {
             return error.echoes ? "\(text) \(error.reason)" : "this \(error.reason)"
         }
+        let symbol = chosen.name
+        if self.symbols.contains(where: { $0.name == symbol && $0.feed != chosen.feed && chosen.feed != nil }) {
+            return "\(symbol) is here already; remove it first to take it from another feed"
+        }
         if let recorded, !recorded.contains(symbol) { return self.missing(symbol, from: recorded) }
+        if let refusal = self.choose(chosen) { return refusal }
         // The symbol's state may arrive before the answer.
         self.display.symbolAwaited(symbol)
         if let problem = await self.source.add(symbol) {
             self.display.symbolDenied(symbol)
             return problem
         }
-        if !self.symbols.contains(symbol) { self.symbols.append(symbol) }
+        if !self.symbols.contains(where: { $0.name == symbol }) { self.symbols.append(chosen) }
         self.display.symbolAdded(symbol)
         self.keep()
         return nil
@@ -57,7 +66,7 @@ actor ScreenSymbols {
 
     /// Removes a symbol. Returns `nil`, or the reason for a refusal in one line.
     func remove(_ symbol: String) async -> String? {
-        self.symbols.removeAll { $0 == symbol }
+        self.symbols.removeAll { $0.name == symbol }
         self.display.symbolRemoved(symbol)
         await self.source.remove(symbol)
         self.keep()
@@ -67,7 +76,7 @@ actor ScreenSymbols {
     private func keep() {
         // An empty list is not stored; the next start then uses the settings.
         guard let watchlist, !self.symbols.isEmpty else { return }
-        watchlist.keep(self.symbols) { [display] in display.notice("warning: \($0)") }
+        watchlist.keep(self.symbols.map(\.text)) { [display] in display.notice("warning: \($0)") }
     }
 
     private func missing(_ symbol: String, from recorded: Set<String>) -> String {

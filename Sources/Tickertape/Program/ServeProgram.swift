@@ -7,6 +7,7 @@ import Recordings
 import HTTP
 import ServiceLifecycle
 import TLS
+import Wire
 
 /// A mock server of the service that clients connect to until the program is stopped.
 struct ServeProgram {
@@ -69,7 +70,12 @@ struct ServeProgram {
     /// Prints the address, and the authority that clients must trust.
     private func announce(port: Int, authority: CertificateAuthority) async {
         let address = "\(self.isEncrypted ? "wss" : "ws")://\(Endpoint(host: self.listen.host, port: port))"
-        Console.printError("serving \(self.name) as Finnhub on \(address)/?token=anything; Ctrl-C stops")
+        let venues = Venue.allCases.filter { self.material.dialects.contains($0.dialect) }
+        var services = venues.map { "\($0.name) on \(address)\($0.upstream.path)" }
+        if venues.isEmpty || self.material.dialects.contains(.finnhub) {
+            services.insert("Finnhub on \(address)/?token=anything", at: 0)
+        }
+        Console.printError("serving \(self.name) as \(services.joined(separator: ", ")); Ctrl-C stops")
         guard self.isEncrypted else { return }
         if let path = self.authorityOut {
             Console.printError("the authority to trust is in \(path)")

@@ -31,8 +31,8 @@ struct TickerBase {
     let status: FeedStatus
     /// The tape, which has no readers yet.
     let tape: NIOLoopBound<TapeWriter>
-    /// The feed, not started yet.
-    let feed: FeedService
+    /// The feeds, not started yet.
+    let feed: FeedGroup
     let subscriptions: Subscriptions
 
     /// Checks the settings before it opens anything, takes the inherited socket, and makes the parts.
@@ -41,8 +41,7 @@ struct TickerBase {
         try program.feed.checkTrust()
         for warning in try settings.checkRelay() { Console.printError("warning: \(warning)") }
         self.warnings = Warnings()
-        self.key =
-            program.played == nil ? KeyStorage(settings.state, feed: program.feed, warnings: self.warnings) : nil
+        self.key = program.played == nil ? Self.keyStorage(program, self.warnings) : nil
         self.manager = ServiceManager()
         let inherited = try InheritedSocket.take()
         self.instruments = Instruments(source: program.feed.source)
@@ -70,41 +69,66 @@ struct TickerBase {
             certificateChecked: program.feed.certificateIsChecked
         )
         self.tape = try await loop.submit { NIOLoopBound(TapeWriter(epoch: epoch), eventLoop: loop) }.get()
-        self.feed = try await Self.makeFeed(
-            program.feed,
-            into: self.tape,
-            on: loop,
-            key: self.key,
-            instruments: self.instruments,
-            logger: self.logger
+        self.feed = FeedGroup(
+            try await Self.makeFeeds(
+                program,
+                into: self.tape,
+                on: loop,
+                key: self.key,
+                instruments: self.instruments,
+                logger: self.logger,
+                warnings: self.warnings
+            )
         )
-        self.subscriptions = Subscriptions(program.feed.subscriptions, retained: program.feed.symbols, loop: loop)
+        self.subscriptions = Subscriptions(program.feed.shares, loop: loop)
     }
 
-    /// Makes the feed. Only this function names the services that trades come from.
-    private static func makeFeed(
-        _ settings: FinnhubSettings,
+    private static func keyStorage(_ program: TickerProgram, _ warnings: Warnings) -> KeyStorage? {
+        guard let finnhub = program.feed.finnhub else { return nil }
+        let identity = KeyIdentity(key: finnhub.key, upstream: finnhub.upstream)
+        return KeyStorage(program.settings.state, identity: identity, warnings: warnings)
+    }
+
+    /// Makes the feeds, in the order of their shares. Only this function names the services that trades come from.
+    private static func makeFeeds(
+        _ program: TickerProgram,
         into tape: NIOLoopBound<TapeWriter>,
         on loop: any EventLoop,
         key: KeyStorage?,
         instruments: Instruments,
-        logger: Logger
-    ) async throws -> FeedService {
-        var settings = settings
-        if let key { settings.holding = key.holding }
-        settings.handshakeEnded = { handshake in
+        logger: Logger,
+        warnings: Warnings
+    ) async throws -> [FeedService] {
+        let handshakeEnded: @Sendable (UpstreamHandshake) -> Void = { handshake in
             switch handshake {
             case .completed(let session, let nanoseconds):
                 instruments.handshakes.completed(session, nanoseconds: nanoseconds)
             case .failed: instruments.handshakes.failed()
             }
         }
-        return try await FinnhubFeed.make(
-            settings,
-            into: tape,
-            loop: loop,
-            logger: logger,
-            wallClock: WallClock.now
-        )
+        var feeds: [FeedService] = []
+        if var settings = program.feed.finnhub {
+            if let key { settings.holding = key.holding }
+            settings.handshakeEnded = handshakeEnded
+            feeds.append(
+                try await FinnhubFeed.make(settings, into: tape, loop: loop, logger: logger, wallClock: WallClock.now)
+            )
+        }
+        for var settings in program.feed.venues {
+            if program.played == nil {
+                settings.holding =
+                    KeyStorage(
+                        program.settings.state,
+                        identity: KeyIdentity(settings.venue, at: settings.upstream),
+                        isShared: false,
+                        warnings: warnings
+                    ).holding
+            }
+            settings.handshakeEnded = handshakeEnded
+            feeds.append(
+                try await VenueFeed.make(settings, into: tape, loop: loop, logger: logger, wallClock: WallClock.now)
+            )
+        }
+        return feeds
     }
 }

@@ -12,7 +12,7 @@ struct TickerProgram {
     private static let maximumClientsBesideFeed = 1_000
 
     let settings: Settings
-    let feed: FinnhubSettings
+    let feed: FeedPlan
     /// The file of the symbols that are added and removed at the screen.
     let watchlist: WatchlistFile?
     /// The material of a replay; `nil` for the market.
@@ -20,7 +20,7 @@ struct TickerProgram {
 
     init(
         settings: Settings,
-        feed: FinnhubSettings,
+        feed: FeedPlan,
         watchlist: WatchlistFile? = nil,
         replay played: PlayedMaterial? = nil
     ) {
@@ -77,7 +77,7 @@ struct TickerProgram {
         }
         let (tape, inOrder) = (base.tape, readers.inOrder(base))
         try await base.loop.submit { tape.value.add(inOrder) }.get()
-        base.subscriptions.connect(base.feed)
+        base.feed.connect(to: base.subscriptions)
         if let display = readers.display?.display, let replay = self.played?.remote {
             replay.watch { _ in display.replayMoved() }
             // The replay may start paused.
@@ -128,8 +128,16 @@ struct TickerProgram {
         guard display.isScreen else { return remote }
         remote.connect(
             to: ScreenSymbols(
-                symbols: self.feed.symbols,
+                symbols: self.settings.finnhub.symbols,
                 source: base.subscriptions,
+                choose: { [feed, subscriptions = base.subscriptions] symbol in
+                    if subscriptions.holds(symbol.name), symbol.feed ?? feed.routes.feed(of: symbol.name)
+                        != feed.routes.feed(of: symbol.name)
+                    {
+                        return "\(symbol.name) is followed already, from the other feed"
+                    }
+                    return feed.refusal(of: symbol)
+                },
                 display: display.display,
                 watchlist: self.watchlist,
                 recorded: self.played?.allSymbols,

@@ -1,18 +1,46 @@
 import Feeds
 import TLS
+import Wire
 
 extension Settings {
-    /// Returns the settings of the live feed, with the proxy if one applies.
+    /// Returns the settings of Finnhub's live feed, with the proxy if one applies.
     ///
     /// - Throws: ``OperatorError`` when the proxy cannot be used.
-    func liveFeed(token: Secret) throws(OperatorError) -> FinnhubSettings {
+    func liveFeed(token: Secret, symbols: [String]) throws(OperatorError) -> FinnhubSettings {
         var feed = FinnhubSettings(
             key: token,
             options: self.finnhub,
             dial: try self.dial(to: self.finnhub.upstream)
         )
+        feed.symbols = symbols
         feed.backoff.rejectedKey = self.rejectedKey.wait(isService: ProcessEnvironment.current.isService)
         feed.relayToken = self.relayToken
+        return feed
+    }
+
+    /// Returns the settings of a venue's own live feed, with the proxy if one applies.
+    ///
+    /// - Throws: ``OperatorError`` when the proxy cannot be used.
+    func liveFeed(of venue: Venue, symbols: [String]) throws(OperatorError) -> VenueSettings {
+        let addresses = self.venues[venue]
+        var feed = VenueSettings(venue, symbols: symbols, dial: try self.dial(to: addresses.stream))
+        if addresses != VenueAddresses(venue) {
+            // Another address is a person's choice, for which there is no substitute.
+            feed.upstream = addresses.stream
+            feed.service = addresses.service
+            feed.fallback = nil
+            feed.serviceFallback = nil
+        }
+        // The settings that are not Finnhub's alone.
+        let chosen = self.finnhub
+        feed.subscriptions.linger = chosen.subscriptions.linger
+        feed.watch.freshness = chosen.watch.freshness
+        feed.watch.staleFactor = chosen.watch.staleFactor
+        feed.watch.staleLimit = chosen.watch.staleLimit
+        feed.watch.retryRefused = chosen.watch.retryRefused
+        feed.watch.retryLimit = chosen.watch.retryLimit
+        feed.backoff.first = chosen.backoff.first
+        feed.backoff.limit = chosen.backoff.limit
         return feed
     }
 }
@@ -27,25 +55,6 @@ extension Settings.RejectedKey {
         case .auto: isService ? Self.serviceRetry : nil
         case .stop: nil
         case .retry(let wait): wait.nanoseconds
-        }
-    }
-}
-
-extension FinnhubSettings {
-    /// Checks that the trust roots and the revocation lists can be loaded, before the program opens or creates
-    /// anything.
-    ///
-    /// - Throws: ``OperatorError`` that says what to change.
-    func checkTrust() throws(OperatorError) {
-        guard self.upstream.isEncrypted else { return }
-        do throws(TLSError) {
-            _ = try TLSContext(client: self.dial.tls)
-        } catch {
-            var withoutLists = self.dial.tls
-            withoutLists.revocationListFile = nil
-            let isWellWithoutLists = (try? TLSContext(client: withoutLists)) != nil
-            let setting = isWellWithoutLists ? "tls.crl-file" : "tls.ca-file, --ca-file"
-            throw OperatorError("\(error) (\(setting))", status: .configuration)
         }
     }
 }

@@ -16,6 +16,10 @@ package struct Settings: Sendable, Equatable {
     package var tokenFile: String?
     /// The market feed, with the followed symbols in display order.
     package var finnhub = FeedSettings.finnhub
+    /// Where the trades of a symbol come from, unless the symbol's text says so itself.
+    package var from = FeedChoice.auto
+    /// The addresses of the exchanges' own feeds.
+    package var venues = AllVenueAddresses()
     /// The reaction to a key that the service rejects.
     package var rejectedKey = RejectedKey.auto
     /// Finnhub's REST service: symbols by name, and headlines.

@@ -69,6 +69,7 @@ extension Settings {
         settings.proxyVariables = ProxyVariables(environment)
         if let warning = try settings.checkProxyLogin(file) { warnings.append(warning) }
         try settings.refuseContradictions()
+        try settings.refuseDoubleSymbols()
         try settings.refuseDisplayContradictions()
         try settings.refuseSharedKeys()
         if settings.dial.tls.verification == .disabled {

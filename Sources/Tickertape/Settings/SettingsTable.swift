@@ -8,9 +8,10 @@ extension Setting {
     package static let all: [Setting] = single + keyBindings
 
     private static let single: [Setting] = [
-        symbols, token, tokenFile,
+        symbols, from, token, tokenFile,
         upstreamURL, upstreamProxy, upstreamPingInterval, upstreamPongTimeout, upstreamSilentAfter, upstreamMaxMessage,
         upstreamMaxSymbols, upstreamSubscribeInterval, upstreamDropRepeats,
+        binanceURL, binanceService, coinbaseURL, coinbaseService, krakenURL, krakenService,
         serviceURL, serviceTimeout, serviceCache,
         feedLateAfter, feedStaleAfter, feedStaleFactor, feedStaleLimit, feedCoolDownMin, feedCoolDownMax,
         feedRetryRefused, feedRetryOverLimit, feedRetryMax,

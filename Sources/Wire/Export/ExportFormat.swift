@@ -8,7 +8,8 @@ package import NIOCore
 package enum ExportFormat: Sendable, Equatable {
     case csv, jsonLines
 
-    package static let tradeColumns = "symbol,price,size,time,received,epoch,seq,possibleRepeat,ahead"
+    /// Further columns stand at the end, for readers that count columns.
+    package static let tradeColumns = "symbol,price,size,time,received,epoch,seq,possibleRepeat,ahead,id,filled"
     package static let barColumns =
         "symbol,width,start,open,high,low,close,volume,vwap,trades,incomplete,possibleRepeats"
 
@@ -36,7 +37,9 @@ package enum ExportFormat: Sendable, Equatable {
             buffer.writeStaticString(",")
             if let place { JSONText.write(place.sequence, into: &buffer) }
             buffer.writeStaticString(trade.marks.contains(.possibleRepeat) ? ",true" : ",false")
-            buffer.writeStaticString(trade.marks.contains(.ahead) ? ",true" : ",false")
+            buffer.writeStaticString(trade.marks.contains(.ahead) ? ",true," : ",false,")
+            if let id = trade.id { JSONText.write(id, into: &buffer) }
+            buffer.writeStaticString(trade.marks.contains(.filled) ? ",true" : ",false")
         case .jsonLines:
             var line = JSONWriter()
             line.field("symbol", symbol)
@@ -46,8 +49,7 @@ package enum ExportFormat: Sendable, Equatable {
             line.field("received", received.map { Int($0 / 1_000) })
             line.field("epoch", place?.epoch)
             line.field("seq", place?.sequence)
-            if trade.marks.contains(.ahead) { line.field("ahead", true) }
-            if trade.marks.contains(.possibleRepeat) { line.field("possibleRepeat", true) }
+            line.details(of: trade)
             Self.write(line.finish(), of: symbol, into: &buffer)
         }
         buffer.writeStaticString("\n")

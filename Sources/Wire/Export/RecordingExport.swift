@@ -242,7 +242,7 @@ package struct RecordingExport: Sendable {
         }
         let gaps = self.newestGaps
         let over = self.series[symbol, default: gaps.series(of: symbol, width, capacity: self.order.openBars)]
-            .take(Bar(pieceFrom: counted))
+            .take(Bar(pieceFrom: counted), isFilled: trade.isFilled)
         if let over { self.write(over, symbol, width) }
     }
 

@@ -126,6 +126,9 @@ package struct JSONWriter {
         self.nest("[", "]", body)
     }
 
+    /// Writes members that already are JSON, each with a comma before it; the object is not empty.
+    mutating func append(_ members: (inout ByteBuffer) -> Void) { members(&self.buffer) }
+
     // MARK: Members whose names are data
 
     package mutating func field(named key: String, _ value: (some FixedWidthInteger)?) {

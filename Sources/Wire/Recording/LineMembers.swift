@@ -3,6 +3,8 @@ import NIOCore
 
 /// The known members of a line's object.
 struct LineMembers {
+    /// Whether the line is of the plain form, whose frames do not name their dialect.
+    let isPlain: Bool
     var number: UInt64?
     var wall: Int64?
     var at: Int64?
@@ -10,7 +12,8 @@ struct LineMembers {
     private var dialect: String?
     private var version: Int?
     private var numbers = (
-        first: UInt64?.none, count: UInt64?.none, leftOut: [Int](), possibleRepeats: [Int](), ahead: [Int]()
+        first: UInt64?.none, count: UInt64?.none, leftOut: [Int](), possibleRepeats: [Int](), ahead: [Int](),
+        filled: [Int]()
     )
     private var event: String?
     private var isOutgoing = false
@@ -22,12 +25,15 @@ struct LineMembers {
     private var epoch: UInt64?
     private var overlap: Int?
     private var overlapBounds = OverlapNumbers()
+    private var missing = (first: UInt64?.none, last: UInt64?.none)
     private var stops: UInt64?
     private var traded: Int64?
     private var latest: Int64?
     private var back: Int64?
     private var offset: Int64?
     private var details = RecordingHeader()
+
+    init(isPlain: Bool) { self.isPlain = isPlain }
 
     /// Takes the member whose key was read; returns a description of the error, if any.
     mutating func take(_ key: JSONString, _ reader: inout JSONReader) -> String? {
@@ -45,6 +51,9 @@ struct LineMembers {
         case .array where key.equals("ahead"):
             guard let places = reader.places() else { return "broken list" }
             self.numbers.ahead = places
+        case .array where key.equals("filled"):
+            guard let places = reader.places() else { return "broken list" }
+            self.numbers.filled = places
         case .array where key.equals("symbols"):
             guard let names = reader.strings(atMost: 4_096) else { return "broken list" }
             self.details.symbols = names
@@ -82,6 +91,10 @@ struct LineMembers {
             self.details.monotonic = Int64(value.text)
         } else if key.equals("previous") {
             self.details.previous = value.text
+        } else if key.equals("missingFirst") {
+            self.missing.first = TradeID.parse(value.text)
+        } else if key.equals("missingLast") {
+            self.missing.last = TradeID.parse(value.text)
         }
     }
 
@@ -149,7 +162,7 @@ struct LineMembers {
             self.note.frame = text.buffer
             return .note(self.note)
         }
-        guard let dialect = self.dialect.map({ FrameDialect(name: $0) }) ?? .finnhub else {
+        guard let named = self.dialect.map({ FrameDialect(name: $0) }) ?? .finnhub else {
             return .damaged(
                 reason: "a frame of a dialect that this program does not know: a newer tickertape is needed"
             )
@@ -158,6 +171,7 @@ struct LineMembers {
         frame.writeWithUnsafeMutableBytes(minimumWritableBytes: text.raw.count) {
             JSONString.unescape(text.raw, into: $0)
         }
+        let dialect = self.isPlain && self.dialect == nil ? FrameDialect.recognised(in: frame) ?? named : named
         return .frame(frame, RecordedNumbers(self.numbers), dialect)
     }
 
@@ -174,7 +188,8 @@ struct LineMembers {
                 epoch: self.epoch ?? 0,
                 overlap: self.overlap,
                 overlapBounds: self.overlapBounds.bounds,
-                symbol: self.note.symbol
+                symbol: self.note.symbol,
+                missing: TradeID.range(first: self.missing.first, last: self.missing.last)
             )
             return .gap(gap, dropped: event == "dropped" ? self.dropped ?? 0 : nil)
         }
@@ -227,7 +242,9 @@ struct OverlapNumbers {
 
 extension RecordedNumbers {
     fileprivate init?(
-        _ read: (first: UInt64?, count: UInt64?, leftOut: [Int], possibleRepeats: [Int], ahead: [Int])
+        _ read: (
+            first: UInt64?, count: UInt64?, leftOut: [Int], possibleRepeats: [Int], ahead: [Int], filled: [Int]
+        )
     ) {
         // Beyond this limit, it cannot be a number that a program assigned.
         guard let first = read.first, first < 1 << 62, let count = read.count.flatMap({ Int32(exactly: $0) }) else {
@@ -238,7 +255,8 @@ extension RecordedNumbers {
             count: Int(count),
             leftOut: read.leftOut,
             possibleRepeats: read.possibleRepeats,
-            ahead: read.ahead
+            ahead: read.ahead,
+            filled: read.filled
         )
     }
 }

@@ -12,7 +12,7 @@ package struct RecordedTrade: Sendable, Equatable {
 }
 
 extension RecordedNumbers {
-    /// Marks possible repeats and early trades among all trades of a frame's text, and removes those that are not on
+    /// Marks possible repeats, early and filled trades among all trades of a frame's text, and removes those that are not on
     /// the tape.
     ///
     /// - Returns: `false`, without a change, where these numbers do not belong to that text.
@@ -29,9 +29,11 @@ extension RecordedNumbers {
         if let last = self.leftOut.last, last >= trades.count { return false }
         if let last = self.possibleRepeats.last, last >= trades.count { return false }
         if let last = self.ahead.last, last >= trades.count { return false }
+        if let last = self.filled.last, last >= trades.count { return false }
         for place in self.possibleRepeats { trades[place].marks.insert(.possibleRepeat) }
         for place in self.leftOut { trades[place].marks.insert(.possibleRepeat) }
         for place in self.ahead { trades[place].marks.insert(.ahead) }
+        for place in self.filled { trades[place].marks.insert(.filled) }
         return true
     }
 }

@@ -15,19 +15,29 @@ public struct RecordedNumbers: Sendable, Equatable {
     /// The indices, counted in the same way, of those on the tape whose exchange time was ahead of their arrival;
     /// ascending.
     public var ahead: [Int]
+    /// The indices, counted in the same way, of those on the tape that had been missing and came after newer ones
+    /// (``TradeMarks/filled``); ascending.
+    public var filled: [Int]
+
+    /// Whether a line of the frame has a list of indices.
+    var hasPlaces: Bool {
+        !self.leftOut.isEmpty || !self.possibleRepeats.isEmpty || !self.ahead.isEmpty || !self.filled.isEmpty
+    }
 
     public init(
         first: UInt64,
         count: Int,
         leftOut: [Int] = [],
         possibleRepeats: [Int] = [],
-        ahead: [Int] = []
+        ahead: [Int] = [],
+        filled: [Int] = []
     ) {
         self.first = first
         self.count = count
         self.leftOut = leftOut
         self.possibleRepeats = possibleRepeats
         self.ahead = ahead
+        self.filled = filled
     }
 }
 

@@ -42,7 +42,7 @@ extension RecordedLine {
             guard !isSealed, !FrameTemplate.isNumbered(line) else {
                 return RecordedLine(content: .damaged(reason: "no checksum"))
             }
-            let result = self.parseGenerally(line, frame: &frame)
+            let result = self.parseGenerally(line, isPlain: true, frame: &frame)
             // Before the file's first line it is unknown whether lines have checksums; a header shows it by its
             // version.
             if case .header(let header) = result.content, header.version >= RecordingHeader.currentVersion {
@@ -50,13 +50,17 @@ extension RecordedLine {
             }
             return result
         }
-        return self.parseGenerally(line, frame: &frame)
+        return self.parseGenerally(line, isPlain: false, frame: &frame)
     }
 
-    private static func parseGenerally(_ line: UnsafeRawBufferPointer, frame: inout ByteBuffer) -> RecordedLine {
+    private static func parseGenerally(
+        _ line: UnsafeRawBufferPointer,
+        isPlain: Bool,
+        frame: inout ByteBuffer
+    ) -> RecordedLine {
         var reader = JSONReader(line)
         guard case .object = reader.kind() else { return RecordedLine(content: .damaged(reason: "no JSON object")) }
-        var members = LineMembers()
+        var members = LineMembers(isPlain: isPlain)
         var reason: String?
         let isWhole = reader.object { key, reader in
             reason = members.take(key, &reader)

@@ -21,10 +21,15 @@ package struct RecordingBuffer: Sendable {
     /// Writes a frame of the service.
     ///
     /// - Parameter at: the time of its arrival, ns since the start.
-    package mutating func frame(_ frame: ByteBuffer, at: Int64, numbers: RecordedNumbers? = nil) {
+    package mutating func frame(
+        _ frame: ByteBuffer,
+        of dialect: FrameDialect = .finnhub,
+        at: Int64,
+        numbers: RecordedNumbers? = nil
+    ) {
         self.lines.frame(
             frame,
-            of: .finnhub,
+            of: dialect,
             numbers: numbers,
             hasTrades: false,
             wall: self.start.addingCapped(at),

@@ -3,7 +3,7 @@ import Market
 public import NIOCore
 
 /// The parser of a recording's text, in chunks of any size, and of its plain form, JSON Lines of
-/// `{"at":<ns>,"frame":"<text>"}`.
+/// `{"at":<ns>,"frame":"<text>"}`, whose frames have the dialect that their text shows.
 ///
 /// Feed it bytes, take lines until ``nextLine()`` returns `nil`, and call ``finish()`` at the file's end. Keys may come
 /// in any order, and unknown ones are ignored. A line beyond the length limit is damage, and is skipped without being

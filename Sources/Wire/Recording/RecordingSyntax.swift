@@ -56,7 +56,7 @@ package enum RecordingSyntax {
         into buffer: inout ByteBuffer
     ) {
         let start = Self.begin(stamp, into: &buffer)
-        let hasAll = numbers.map { $0.leftOut.isEmpty && $0.possibleRepeats.isEmpty && $0.ahead.isEmpty } ?? true
+        let hasAll = numbers.map { !$0.hasPlaces } ?? true
         LineWriter.write(into: &buffer, atMost: 160) { pen in
             pen.write(",\"dir\":\"in\"")
             if dialect != .finnhub {
@@ -76,6 +76,7 @@ package enum RecordingSyntax {
             Self.places("leftOut", numbers.leftOut, into: &buffer)
             Self.places("possibleRepeats", numbers.possibleRepeats, into: &buffer)
             Self.places("ahead", numbers.ahead, into: &buffer)
+            Self.places("filled", numbers.filled, into: &buffer)
             buffer.writeStaticString(",\"frame\":")
         }
         frame.withUnsafeReadableBytes { JSONText.escape($0, into: &buffer) }
@@ -110,6 +111,8 @@ package enum RecordingSyntax {
         Self.number("overlapLeast", gap.overlapBounds?.least, into: &buffer)
         Self.number("overlapMost", gap.overlapBounds?.most, into: &buffer)
         Self.text("symbol", gap.symbol, into: &buffer)
+        Self.text("missingFirst", gap.missing.map { "\($0.lowerBound)" }, into: &buffer)
+        Self.text("missingLast", gap.missing.map { "\($0.upperBound)" }, into: &buffer)
         LineSeal.write(into: &buffer, from: start)
     }
 

@@ -18,6 +18,15 @@ extension JSONWriter {
         self.field("trades", summary.trades)
     }
 
+    /// Writes the ids of missing trades: the first, the last and their number, strings of digits.
+    package mutating func missing(_ ids: ClosedRange<UInt64>) {
+        self.object("missing") { out in
+            out.field("first", "\(ids.lowerBound)")
+            out.field("last", "\(ids.upperBound)")
+            out.field("count", "\(TradeID.count(ids))")
+        }
+    }
+
     mutating func source(_ word: String, file: String?, speed: Double?) {
         self.field("source", word)
         self.field("file", file)

@@ -8,12 +8,15 @@ package struct PublishedBar: Sendable, Equatable {
     package var bar: Bar
     /// Whether the bar's period is over. A late trade can still change the bar, which is then sent again.
     package var isClosed: Bool
+    /// Whether the bar was over before, and has changed since.
+    package var isRevised: Bool
 
-    package init(symbol: String, width: BarWidth, bar: Bar, isClosed: Bool) {
+    package init(symbol: String, width: BarWidth, bar: Bar, isClosed: Bool, isRevised: Bool = false) {
         self.symbol = symbol
         self.width = width
         self.bar = bar
         self.isClosed = isClosed
+        self.isRevised = isRevised
     }
 }
 
@@ -25,6 +28,7 @@ extension StreamEncoder {
         out.field("symbol", reported.symbol)
         out.field("width", reported.width.word)
         out.fields(of: reported.bar, isClosed: reported.isClosed)
+        if reported.isRevised { out.field("revised", true) }
         return out.finish()
     }
 

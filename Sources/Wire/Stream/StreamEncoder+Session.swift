@@ -168,8 +168,7 @@ extension StreamEncoder {
         JSONText.write(trade.exchangeTime / 1_000_000, into: &buffer)
         buffer.writeStaticString(",\"received\":")
         JSONText.write(received / 1_000, into: &buffer)
-        if trade.marks.contains(.ahead) { buffer.writeStaticString(",\"ahead\":true") }
-        if trade.marks.contains(.possibleRepeat) { buffer.writeStaticString(",\"possibleRepeat\":true") }
+        JSONText.details(of: trade, into: &buffer)
         buffer.writeStaticString("}")
     }
 }

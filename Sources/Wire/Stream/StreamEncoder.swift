@@ -110,7 +110,8 @@ package enum StreamEncoder {
     }
 
     /// Writes `{"type":"gap",…}`: trades may be missing. `overlap` is null and `overlapBounds` absent if nothing could
-    /// be compared. `symbol` is present only if the gap concerns a single symbol.
+    /// be compared. `symbol` is present only if the gap concerns a single symbol, `missing` only if the ids of the
+    /// missing trades are known: `{"first":"7","last":"9","count":"3"}`, strings of digits.
     package static func gap(_ gap: Gap, number: UInt64? = nil) -> ByteBuffer {
         var out = JSONWriter(type: "gap", number: number)
         out.field("from", gap.from / 1_000_000)
@@ -127,6 +128,7 @@ package enum StreamEncoder {
             out.field("overlapBounds", json: numbers.finish())
         }
         if let symbol = gap.symbol { out.field("symbol", symbol) }
+        if let missing = gap.missing { out.missing(missing) }
         return out.finish()
     }
 }

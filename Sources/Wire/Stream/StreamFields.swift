@@ -1,6 +1,7 @@
 import Market
 
-/// The members of one flat JSON object. Nested values are ignored, except for a status, a replay, bounds and symbols.
+/// The members of one flat JSON object. Nested values are ignored, except for a status, a replay, bounds, ids and
+/// symbols.
 struct StreamFields {
     enum Value {
         case text(String)
@@ -13,6 +14,7 @@ struct StreamFields {
     private(set) var nestedStatus: FeedStatus?
     private(set) var nestedReplay: ReplayPosition?
     private var nestedBounds: OverlapBounds?
+    private var nestedMissing: ClosedRange<UInt64>?
     /// The names in a list of symbols, without released ones.
     private(set) var symbolNames: [String] = []
 
@@ -42,6 +44,7 @@ struct StreamFields {
             case "status": self.nestedStatus = StreamFields(raw, isNested: true)?.status
             case "replay": self.nestedReplay = StreamFields(raw, isNested: true)?.replay
             case "overlapBounds": self.nestedBounds = StreamFields(raw, isNested: true)?.bounds
+            case "missing": self.nestedMissing = StreamFields(raw, isNested: true)?.missing
             case "symbols": self.symbolNames = Self.names(in: raw)
             default: break
             }
@@ -164,7 +167,9 @@ struct StreamFields {
             exchangeTime: exchangeTime,
             received: received,
             isAhead: self.isTrue("ahead"),
-            isPossibleRepeat: self.isTrue("possibleRepeat")
+            isPossibleRepeat: self.isTrue("possibleRepeat"),
+            id: self.id("id"),
+            isFilled: self.isTrue("filled")
         )
     }
 
@@ -189,7 +194,8 @@ struct StreamFields {
             overlap: self.integer("overlap").flatMap { Int(exactly: $0) },
             overlapBounds: self.nestedBounds,
             cause: self.cause,
-            symbol: self.text("symbol")
+            symbol: self.text("symbol"),
+            missing: self.nestedMissing
         )
     }
 
@@ -199,6 +205,11 @@ struct StreamFields {
         else { return nil }
         return OverlapBounds(least: least, most: most)
     }
+
+    private var missing: ClosedRange<UInt64>? { TradeID.range(first: self.id("first"), last: self.id("last")) }
+
+    /// Returns a trade's number, sent as a string of digits; anything else counts as absent.
+    private func id(_ key: String) -> UInt64? { self.text(key).flatMap { TradeID.parse($0) } }
 
     /// The cause; `other` for a word that this program does not know.
     private var cause: FeedStatus.Cause? {

@@ -6,9 +6,16 @@ extension StreamMessage {
         switch self {
         case .trade(let found):
             guard let symbol = symbols.intern(found.symbol) else { return .trades(skipped: 1) }
-            var trade = Trade(price: found.price, size: found.size, exchangeTime: found.exchangeTime, symbol: symbol)
+            var trade = Trade(
+                price: found.price,
+                size: found.size,
+                exchangeTime: found.exchangeTime,
+                symbol: symbol,
+                id: found.id
+            )
             if found.isAhead { trade.marks.insert(.ahead) }
             if found.isPossibleRepeat { trade.marks.insert(.possibleRepeat) }
+            if found.isFilled { trade.marks.insert(.filled) }
             trades.append(trade)
             return .trades(skipped: 0)
         case .hello, .snapshot, .price, .trades, .status, .gap, .resumed, .symbol, .released, .replay, .error, .unknown:

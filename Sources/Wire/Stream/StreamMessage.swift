@@ -101,6 +101,10 @@ package struct StreamTrade: Sendable, Equatable {
     package var isAhead: Bool
     /// Whether the trade may repeat an earlier one (``TradeMarks/possibleRepeat``).
     package var isPossibleRepeat: Bool
+    /// The venue's number of the trade; `nil` if the upstream sends none.
+    package var id: UInt64?
+    /// Whether the trade was missing and came after newer ones, so that it is no price (``TradeMarks/filled``).
+    package var isFilled: Bool
 
     package init(
         symbol: String,
@@ -110,7 +114,9 @@ package struct StreamTrade: Sendable, Equatable {
         exchangeTime: Int64,
         received: Int64,
         isAhead: Bool = false,
-        isPossibleRepeat: Bool = false
+        isPossibleRepeat: Bool = false,
+        id: UInt64? = nil,
+        isFilled: Bool = false
     ) {
         self.symbol = symbol
         self.sequence = sequence
@@ -120,5 +126,7 @@ package struct StreamTrade: Sendable, Equatable {
         self.received = received
         self.isAhead = isAhead
         self.isPossibleRepeat = isPossibleRepeat
+        self.id = id
+        self.isFilled = isFilled
     }
 }

@@ -57,6 +57,44 @@ struct StreamReadingTests {
         #expect(reading.opened() == [.subscribe(["A", "B"], since: end)])
     }
 
+    @Test("a filled trade of a break counts, and is no price, however old it is", arguments: [1_000, 90_000])
+    func filled(age: Int64) throws {
+        func trade(_ sequence: UInt64, _ price: String, time: Int64, filled: Bool = false) throws -> StreamMessage {
+            .trade(
+                StreamTrade(
+                    symbol: "A",
+                    sequence: sequence,
+                    price: try #require(ExactDecimal(price)),
+                    size: try #require(ExactDecimal("2")),
+                    exchangeTime: time * 1_000_000,
+                    received: Int64(sequence),
+                    isFilled: filled
+                )
+            )
+        }
+        var reading = StreamReading(symbols: ["A"], takesEveryTrade: true)
+        _ = reading.opened()
+        _ = reading.took(self.hello(7, 1), wall: 1)
+        _ = reading.opened()
+        // Nothing is known that it could be beside.
+        #expect(reading.took(try trade(2, "9", time: 100_000 - age, filled: true), wall: 2) == nil)
+        guard case .snapshot(let first, _) = reading.took(try trade(3, "5", time: 100_000), wall: 3) else {
+            Issue.record("the first trade is no price")
+            return
+        }
+        let found = reading.took(try trade(4, "9", time: 100_000 - age, filled: true), wall: 4)
+        guard case .trades(let summary) = found else {
+            Issue.record("\(String(describing: found))")
+            return
+        }
+        var expected = first.summary
+        expected.high = try #require(ExactDecimal("9"))
+        expected.trades += 1
+        expected.volume.add(try #require(ExactDecimal("2")))
+        #expect(summary == expected)
+        #expect(reading.position == TapePosition(epoch: 7, sequence: 4))
+    }
+
     @Test(
         "no age and no arrival that a relay can send is too long or too early",
         arguments: [(Int64(4_611_686_018_427), Int64(4_611_686_018_427_000)), (0, 4_611_686_018_427_000), (0, 0)]

@@ -25,6 +25,9 @@ package enum FuzzTarget: String, CaseIterable, Sendable {
     case lines
     /// The submissions to a room.
     case room
+    /// A text frame of a venue's own feed, read as each venue's: the template and the general parser must agree, and a
+    /// renewed table of symbols must not confuse names.
+    case venue
 
     /// Feeds one input, and throws the violated rule.
     ///
@@ -44,6 +47,7 @@ package enum FuzzTarget: String, CaseIterable, Sendable {
         case .wamp: try WAMPFuzz.check(input)
         case .lines: try LineFuzz.check(input)
         case .room: try RoomFuzz.check(input)
+        case .venue: try VenueFuzz.check(input)
         }
     }
 
@@ -61,6 +65,7 @@ package enum FuzzTarget: String, CaseIterable, Sendable {
         case .wamp: WAMPFuzz.seeds
         case .lines: LineFuzz.seeds
         case .room: RoomFuzz.seeds
+        case .venue: VenueSeeds.frames.map { Array($0.utf8) }
         }
     }
 
@@ -75,6 +80,7 @@ package enum FuzzTarget: String, CaseIterable, Sendable {
         case .wamp: WAMPFuzz.words
         case .lines: LineFuzz.words
         case .room: RoomFuzz.words
+        case .venue: Mutator.jsonWords + VenueFuzz.words
         }
     }
 

@@ -58,7 +58,7 @@ struct LaterSymbolTests {
         let file = try RecordingFile(path: try folder.write(String(buffer: text), to: "a.jsonl"))
         #expect(file.symbols == ["A", "B"] && file.allSymbols == nil)
         // A symbol that may be in the recording can be subscribed to.
-        var session = MockServerSession(known: file.allSymbols, limit: 50)
+        var session = FinnhubMockSession(MockSessionOpening(known: file.allSymbols))
         #expect(session.requested(.subscribe("RARE")) == .none)
     }
 

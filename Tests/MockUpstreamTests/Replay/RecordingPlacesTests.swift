@@ -13,7 +13,7 @@ struct RecordingPlacesTests {
         try RecordingFile(path: try folder.write(text, to: "a.jsonl"))
     }
 
-    @Test("messages of other services than Finnhub are refused in one line, with the remedy where there is one")
+    @Test("messages of Tickertape's own protocol are refused in one line, with the remedy where there is one")
     func foreign() throws {
         let folder = try TemporaryFolder()
         defer { folder.remove() }

@@ -101,4 +101,36 @@ struct NewEpochTests {
         }
         #expect(table.rowCount == 3)
     }
+
+    @Test("a filled trade before any other of its symbol has no row, and counts beside no price")
+    func filledFirst() {
+        var feed = BatchSource()
+        let settings = PricePipeline.Settings(quiet: 0, atMost: nil)
+        var table = PriceTable(SettledPrices(settings: settings, loop: EmbeddedEventLoop()))
+        func take(_ frames: String..., filled: Set<Int> = []) -> [String] {
+            var batch = feed.batch(frames)
+            for place in filled { batch.trades[place].marks = [.filled] }
+            return table.take(batch).map { "\($0.update.summary.symbol) \($0.update.summary.price) \($0.ordinal)" }
+        }
+        #expect(take(Frames.trade("A", "9"), filled: [0]) == [])
+        #expect(table.knownRow(of: "A") == nil)
+        // A row that a subscription made is given up, and another symbol takes it.
+        let row = table.row(of: "A")
+        #expect(take(Frames.trade("A", "9"), filled: [0]) == [])
+        #expect(table.free(row) && table.row(of: "B") == row)
+        #expect(
+            take(Frames.trade("B", "1"), Frames.trade("A", "9"), Frames.trade("A", "2"), filled: [1]) == [
+                "B 1 1", "A 2 1",
+            ]
+        )
+        for (symbol, price) in [("A", "2"), ("B", "1")] {
+            let newest = table.knownRow(of: symbol).flatMap { table.newest(row: $0) }
+            #expect(
+                newest?.summary.symbol == symbol && newest.map { "\($0.summary.price) \($0.ordinal)" } == "\(price) 1"
+            )
+        }
+        // Prices have been shown for both; a filled trade is no activity.
+        #expect(take(Frames.trade("A", "9"), filled: [0]) == [] && table.takeActivity().isEmpty)
+        #expect(take(Frames.trade("A", "3")) == ["A 3 3"])
+    }
 }

@@ -129,6 +129,17 @@ final class RelayFixture: Sendable {
         self.relay.read(batch)
     }
 
+    /// Feeds frames of a venue whose trades have ids and are all filled.
+    func feedFilled(_ frames: String..., received: Int64 = 1_723_161_255_400_000_000) {
+        var batch = self.feed.withLockedValue { $0.batch(frames, received: received) }
+        for index in batch.frames.indices { batch.frames[index].dialect = .binance }
+        for index in batch.trades.indices {
+            batch.trades[index].marks = [.filled]
+            batch.trades[index].id = 70 + UInt64(index)
+        }
+        self.relay.read(batch)
+    }
+
     /// Plays the feed on the relay's loop, as if both shared it; other threads cannot interleave.
     func onFeedLoop(_ play: @escaping @Sendable (RelayFixture) -> Void) async throws {
         try await self.loop.submit { play(self) }.get()

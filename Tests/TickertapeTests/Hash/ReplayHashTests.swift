@@ -227,7 +227,7 @@ struct ReplayHashTests {
             #expect(await program.ending() == .exit(0), "\(program.errors)")
             let export = try RunningProgram(RunningProgram.tickertape, ["export", "--csv", path])
             #expect(await export.ending() == .exit(0), "\(export.errors)")
-            // symbol,price,size,time,received,epoch,seq,possibleRepeat,ahead
+            // symbol,price,size,time,received,epoch,seq,possibleRepeat,ahead,id,filled
             let trades = export.output.split(separator: "\n").dropFirst().map { line in
                 let cells = line.split(separator: ",", omittingEmptySubsequences: false)
                 return "\(cells[6]) \(cells[0]) \(cells[1]) \(cells[2]) \(cells[3])000000"

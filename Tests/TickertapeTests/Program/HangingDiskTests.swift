@@ -193,7 +193,7 @@ struct HangingDiskTests {
         settings.source = .replay(file: path, speed: 1)
         let program = TickerProgram(
             settings: Settings(),
-            feed: settings,
+            feed: FeedPlan(settings),
             replay: PlayedMaterial(material, mockServer: mockServer)
         )
         #expect(!program.relaySharesLoop)

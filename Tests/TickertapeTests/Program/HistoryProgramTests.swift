@@ -86,7 +86,7 @@ struct HistoryProgramTests {
             ]
         )
         #expect(await program.ending() == .exit(0))
-        #expect(program.output == "symbol,price,size,time,received,epoch,seq,possibleRepeat,ahead\n")
+        #expect(program.output == "symbol,price,size,time,received,epoch,seq,possibleRepeat,ahead,id,filled\n")
         #expect(program.errors == "0\n")
     }
 

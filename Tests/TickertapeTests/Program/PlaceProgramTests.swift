@@ -185,7 +185,7 @@ struct PlaceProgramTests {
         defer { folder.remove() }
         let rows = try await self.run(["export", Self.demo, "--csv"] + flags)
         #expect(rows.status == .exit(status))
-        #expect(rows.output.hasPrefix("symbol,price,size,time,received,epoch,seq,possibleRepeat,ahead\n"))
+        #expect(rows.output.hasPrefix("symbol,price,size,time,received,epoch,seq,possibleRepeat,ahead,id,filled\n"))
         #expect(rows.errors.contains(words) && rows.errors.split(separator: "\n").count == 1, "\(rows.errors)")
         let path = "\(folder.path)/out.csv"
         let file = try await self.run(["export", Self.demo, "--csv", "--output", path] + flags)

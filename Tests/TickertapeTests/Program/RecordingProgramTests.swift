@@ -275,7 +275,7 @@ struct RecordingProgramTests {
         let part = try await self.run(["export", "--csv", path])
         let rows = part.output.split(separator: "\n").dropFirst()
         #expect(part.status == .exit(0) && rows.count > 1_000 && rows.count < 20_000, "\(rows.count)")
-        #expect(rows.allSatisfy { $0.hasSuffix(",,,false,false") }, "\(rows.first ?? "")")
+        #expect(rows.allSatisfy { $0.hasSuffix(",,,false,false,,false") }, "\(rows.first ?? "")")
         #expect(
             part.errors.contains(
                 "warning: \(rows.count) rows have neither epoch nor number: the line that holds them is damaged\n"

@@ -79,6 +79,13 @@ type GapOverlapBounds struct {
 	Most  int64 `json:"most"`
 }
 
+// GapMissing: the object gapMissing.
+type GapMissing struct {
+	First string `json:"first"`
+	Last  string `json:"last"`
+	Count string `json:"count"`
+}
+
 // HelloMessage: The first message of a connection: the limits, the status and the symbols.
 type HelloMessage struct {
 	Type     string         `json:"type"`
@@ -160,16 +167,18 @@ type TradesMessage struct {
 
 // TradeMessage: One trade, for clients with delivery all.
 type TradeMessage struct {
-	Type           string `json:"type"`
-	N              int64  `json:"n"` // grows from message to message; holes are messages to other clients
-	Symbol         string `json:"symbol" need:"value"`
-	Seq            int64  `json:"seq" need:"value"`
-	Price          string `json:"price" need:"decimal"`     // exact
-	Size           string `json:"size" need:"decimal"`      // exact
-	Time           int64  `json:"time" need:"value"`        // ms since 1970
-	Received       int64  `json:"received" need:"value"`    // us since 1970
-	Ahead          bool   `json:"ahead,omitempty"`          // the time is later than the arrival by more than clocks explain
-	PossibleRepeat bool   `json:"possibleRepeat,omitempty"` // it equals one that came within 2 s or before a gap, and may be that one; otherwise absent
+	Type           string  `json:"type"`
+	N              int64   `json:"n"` // grows from message to message; holes are messages to other clients
+	Symbol         string  `json:"symbol" need:"value"`
+	Seq            int64   `json:"seq" need:"value"`
+	Price          string  `json:"price" need:"decimal"`     // exact
+	Size           string  `json:"size" need:"decimal"`      // exact
+	Time           int64   `json:"time" need:"value"`        // ms since 1970
+	Received       int64   `json:"received" need:"value"`    // us since 1970
+	Id             *string `json:"id,omitempty"`             // the venue's own number of the trade; absent if the source sends none
+	Ahead          bool    `json:"ahead,omitempty"`          // the time is later than the arrival by more than clocks explain
+	PossibleRepeat bool    `json:"possibleRepeat,omitempty"` // it equals one that came within 2 s or before a gap, and may be that one; otherwise absent
+	Filled         bool    `json:"filled,omitempty"`         // it was missing and came after newer trades: it is no price and changes no age; otherwise absent
 }
 
 // Trade is the event of a trade.
@@ -221,6 +230,7 @@ type GapMessage struct {
 	Cause         *string           `json:"cause"`
 	OverlapBounds *GapOverlapBounds `json:"overlapBounds,omitempty"` // the bounds of the true number; present if trades were compared
 	Symbol        *string           `json:"symbol,omitempty"`
+	Missing       *GapMissing       `json:"missing,omitempty"` // the venue's numbers of the missing trades of the symbol, all from first to last, and how many; present if they are known
 }
 
 // SubscribedMessage: The answer to a subscribe; symbols is null for everything.
@@ -269,6 +279,7 @@ type BarMessage struct {
 	Trades          int64   `json:"trades" need:"value"`
 	Closed          bool    `json:"closed" need:"value"`       // its time is over; a late trade can still change it, and then it comes again
 	Incomplete      bool    `json:"incomplete" need:"value"`   // some of its trades may be missing
+	Revised         bool    `json:"revised,omitempty"`         // it was closed before and has changed since; otherwise absent
 	PossibleRepeats *int64  `json:"possibleRepeats,omitempty"` // the number of its trades that may have been counted before; absent if 0
 }
 

@@ -220,11 +220,10 @@ func (c *Client) received(conn *websocket.Conn, text []byte) (events []Event) {
 	c.mutex.Lock()
 	defer c.mutex.Unlock()
 	message, kind, err := decode(text)
-	isMisplaced := message != nil && (kind == "hello") == (c.conn == conn)
+	now, isMisplaced := time.Now(), message != nil && (kind == "hello") == (c.conn == conn)
 	if isMisplaced || err != nil {
 		return []Event{ProtocolError{either(isMisplaced, kind+" at a wrong time", fmt.Sprint(err))}}
 	}
-	now := time.Now()
 	switch m := message.(type) {
 	case nil, SubscribedMessage, PongMessage:
 		return nil
@@ -244,12 +243,13 @@ func (c *Client) received(conn *websocket.Conn, text []byte) (events []Event) {
 	case TradeMessage: // While an earlier run is resumed, its trades have numbers beyond the place.
 		epoch := either(c.resuming && m.Seq > c.seq, c.epoch, c.live)
 		if newest, isKnown := c.newest[m.Symbol]; isKnown && epoch == c.epoch && m.Seq <= newest {
-			again := ProtocolError{fmt.Sprintf("trade %d of %s comes again", m.Seq, m.Symbol)}
-			return either(c.resuming, nil, []Event{again})
+			return either(c.resuming, nil, []Event{ProtocolError{fmt.Sprintf("trade %d of %s comes again", m.Seq, m.Symbol)}})
 		}
 		events, message = c.reach(epoch, m.Seq, m.Seq), Trade{m, epoch}
 		old := c.helloAt.Add(time.Duration(m.Received-c.hello.Time*1000) * time.Microsecond) // by the relay's clock
-		c.newest[m.Symbol], c.arrivals[m.Symbol] = m.Seq, either(c.resuming && m.Received < c.hello.Time*1000, old, now)
+		if c.newest[m.Symbol] = m.Seq; !m.Filled {
+			c.arrivals[m.Symbol] = either(c.resuming && m.Received < c.hello.Time*1000, old, now) // a filled trade is no price
+		}
 	case TradesMessage:
 		c.arrivals[m.Symbol], events = now, c.reach(c.live, m.Seq, m.Seq)
 	case SnapshotMessage: // Prices are always of the present run.

@@ -90,6 +90,13 @@ export interface GapOverlapBounds {
   most: Integer;
 }
 
+/** The object gapMissing. */
+export interface GapMissing {
+  first: string;
+  last: string;
+  count: string;
+}
+
 /** The first message of a connection: the limits, the status and the symbols. */
 export interface HelloMessage {
   type: "hello";
@@ -216,10 +223,14 @@ export interface TradeMessage {
   time: Integer;
   /** us since 1970 */
   received: Integer;
+  /** the venue's own number of the trade; absent if the source sends none */
+  id?: string;
   /** the time is later than the arrival by more than clocks explain */
   ahead?: true;
   /** it equals one that came within 2 s or before a gap, and may be that one; otherwise absent */
   possibleRepeat?: true;
+  /** it was missing and came after newer trades: it is no price and changes no age; otherwise absent */
+  filled?: true;
 }
 
 /** The state of the feed. */
@@ -276,6 +287,8 @@ export interface GapMessage {
   /** the bounds of the true number; present if trades were compared */
   overlapBounds?: GapOverlapBounds;
   symbol?: string;
+  /** the venue's numbers of the missing trades of the symbol, all from first to last, and how many; present if they are known */
+  missing?: GapMissing;
 }
 
 /** The answer to a subscribe; symbols is null for everything. */
@@ -338,6 +351,8 @@ export interface BarMessage {
   closed: boolean;
   /** some of its trades may be missing */
   incomplete: boolean;
+  /** it was closed before and has changed since; otherwise absent */
+  revised?: true;
   /** the number of its trades that may have been counted before; absent if 0 */
   possibleRepeats?: Integer;
 }

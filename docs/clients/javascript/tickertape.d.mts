@@ -37,10 +37,10 @@ export type Event =
     | { event: "price"; symbol: string; price: string; size: string; seq: Integer; skipped: Integer; snapshot: boolean;
         received: Integer; age: number | null }
     | { event: "trade"; symbol: string; seq: Integer; epoch: Integer | null; price: string; size: string; time: Integer;
-        received: Integer; ahead: boolean; possibleRepeat: boolean }
+        received: Integer; id: string | null; ahead: boolean; possibleRepeat: boolean; filled: boolean }
     | { event: "activity"; symbol: string; seq: Integer; trades: Integer }
     | { event: "gap"; from: Integer | null; to: Integer; reason: string; cause: string | null; symbol: string | null;
-        nextSeq: Integer; epoch: Integer }
+        nextSeq: Integer; epoch: Integer; missing: { first: string; last: string; count: string } | null }
     | { event: "skipped"; trades: Integer; from: Integer; to: Integer }
     | { event: "resumed"; epoch: Integer; from: Integer; to: Integer; trades: Integer; complete: boolean }
     | { event: "status"; state: string; reason: string | null; cause: string | null }

@@ -11,23 +11,23 @@ const MAX_MESSAGE = 1 << 20;
 // Waiting does not cure these: the request, the token or this client is wrong.
 const FINAL = new Set([400, 401, 403, 404, 421, 1002, 1003, 1007, 1008, 1009]);
 
-// The members of a message that its event has: i an integer, s a text, d a decimal, b a boolean. With : it is needed,
-// with :? needed but may be null, with ? it is null if absent or wrong.
+// The members of a message that its event has: i an integer, s a text, d a decimal, b a boolean, o an object, f a flag.
+// With : it is needed, with :? needed but may be null, with ? it is null if absent or wrong; a flag is true or false.
 const MEMBERS = new Map(Object.entries({
     hello: "epoch:?i seq:?i", trades: "symbol:s seq:i trades:i",
     snapshot: "symbol:s price:d size:d seq:i skipped?i received:i age?i",
     price: "symbol:s price:d size:d seq:i skipped?i received:i",
-    trade: "symbol:s seq:i price:d size:d time:i received:i ahead?b possibleRepeat?b",
-    gap: "from?i to:i reason?s cause?s symbol?s nextSeq:i epoch:i",
+    trade: "symbol:s seq:i price:d size:d time:i received:i id?s ahead?f possibleRepeat?f filled?f",
+    gap: "from?i to:i reason?s cause?s symbol?s nextSeq:i epoch:i missing?o",
     skipped: "trades:i from:i to:i", resumed: "epoch:i from:i to:i trades:i complete:b",
     status: "state:s reason?s cause?s", symbol: "symbol:s state:s reason?s",
     bar: "symbol:s width:s start:i open:d high:d low:d close:d volume?s vwap?s trades:i closed:b incomplete:b",
     replay: "at:i paused:b", error: "code?s msg:s", subscribed: "", pong: "",
 }).map(([type, text]) => [type, (text.match(/\S+/g) ?? []).map((each) => each.split(/([:?]+)/))]));
 const CHECKS = {
-    i: (value) => typeof value === "bigint" || Number.isSafeInteger(value),
-    s: (value) => typeof value === "string", b: (value) => typeof value === "boolean",
-    d: (value) => typeof value === "string" && /^-?[0-9]+([.][0-9]+)?$/.test(value),
+    i: (value) => typeof value === "bigint" || Number.isSafeInteger(value), s: (value) => typeof value === "string",
+    d: (value) => typeof value === "string" && /^-?[0-9]+([.][0-9]+)?$/.test(value), f: (value) => value === true,
+    b: (value) => typeof value === "boolean", o: (value) => typeof value?.first === "string",
 };
 const integer = (text) => (Number.isSafeInteger(Number(text)) ? Number(text) : BigInt(text));
 const sum = (one, other) => integer(String(BigInt(one) + BigInt(other)));
@@ -54,7 +54,7 @@ function eventOf(message) {
         const isRight = CHECKS[check](message[name]);
         const isNeeded = need === ":" || (need === ":?" && message[name] !== null);
         if (isNeeded && !isRight) throw new TypeError(`${message.type} with a wrong ${name}`);
-        event[name] = isRight ? message[name] : null;
+        event[name] = isRight ? message[name] : check === "f" ? false : null;
     }
     return event;
 }
@@ -280,10 +280,10 @@ export class Tickertape {
         }
         this.#reach(epoch, seq, seq);
         this.#newest.set(symbol, seq);
-        const now = performance.now(); // A resumed trade is older, by the relay's own clock.
+        const now = performance.now(); // A resumed trade is older, by the relay's own clock; a filled one is no price.
         const arrival = this.#helloAt + Number(event.received) / 1000 - Number(this.hello.time);
-        this.#arrivals.set(symbol, this.#isResuming && arrival < now ? arrival : now);
-        this.#emit({ ...event, epoch, ahead: event.ahead === true, possibleRepeat: event.possibleRepeat === true });
+        if (!event.filled) this.#arrivals.set(symbol, this.#isResuming && arrival < now ? arrival : now);
+        this.#emit({ ...event, epoch });
     }
 
     /** Moves the place forward; to another epoch with a gap, if the relay sent none: then `nextSeq` is not null. */

@@ -54,13 +54,13 @@ func lineOf(event tickertape.Event) object {
 			"skipped": e.Skipped, "snapshot": e.Type == "snapshot", "received": e.Received, "age": e.Age}
 	case tickertape.Trade:
 		return object{"event": "trade", "symbol": e.Symbol, "seq": e.Seq, "epoch": number(e.Epoch),
-			"price": e.Price, "size": e.Size, "time": e.Time, "received": e.Received, "ahead": e.Ahead,
-			"possibleRepeat": e.PossibleRepeat}
+			"price": e.Price, "size": e.Size, "time": e.Time, "received": e.Received, "id": e.Id, "ahead": e.Ahead,
+			"possibleRepeat": e.PossibleRepeat, "filled": e.Filled}
 	case tickertape.TradesMessage:
 		return object{"event": "activity", "symbol": e.Symbol, "seq": e.Seq, "trades": e.Trades}
 	case tickertape.GapMessage:
 		return object{"event": "gap", "from": e.From, "to": e.To, "reason": text(e.Reason), "cause": e.Cause,
-			"symbol": e.Symbol, "nextSeq": e.NextSeq, "epoch": e.Epoch}
+			"symbol": e.Symbol, "nextSeq": e.NextSeq, "epoch": e.Epoch, "missing": e.Missing}
 	case tickertape.SkippedMessage:
 		return object{"event": "skipped", "trades": e.Trades, "from": e.From, "to": e.To}
 	case tickertape.ResumedMessage:

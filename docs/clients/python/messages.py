@@ -86,6 +86,14 @@ class GapOverlapBounds(TypedDict):
     most: int
 
 
+class GapMissing(TypedDict):
+    """The object gapMissing."""
+
+    first: str
+    last: str
+    count: str
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Hello:
     """The first message of a connection: the limits, the status and the symbols."""
@@ -182,8 +190,10 @@ class Trade:
     size: Decimal  # exact
     time: int  # ms since 1970
     received: int  # us since 1970
+    id: str | None = None  # the venue's own number of the trade; absent if the source sends none
     ahead: bool = False  # the time is later than the arrival by more than clocks explain
     possibleRepeat: bool = False  # it equals one that came within 2 s or before a gap, and may be that one; otherwise absent
+    filled: bool = False  # it was missing and came after newer trades: it is no price and changes no age; otherwise absent
     epoch: int | None = None  # added by the client: (epoch, seq) names a trade
 
 
@@ -236,6 +246,7 @@ class Gap:
     cause: str | None = None
     overlapBounds: GapOverlapBounds | None = None  # the bounds of the true number; present if trades were compared
     symbol: str | None = None
+    missing: GapMissing | None = None  # the venue's numbers of the missing trades of the symbol, all from first to last, and how many; present if they are known
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -292,6 +303,7 @@ class Bar:
     trades: int
     closed: bool  # its time is over; a late trade can still change it, and then it comes again
     incomplete: bool  # some of its trades may be missing
+    revised: bool = False  # it was closed before and has changed since; otherwise absent
     possibleRepeats: int | None = None  # the number of its trades that may have been counted before; absent if 0
 
 

@@ -140,19 +140,19 @@ class Reading:
     _price = _trades = _snapshot
 
     def _trade(self, trade: Trade, now: float) -> list[Any]:
-        gaps, age = [], 0.0
         # Until a gap names the relay's epoch, a resume brings trades of the one before, whose numbers only grow.
-        if self.is_unnamed and (not self.is_resuming or trade.seq <= self.seq):
-            gaps = self._begin_unnamed(trade.seq, self.hello.epoch)
+        is_first = self.is_unnamed and (not self.is_resuming or trade.seq <= self.seq)
+        gaps = self._begin_unnamed(trade.seq, self.hello.epoch) if is_first else []
         if trade.seq <= self.newest.get(trade.symbol, -1):
             if self.is_resuming:
                 return []
             raise ValueError(f"the trade {trade.seq} of {trade.symbol} came again")
         self._keep(self.newest, trade.symbol, trade.seq)
         self.seq = max(self.seq, trade.seq)
-        if self.is_resuming and self.hello.time is not None:
-            age = max(0, now + self.lead - trade.received / 1e6)  # of an earlier trade, all by the relay's clock
-        self._keep(self.arrivals, trade.symbol, now - age)
+        is_dated = self.is_resuming and self.hello.time is not None  # an earlier trade, all by the relay's clock
+        age = max(0, now + self.lead - trade.received / 1e6) if is_dated else 0
+        if not trade.filled:  # a filled one is no price
+            self._keep(self.arrivals, trade.symbol, now - age)
         return [*gaps, replace(trade, epoch=self.epoch)]
 
     def _gap(self, gap: Gap, now: float) -> list[Any]:

@@ -23,8 +23,12 @@ package struct ConnectionFaults: Sendable {
         case cutNextFrame
         case fallSilent
         case halfOpen
+        /// The upstream announces the end of the connection.
+        case announce
         case close(code: UInt16, reason: String)
         case sendText(ByteBuffer)
+        /// An error in the upstream's form.
+        case sendError(String)
         /// Raw bytes that are not a frame.
         case sendBytes(ByteBuffer)
         /// The most bytes per second from now on; `nil` removes the limit.
@@ -51,8 +55,13 @@ package struct ConnectionFaults: Sendable {
     private var agenda: [(at: Int64, event: Event)]
     private var opened: Int64?
     private var cutsNextFrame = false
+    /// The most frames that are late at a time; a further one is sent at once.
+    private static let maximumLate = 1_000
+    private var upstream: any MockProtocol = FinnhubMock()
     /// A frame that waits to be overtaken by the next one.
     private var held: ByteBuffer?
+    /// The frames that wait for a number of later ones.
+    private var late: [(frame: ByteBuffer, left: Int)] = []
     private var generator: SeededGenerator
     private var reader = FrameReader()
     private var symbols = SymbolTable()
@@ -86,8 +95,9 @@ package struct ConnectionFaults: Sendable {
         return nil
     }
 
-    /// Notes the open of the WebSocket, from which all times count.
-    package mutating func webSocketOpened(now: Int64) {
+    /// Notes the open of the WebSocket in a protocol, from which all times count.
+    package mutating func webSocketOpened(now: Int64, as upstream: any MockProtocol = FinnhubMock()) {
+        self.upstream = upstream
         precondition(self.opened == nil, "a connection opened twice")
         self.opened = now
     }
@@ -103,8 +113,8 @@ package struct ConnectionFaults: Sendable {
         var events: [Event] = []
         while let deadline, deadline <= now, let next = self.agenda.popLast() {
             if case .cutNextFrame = next.event { self.cutsNextFrame = true }
-            // A frame that waits to be overtaken is sent before a close frame.
-            if case .close = next.event, let held = self.takeHeld() { events.append(.sendText(held)) }
+            // Frames that wait for others are sent before a close frame.
+            if case .close = next.event { events += self.takeHeld().map { .sendText($0) } }
             events.append(next.event)
         }
         return events
@@ -114,17 +124,31 @@ package struct ConnectionFaults: Sendable {
     package mutating func frameWritten(_ frame: ByteBuffer, now: Int64) -> Outcome {
         if self.cutsNextFrame { return .cut }
         let elapsed = now - (self.opened ?? now)
-        guard self.conditions.contains(where: { $0.holds(at: elapsed) }) || self.held != nil else { return .pass }
+        guard self.conditions.contains(where: { $0.holds(at: elapsed) }) || self.held != nil || !self.late.isEmpty
+        else { return .pass }
         self.trades.removeAll(keepingCapacity: true)
-        _ = self.reader.read(frame, of: .finnhub, symbols: &self.symbols, into: &self.trades)
+        _ = self.reader.read(frame, of: self.upstream.dialect, symbols: &self.symbols, into: &self.trades)
         guard !self.trades.isEmpty else { return .pass }
         return self.tradesWritten(frame, elapsed: elapsed)
     }
 
-    /// Returns the frame that waits to be overtaken, because no other frame will come.
-    package mutating func takeHeld() -> ByteBuffer? {
+    /// Returns the frames that wait for others, because no other frame will come.
+    package mutating func takeHeld() -> [ByteBuffer] {
+        defer { self.late = [] }
+        return (self.takeOvertaken().map { [$0] } ?? []) + self.late.map(\.frame)
+    }
+
+    private mutating func takeOvertaken() -> ByteBuffer? {
         defer { self.held = nil }
         return self.held
+    }
+
+    /// Counts a frame of trades; returns the frames that have been late for long enough.
+    private mutating func takeDue() -> [ByteBuffer] {
+        guard !self.late.isEmpty else { return [] }
+        for index in self.late.indices { self.late[index].left -= 1 }
+        defer { self.late.removeAll { $0.left <= 0 } }
+        return self.late.filter { $0.left <= 0 }.map(\.frame)
     }
 
     private mutating func tradesWritten(_ frame: ByteBuffer, elapsed: Int64) -> Outcome {
@@ -133,12 +157,13 @@ package struct ConnectionFaults: Sendable {
         var garbage: [ByteBuffer] = []
         var isOvertaken = false
         var isChanged = false
+        var delay: Int?
         for fault in self.conditions where fault.holds(at: elapsed) {
             switch fault.kind {
             case .stall(nil):
                 return .texts([])
             case .stall(let symbol?):
-                guard let rest = self.withhold(symbol) else { break }
+                guard let rest = self.withhold(symbol, in: frame) else { break }
                 guard rest.readableBytes > 0 else { return .texts([]) }
                 frame = rest
                 isChanged = true
@@ -146,33 +171,41 @@ package struct ConnectionFaults: Sendable {
                 if self.happens(probability) { copies = max(copies, count) }
             case .reorder(let probability):
                 if self.happens(probability) { isOvertaken = true }
+            case .withhold(let probability):
+                if self.happens(probability) { return .texts(self.takeDue()) }
+            case .late(let probability, let frames):
+                if self.happens(probability), self.late.count < Self.maximumLate { delay = frames }
             case .garbage(let probability):
                 if self.happens(probability) { garbage.append(Garbage.text(of: frame, using: &self.generator)) }
             case .slow:
                 break
-            case .refuse, .hang, .cut, .cutFrame, .halfOpen, .close, .brokenFrame, .huge, .error:
+            case .refuse, .hang, .cut, .cutFrame, .halfOpen, .close, .rotation, .brokenFrame, .huge, .error:
                 preconditionFailure("\(fault.kind) is no condition")
             }
         }
-        let overtaker = self.takeHeld()
+        let due = self.takeDue()
+        if let delay {
+            self.late.append((frame, delay))
+            return .texts(garbage + due)
+        }
+        let overtaker = self.takeOvertaken()
         // An overtaking frame is not overtaken itself, so every frame is at most one place late.
         if overtaker == nil, isOvertaken {
             self.held = frame
-            return .texts(garbage)
+            return .texts(garbage + due)
         }
-        guard isChanged || copies > 1 || !garbage.isEmpty || overtaker != nil else { return .pass }
-        return .texts(garbage + Array(repeating: frame, count: copies) + (overtaker.map { [$0] } ?? []))
+        guard isChanged || copies > 1 || !garbage.isEmpty || overtaker != nil || !due.isEmpty else { return .pass }
+        return .texts(garbage + Array(repeating: frame, count: copies) + (overtaker.map { [$0] } ?? []) + due)
     }
 
     /// Returns the frame without the trades of a symbol: empty if there are no others, `nil` if the symbol is not in
     /// it.
-    private mutating func withhold(_ symbol: String) -> ByteBuffer? {
+    private mutating func withhold(_ symbol: String, in frame: ByteBuffer) -> ByteBuffer? {
         let others = self.trades.filter { self.symbols.name(of: $0.symbol) != symbol }
         guard others.count < self.trades.count else { return nil }
         self.trades = others
-        var rest = ByteBuffer()
-        if !others.isEmpty { FinnhubEncoder.trade(others, symbols: self.symbols, into: &rest) }
-        return rest
+        guard !others.isEmpty else { return ByteBuffer() }
+        return self.upstream.cut(frame, to: others, symbols: self.symbols) ?? ByteBuffer()
     }
 
     private mutating func happens(_ probability: Double) -> Bool {
@@ -184,7 +217,8 @@ package struct ConnectionFaults: Sendable {
         case .refuse(let refusal): .refuse(refusal)
         case .hang(let stage): .hang(stage)
         case .cut(let stage, let isReset): .cut(stage, isReset: isReset)
-        case .cutFrame, .halfOpen, .close, .stall, .duplicate, .reorder, .garbage, .brokenFrame, .huge, .error, .slow:
+        case .cutFrame, .halfOpen, .close, .rotation, .stall, .duplicate, .reorder, .withhold, .late, .garbage,
+            .brokenFrame, .huge, .error, .slow:
             preconditionFailure("\(fault.kind) does not decide how a connection opens")
         }
     }
@@ -195,6 +229,10 @@ package struct ConnectionFaults: Sendable {
         if case .slow(let rate) = fault.kind {
             guard fault.window != nil else { return [] }
             return [(window.from, .limitRate(rate))] + (window.to > window.from ? [(window.to, .limitRate(nil))] : [])
+        }
+        if case .rotation(let after, let announced) = fault.kind {
+            let announcement: [(at: Int64, event: Event)] = announced.map { [(after - $0, .announce)] } ?? []
+            return announcement + [(after, .close(code: 1_001, reason: "the connection has reached its longest life"))]
         }
         guard fault.nature == .event else { return [] }
         return [(Int64.random(in: window.from...window.to, using: &self.generator), self.event(of: fault.kind))]
@@ -209,8 +247,8 @@ package struct ConnectionFaults: Sendable {
         case .close(let code, let reason): .close(code: code, reason: reason)
         case .brokenFrame: .sendBytes(Garbage.bytes(using: &self.generator))
         case .huge(let bytes): .sendText(Garbage.message(bytes: bytes))
-        case .error(let text): .sendText(FinnhubEncoder.error(text))
-        case .refuse, .stall, .duplicate, .reorder, .garbage, .slow:
+        case .error(let text): .sendError(text)
+        case .refuse, .rotation, .stall, .duplicate, .reorder, .withhold, .late, .garbage, .slow:
             preconditionFailure("\(kind) does not happen at a moment")
         }
     }
@@ -236,6 +274,8 @@ extension ConnectionFaults.Event: CustomStringConvertible {
         case .cutNextFrame: "cut-frame"
         case .fallSilent: "hang=data"
         case .halfOpen: "half-open"
+        case .announce: "announcement"
+        case .sendError(let text): "error=\(text)"
         case .close(let code, _): "close=\(code)"
         case .sendText(let text) where text.readableBytes <= 120: String(buffer: text)
         case .sendText(let text): "a message of \(text.readableBytes) bytes"

@@ -19,7 +19,8 @@ package struct Fault: Sendable, Equatable {
         /// The HTTP status code.
         package var status: Int
         package var headers: [Header] = []
-        package var body: String
+        /// `nil` stands for the upstream's own body for the status.
+        package var body: String?
 
         package struct Header: Sendable, Equatable {
             package var name: String
@@ -45,8 +46,15 @@ package struct Fault: Sendable, Equatable {
         case duplicate(Double, copies: Int)
         /// Sends a frame of trades after the next one, with that probability.
         case reorder(Double)
+        /// Leaves out a frame of trades for good, with that probability.
+        case withhold(Double)
+        /// Sends a frame of trades after that many later ones, with that probability.
+        case late(Double, frames: Int)
         /// Sends an invalid message before a frame of trades, with that probability.
         case garbage(Double)
+        /// Closes the connection at an age, as a service with a longest life of connections does; `announced` is how long
+        /// before that the upstream announces it, if it has an announcement. Both in ns.
+        case rotation(after: Int64, announced: Int64?)
         /// Sends bytes that are not a WebSocket frame.
         case brokenFrame
         /// Sends a message of that size.
@@ -92,8 +100,8 @@ extension Fault {
         case .refuse: .opening
         case .hang(let stage): stage == .data ? .event : .opening
         case .cut(let stage, _): stage == .data ? .event : .opening
-        case .cutFrame, .halfOpen, .close, .brokenFrame, .huge, .error: .event
-        case .stall, .duplicate, .reorder, .garbage, .slow: .condition
+        case .cutFrame, .halfOpen, .close, .rotation, .brokenFrame, .huge, .error: .event
+        case .stall, .duplicate, .reorder, .withhold, .late, .garbage, .slow: .condition
         }
     }
 
@@ -101,8 +109,8 @@ extension Fault {
     package var needsTLS: Bool {
         switch self.kind {
         case .hang(.tls), .cut(.tls, _): true
-        case .refuse, .hang, .cut, .cutFrame, .halfOpen, .close, .stall, .duplicate, .reorder, .garbage, .brokenFrame,
-            .huge, .error, .slow:
+        case .refuse, .hang, .cut, .cutFrame, .halfOpen, .close, .rotation, .stall, .duplicate, .reorder, .withhold,
+            .late, .garbage, .brokenFrame, .huge, .error, .slow:
             false
         }
     }

@@ -10,22 +10,35 @@ package final class FaultHandler: ChannelDuplexHandler {
     package typealias OutboundOut = WebSocketOutput
 
     private var faults: ConnectionFaults
+    private let upstream: any MockProtocol
+    private let wallClock: () -> Int64
     private let line: FaultyLine
     private let reported: (ConnectionFaults.Event) -> Void
     private var timer: Scheduled<Void>?
     private var isOver = false
     private var context: ChannelHandlerContext?
 
-    /// - Parameter reported: called with each event when it happens.
-    init(_ faults: ConnectionFaults, line: FaultyLine, reported: @escaping (ConnectionFaults.Event) -> Void) {
+    /// - Parameters:
+    ///   - upstream: the protocol of the connection.
+    ///   - wallClock: returns ns since 1970.
+    ///   - reported: called with each event when it happens.
+    init(
+        _ faults: ConnectionFaults,
+        of upstream: any MockProtocol = FinnhubMock(),
+        line: FaultyLine,
+        wallClock: @escaping () -> Int64 = { 0 },
+        reported: @escaping (ConnectionFaults.Event) -> Void
+    ) {
         self.faults = faults
+        self.upstream = upstream
+        self.wallClock = wallClock
         self.line = line
         self.reported = reported
     }
 
     package func handlerAdded(context: ChannelHandlerContext) {
         self.context = context
-        self.faults.webSocketOpened(now: Self.now(context))
+        self.faults.webSocketOpened(now: Self.now(context), as: self.upstream)
         // Events that are due at once must not wait for the loop's next turn: the client's first request may be read in
         // this one.
         self.timeReached(context: context)
@@ -49,8 +62,9 @@ package final class FaultHandler: ChannelDuplexHandler {
             self.writeHeld(context: context)
             context.write(self.wrapOutboundOut(.close(code, reason: reason)), promise: promise)
         case .framed(let bytes):
-            // Its promise completes when everything before it has left.
-            self.writeHeld(context: context)
+            // The mark of the recording's end: its promise completes when everything before it has left. Pings overtake
+            // what is held.
+            if bytes.readableBytes == 0 { self.writeHeld(context: context) }
             context.write(self.wrapOutboundOut(.framed(bytes)), promise: promise)
         case .binary:
             context.write(data, promise: promise)
@@ -60,6 +74,7 @@ package final class FaultHandler: ChannelDuplexHandler {
     /// Executes an event at once; for tests that choose the moment themselves.
     package func happen(_ event: ConnectionFaults.Event) {
         guard !self.isOver, let context else { return }
+        guard let event = self.encoded(event) else { return }
         self.reported(event)
         switch event {
         case .drop: self.line.drop()
@@ -72,7 +87,17 @@ package final class FaultHandler: ChannelDuplexHandler {
             context.writeAndFlush(self.wrapOutboundOut(close), promise: nil)
         case .sendText(let text): context.writeAndFlush(self.wrapOutboundOut(.text(text)), promise: nil)
         case .sendBytes(let bytes): context.writeAndFlush(self.wrapOutboundOut(.framed(bytes)), promise: nil)
+        case .sendError, .announce: preconditionFailure("\(event) is a text by now")
         case .limitRate(let rate): self.line.limitRate(rate)
+        }
+    }
+
+    /// Returns a message of the upstream as its text; `nil` for an announcement that the upstream does not have.
+    private func encoded(_ event: ConnectionFaults.Event) -> ConnectionFaults.Event? {
+        switch event {
+        case .sendError(let text): .sendText(self.upstream.errorMessage(text))
+        case .announce: self.upstream.announcement(at: self.wallClock()).map { .sendText($0) }
+        case .drop, .reset, .cutNextFrame, .fallSilent, .halfOpen, .close, .sendText, .sendBytes, .limitRate: event
         }
     }
 
@@ -94,8 +119,7 @@ package final class FaultHandler: ChannelDuplexHandler {
     }
 
     private func writeHeld(context: ChannelHandlerContext) {
-        guard let held = self.faults.takeHeld() else { return }
-        context.write(self.wrapOutboundOut(.text(held)), promise: nil)
+        for held in self.faults.takeHeld() { context.write(self.wrapOutboundOut(.text(held)), promise: nil) }
     }
 
     /// Returns the header of a frame and half of its payload (RFC 6455, 5.2).

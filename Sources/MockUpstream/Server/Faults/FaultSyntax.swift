@@ -22,12 +22,19 @@ extension Fault {
         Manual("redirect", "redirect=URL[,status=CODE]", "answers with a redirect (302)"),
         Manual("html", "html[=CODE]", "answers with a page of HTML (200)"),
         Manual("close", "close=CODE[,reason=TEXT]", "closes the WebSocket"),
+        Manual(
+            "rotation",
+            "rotation=AGE[,announced=TIME]",
+            "closes at that age, announced that long before if the service does so"
+        ),
         Manual("throw-out", "throw-out", "drops within a second of the open, as when the key is used elsewhere"),
         Manual("cut-frame", "cut-frame", "ends TCP in the middle of a frame"),
         Manual("half-open", "half-open", "sends and reads nothing any more, and never ends TCP"),
         Manual("stall", "stall[=SYMBOL]", "withholds trades (of that symbol); pings go on"),
         Manual("duplicate", "duplicate=P[,copies=N]", "sends a frame of trades twice (N times)"),
         Manual("reorder", "reorder=P", "sends a frame of trades after the next one"),
+        Manual("withhold", "withhold=P", "leaves out a frame of trades for good"),
+        Manual("late", "late=P[,frames=N]", "sends a frame of trades after the N next ones (10)"),
         Manual("garbage", "garbage=P", "sends a text that is not a message before a frame of trades"),
         Manual("broken-frame", "broken-frame", "sends bytes that are not a WebSocket frame"),
         Manual("huge", "huge=SIZE", "sends a message of that size (up to 16MB)"),
@@ -55,6 +62,9 @@ extension Fault {
                 throw FaultSyntaxError("throw-out has a fixed time, the first second")
             }
             self.window = Window(from: 0, to: 1_000_000_000)
+        }
+        if case .rotation = self.kind, self.window != nil {
+            throw FaultSyntaxError("rotation has its time as its value: \(manual.form)")
         }
         if self.nature == .opening, self.window != nil {
             throw FaultSyntaxError(
@@ -104,6 +114,21 @@ extension Fault {
                     try needed(FaultNumber.count(text, within: 2...100))
                 } ?? 2
             )
+        case "withhold": return .withhold(try needed(value.flatMap(FaultNumber.probability)))
+        case "late":
+            let frames = parts.take("frames")
+            return .late(
+                try needed(value.flatMap(FaultNumber.probability)),
+                frames: try frames.map { text throws(FaultSyntaxError) in
+                    try needed(FaultNumber.count(text, within: 1...1_000))
+                } ?? 10
+            )
+        case "rotation":
+            let after = try needed(value.flatMap { FaultNumber.duration($0) })
+            let announced = try parts.take("announced").map { text throws(FaultSyntaxError) in
+                try needed(FaultNumber.duration(text).flatMap { $0 <= after ? $0 : nil })
+            }
+            return .rotation(after: after, announced: announced)
         case "reorder": return .reorder(try needed(value.flatMap(FaultNumber.probability)))
         case "garbage": return .garbage(try needed(value.flatMap(FaultNumber.probability)))
         case "huge": return .huge(bytes: try needed(value.flatMap { FaultNumber.bytes($0, within: 64...16_777_216) }))
@@ -141,7 +166,7 @@ extension Fault {
             )
         default:
             let status = try status(parts.value, initial: nil, within: 200...599)
-            var refusal = Refusal(status: status, body: parts.take("body") ?? Self.body(of: status))
+            var refusal = Refusal(status: status, body: parts.take("body"))
             if let text = parts.take("retry-after") {
                 guard let seconds = FaultNumber.count(text, within: 0...86_400) else { throw wrong }
                 refusal.headers.append(Refusal.Header(name: "Retry-After", value: "\(seconds)"))
@@ -149,16 +174,6 @@ extension Fault {
             // Neither status has a body (RFC 9110, 15.3.5 and 15.4.5).
             if status == 204 || status == 304 { refusal.body = "" }
             return refusal
-        }
-    }
-
-    /// Returns the body that the real service sends with a status.
-    private static func body(of status: Int) -> String {
-        switch status {
-        case 401: "{\"error\":\"Invalid API key\"}"
-        case 403: "{\"error\":\"You don't have access to this resource.\"}"
-        case 429: "{\"error\":\"API limit reached. Please try again later. Remaining Limit: 0\"}"
-        default: ""
         }
     }
 

@@ -89,6 +89,9 @@ struct FeedOptions: ParsableArguments, SettingFlags {
     @Option(name: .of(.symbols), help: .of(.symbols, "symbol"))
     var symbols: [String] = []
 
+    @Option(name: .of(.from), help: .of(.from, "feed"), completion: .list(FeedChoice.allCases.map(\.rawValue)))
+    var from: String?
+
     @Option(name: .of(.upstreamURL), help: .of(.upstreamURL, "url"))
     var upstream: String?
 
@@ -112,6 +115,7 @@ struct FeedOptions: ParsableArguments, SettingFlags {
 
     func add(to flags: inout GivenFlags) {
         if !self.symbols.isEmpty { flags.add(.symbols, self.symbols, flag: "--symbol") }
+        flags.add(.from, self.from)
         flags.add(.upstreamURL, self.upstream)
         flags.add(.authorityFile, self.authorityFile)
         flags.add(.tokenFile, self.tokenFile)

@@ -1,6 +1,9 @@
 import ArgumentParser
 import MockUpstream
 import NIOCore
+import Wire
+
+extension Venue: ExpressibleByArgument {}
 
 /// The flags for a simulated market.
 struct MarketOptions: ParsableArguments {
@@ -28,6 +31,14 @@ struct TempoOptions: ParsableArguments {
         transform: { try Self.number($0, in: 0.01...1_000_000) }
     )
     var rate: Double?
+
+    @Option(
+        help: ArgumentHelp(
+            "Speak as this exchange's own feed, with trade ids, instead of Finnhub: binance, coinbase or kraken.",
+            valueName: "name"
+        )
+    )
+    var venue: Venue?
 
     @Option(
         help: ArgumentHelp("Multiply the price's moves by this.", valueName: "x"),
@@ -76,8 +87,8 @@ struct TempoOptions: ParsableArguments {
     /// - Parameter start: the exchange's clock at the market's start, ms since 1970; `nil` for the same start in every
     ///   run.
     func run(seed: UInt64, symbols: [String]?, start: Int64?) -> SimulatedRun.Settings {
-        let symbols = symbols?.map(SimulatedSymbol.named) ?? [.bitcoin, .ether]
-        var market = SimulatedMarket.Settings(seed: seed, symbols: symbols)
+        let symbols = symbols?.map(SimulatedSymbol.named) ?? self.usualSymbols
+        var market = SimulatedMarket.Settings(seed: seed, symbols: symbols, dialect: self.venue?.dialect ?? .finnhub)
         if let start { market.start = start }
         if let rate { market.tempo.rate = SimulatedSymbol.rate(rate, symbols: symbols.count) }
         market.tempo.volatility = self.volatility
@@ -88,6 +99,30 @@ struct TempoOptions: ParsableArguments {
         run.gapLength = self.gap?.length.nanoseconds ?? 0
         run.length = self.duration?.nanoseconds
         return run
+    }
+
+    /// The two symbols of a market whose flags name none.
+    private var usualSymbols: [SimulatedSymbol] {
+        let names: [String] =
+            switch self.venue {
+            case .coinbase: ["COINBASE:BTC-USD", "COINBASE:ETH-USD"]
+            case .kraken: ["KRAKEN:XXBTZUSD", "KRAKEN:XETHZUSD"]
+            case .binance, nil: ["BINANCE:BTCUSDT", "BINANCE:ETHUSDT"]
+            }
+        return zip([SimulatedSymbol.bitcoin, .ether], names).map { symbol, name in
+            var symbol = symbol
+            symbol.name = name
+            return symbol
+        }
+    }
+
+    /// Refuses symbols of another exchange than that of the flags.
+    func check(_ symbols: [String]) throws(OperatorError) {
+        guard let venue, let other = symbols.first(where: { Venue(of: $0) != venue }) else { return }
+        throw OperatorError(
+            "\(other) is not of \(venue.name): leave it out, or write it with \(venue.prefix) (--venue)",
+            status: .usage
+        )
     }
 
     @Sendable private static func number(_ text: String, in range: ClosedRange<Double>) throws -> Double {

@@ -86,7 +86,7 @@ struct ReplayCommand: SettingsCommand {
         SignalHandling.endAtOnce()
         let recording = try OperatorError.opening(recording: self.file)
         if settings.origin(of: .symbols) != .builtIn {
-            try RecordedSymbols.check(settings.finnhub.symbols, in: recording)
+            try RecordedSymbols.check(settings.symbolNames, in: recording)
         }
         var mockServer = MockServerSettings()
         mockServer.replay.machine.isPaused = self.paused

@@ -9,7 +9,7 @@ import HTTP
 struct ServeCommand: SettingsCommand {
     static let configuration = CommandConfiguration(
         commandName: "serve",
-        abstract: "Serve a recording as a stand-in Finnhub, for testing other clients.",
+        abstract: "Serve a recording as a stand-in of the service that it came from, for testing other clients.",
         discussion: """
             Each client gets the recording from its start, or from the place that it names (&start=50%25), over TLS with a certificate for the host of --listen, made \
             at the start by a CA made for this run. Give your client that CA's certificate with --ca-out.
@@ -19,6 +19,7 @@ struct ServeCommand: SettingsCommand {
               FINNHUB_TOKEN=any tickertape --upstream wss://127.0.0.1:8443 --ca-file ca.pem
               tickertape serve btc.jsonl --plain --listen 127.0.0.1:9000 --speed max
               tickertape serve --simulate --plain --rate 20000
+              tickertape serve --simulate --venue binance --plain
               tickertape serve btc.jsonl --plain --fault status=429,retry-after=30@1 --fault drop@10s-20s
 
             FAULTS: --fault FAULT[@WHEN]..., as often as you like. WHEN is connections, counted from 1 (@1, @1-3, @2-), \
@@ -185,6 +186,7 @@ struct ServeCommand: SettingsCommand {
     /// Returns the recording or the market to serve.
     private func material() throws(OperatorError) -> ReplayMaterial {
         if let file { return .recording(try OperatorError.opening(recording: file)) }
+        try self.market.tempo.check(self.market.symbols)
         return .market(self.market.run(seed: self.seed, start: WallClock.now() / 1_000_000))
     }
 

@@ -19,6 +19,7 @@ struct SimulateCommand: SettingsCommand {
               tickertape simulate
               tickertape simulate --rate 5000 --burst 2000@30s --quiet
               tickertape simulate --symbol BINANCE:BTCUSDT --gap 5s@1m --repeats 0.02
+              tickertape simulate --venue kraken
               tickertape simulate --seed 7 --duration 10m --write market.jsonl
             """
     )
@@ -64,7 +65,8 @@ struct SimulateCommand: SettingsCommand {
 
     mutating func run() async throws {
         let settings = try self.loadSettings().settings
-        let symbols = settings.origin(of: .symbols) == .builtIn ? nil : settings.finnhub.symbols
+        let symbols = settings.origin(of: .symbols) == .builtIn ? nil : settings.symbolNames
+        try self.market.tempo.check(symbols ?? [])
         if let write { return try self.writeMarket(of: symbols, to: write) }
         SignalHandling.endAtOnce()
         let run = self.market.run(symbols: symbols, start: WallClock.now() / 1_000_000)

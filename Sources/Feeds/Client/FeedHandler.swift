@@ -1,23 +1,23 @@
-import TLS
 import Ingest
 import Market
 import NIOCore
 import WebSocket
 import Wire
 
-/// The last handler of a Finnhub connection: passes frames to the tape and requests to the service, and owns the one
+/// The last handler of a feed's connection: passes frames to the tape and requests to the service, and owns the one
 /// timer.
 ///
 /// It follows the decisions of ``ConnectionMonitor`` and, through its owner, of ``SymbolMonitor``.
-final class FinnhubHandler: ChannelInboundHandler, WebSocketReceiver, KeptConnection {
+final class FeedHandler: ChannelInboundHandler, WebSocketReceiver, KeptConnection {
     typealias InboundIn = WebSocketMessage
     typealias OutboundOut = WebSocketOutput
 
     var monitor: ConnectionMonitor
     private let input: FeedInput
-    @exclusivity(unchecked) private var reader: FinnhubFrameReader
+    /// The service's protocol on this connection.
+    private let dialect: any ConnectionDialect
     private let wallClock: @Sendable () -> Int64
-    private weak var owner: FinnhubClient?
+    private weak var owner: FeedClient?
     private var context: ChannelHandlerContext?
     /// The WebSocket handler below, which passes its messages by a plain call.
     private var webSocket: WebSocketHandler?
@@ -25,23 +25,26 @@ final class FinnhubHandler: ChannelInboundHandler, WebSocketReceiver, KeptConnec
     private var ending: ConnectionEnding?
     /// The position in the relay's frames, if the peer is one.
     let resumption: RelayResumption?
+    /// When the connection opened or the newest request was sent; monotonic ns.
+    private var lastSent: Int64
     private var isGivenUp = false
     private var hasEnded = false
 
     init(
         monitor: ConnectionMonitor,
         input: FeedInput,
-        key: Secret?,
+        dialect: any ConnectionDialect,
         resumption: RelayResumption?,
         wallClock: @escaping @Sendable () -> Int64,
-        owner: FinnhubClient
+        owner: FeedClient
     ) {
         self.monitor = monitor
         self.input = input
-        self.reader = FinnhubFrameReader(key: key)
+        self.dialect = dialect
         self.resumption = resumption
         self.wallClock = wallClock
         self.owner = owner
+        self.lastSent = monitor.opened
     }
 
     func handlerAdded(context: ChannelHandlerContext) {
@@ -104,9 +107,8 @@ final class FinnhubHandler: ChannelInboundHandler, WebSocketReceiver, KeptConnec
         }
         if self.input.hasDueMarks { self.input.obeyMarks(now: self.moment(context)) }
         let now = self.input.readAt ?? self.now(context)
-        if case .error(let text) = self.reader.take(bytes, into: self.input, now: now) {
-            self.owner?.errorArrived(text, on: self, now: Moment(monotonic: now, wall: self.wallClock()))
-            self.armTimer(context)
+        if let event = self.dialect.take(bytes, into: self.input, now: now) {
+            self.owner?.take(event, on: self, now: Moment(monotonic: now, wall: self.wallClock()))
         }
     }
 
@@ -143,9 +145,9 @@ final class FinnhubHandler: ChannelInboundHandler, WebSocketReceiver, KeptConnec
         switch event {
         case .pingSent: self.input.connectionChanged(.ping(.outgoing), monotonic: now)
         case .pongReceived(let payload):
-            self.input.connectionChanged(.pong(.incoming, payload: self.reader.safe(payload)), monotonic: now)
+            self.input.connectionChanged(.pong(.incoming, payload: self.dialect.safe(payload)), monotonic: now)
         case .pingReceived(let payload):
-            let payload = self.reader.safe(payload)
+            let payload = self.dialect.safe(payload)
             self.input.connectionChanged(.ping(.incoming, payload: payload), monotonic: now)
             self.input.connectionChanged(.pong(.outgoing, payload: payload), monotonic: now)
         case .closed: break
@@ -174,14 +176,28 @@ final class FinnhubHandler: ChannelInboundHandler, WebSocketReceiver, KeptConnec
     }
 
     private func sendRequests(_ now: Moment) {
-        guard let context, let requests = self.owner?.takeRequests(now), !requests.isEmpty else { return }
-        for request in requests {
-            let text = FinnhubRequest(request).encoded()
-            self.input.connectionChanged(.requested(request, text: text), monotonic: now.monotonic)
+        guard let context, let changes = self.owner?.takeRequests(now), !changes.isEmpty else { return }
+        self.dialect.requests(for: changes) { changes, text in
+            for change in changes {
+                self.input.connectionChanged(.requested(change, text: text), monotonic: now.monotonic)
+            }
             context.write(self.wrapOutboundOut(.text(text)), promise: nil)
         }
+        self.lastSent = now.monotonic
         context.flush()
     }
+
+    /// Sends the message that keeps the connection open, if the protocol has one and it is due.
+    private func keepAlive(_ now: Moment) {
+        guard let context, let due = self.keepaliveDeadline, now.monotonic >= due else { return }
+        self.lastSent = now.monotonic
+        let text = self.dialect.keepalive()
+        self.input.connectionChanged(.requested(nil, text: text), monotonic: now.monotonic)
+        context.writeAndFlush(self.wrapOutboundOut(.text(text)), promise: nil)
+    }
+
+    /// When ``keepAlive(_:)`` is next due; monotonic ns.
+    private var keepaliveDeadline: Int64? { self.dialect.keepaliveInterval.map { self.lastSent + $0 } }
 
     private func now(_ context: ChannelHandlerContext) -> Int64 {
         Int64(context.eventLoop.now.uptimeNanoseconds)
@@ -194,7 +210,8 @@ final class FinnhubHandler: ChannelInboundHandler, WebSocketReceiver, KeptConnec
     /// Makes the timer fire no later than the nearest deadline. A timer that fires too early is set again.
     private func armTimer(_ context: ChannelHandlerContext) {
         guard !self.hasEnded, !self.isGivenUp, let owner else { return }
-        guard let deadline = owner.deadline(of: self, now: self.now(context)) else { return }
+        let deadlines = [owner.deadline(of: self, now: self.now(context)), self.keepaliveDeadline]
+        guard let deadline = deadlines.compactMap(\.self).min() else { return }
         if let timer, timer.at <= deadline { return }
         self.timer?.task.cancel()
         let loopBound = NIOLoopBound(self, eventLoop: context.eventLoop)
@@ -210,6 +227,7 @@ final class FinnhubHandler: ChannelInboundHandler, WebSocketReceiver, KeptConnec
         let now = self.moment(context)
         if let ending = owner.deadlineReached(on: self, now: now) { return self.giveUp(ending) }
         self.sendRequests(now)
+        self.keepAlive(now)
         self.armTimer(context)
     }
 

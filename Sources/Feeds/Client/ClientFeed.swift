@@ -2,14 +2,14 @@ package import Market
 package import NIOCore
 package import Wire
 
-/// A feed whose frames a ``FinnhubClient`` reads: one connection, opened again after each end.
+/// A feed whose frames a ``FeedClient`` reads: one connection, opened again after each end.
 ///
 /// Belongs to the tape's event loop. The subclass is the connection's delegate and names the peer.
-package class FinnhubConnectionFeed: Feed {
-    let client: FinnhubClient
+package class ClientFeed<Client: FeedClient>: Feed {
+    let client: Client
     let link: ReconnectingConnection
 
-    init(_ client: FinnhubClient, _ settings: ReconnectingConnection.Settings, _ context: FeedContext) {
+    init(_ client: Client, _ settings: ReconnectingConnection.Settings, _ context: FeedContext) {
         self.client = client
         self.link = ReconnectingConnection(settings, context)
     }

@@ -4,15 +4,13 @@ import NIOCore
 import Wire
 
 /// The events of the connection.
-extension FinnhubClient {
+extension FeedClient {
     private var isLive: Bool { self.condition == .live }
 
-    /// Returns the requests that may be sent now.
-    func takeRequests(_ now: Moment) -> [SubscriptionChange] { self.watch.takeRequests(now) }
-
     /// Takes an error message of the service: about a symbol, or about the feed.
-    func errorArrived(_ text: String, on handler: FinnhubHandler, now: Moment) {
-        let refusal = SymbolRefusalText(text).map { SymbolRefusal($0.kind, symbol: $0.symbol, text: text) }
+    ///
+    /// - Parameter refusal: the refused symbol, if the message is about one.
+    func errorArrived(_ text: String, _ refusal: SymbolRefusal?, on handler: FeedHandler, now: Moment) {
         let isOfOurs = refusal.map { self.watch.refusalArrived($0, now: now) } ?? false
         // An error about a symbol says nothing about the feed, even if the symbol is no longer subscribed.
         if isOfOurs || refusal?.symbol != nil {
@@ -23,11 +21,25 @@ extension FinnhubClient {
         // A service that repeats an error a thousand times is reported once.
         guard handler.monitor.errorArrived(text, isLive: self.isLive, now: now.monotonic) else { return }
         self.logError(text, now: now)
-        self.report(self.reported.phase, reason: "the service says: \(text)")
+        self.report(self.reported.phase, reason: self.noted("the service says: \(text)"))
+    }
+
+    /// Takes a gap of the program whose relay sends the trades.
+    func ownerGapFound(_ gap: Gap) {
+        guard self.handler != nil else { return }
+        let own = Gap(
+            from: gap.from,
+            to: gap.to,
+            reason: gap.reason,
+            nextSequence: 0,
+            cause: gap.cause,
+            symbol: gap.symbol
+        )
+        self.input.gapFound(own, isLogged: false)
     }
 
     /// When ``deadlineReached(on:now:)`` is next due; monotonic ns.
-    func deadline(of handler: FinnhubHandler, now: Int64) -> Int64? {
+    func deadline(of handler: FeedHandler, now: Int64) -> Int64? {
         var deadlines = [handler.monitor.deadline(isLive: self.isLive)]
         if self.pausedSince == nil {
             deadlines.append(self.watch.deadline(now: now))
@@ -37,7 +49,7 @@ extension FinnhubClient {
     }
 
     /// Takes the passing of time; returns why the connection has to be closed, if it has.
-    func deadlineReached(on handler: FinnhubHandler, now: Moment) -> ConnectionEnding? {
+    func deadlineReached(on handler: FeedHandler, now: Moment) -> ConnectionEnding? {
         switch handler.monitor.deadlineReached(now: now.monotonic, isLive: self.isLive) {
         case .none: break
         case .forgetError: self.report(self.condition, lastError: nil)
@@ -54,21 +66,21 @@ extension FinnhubClient {
         }
     }
 
-    func ended(_ ending: ConnectionEnding, handler: FinnhubHandler) {
+    func ended(_ ending: ConnectionEnding, handler: FeedHandler) {
         let now = self.now
         self.input.connectionEnded(now: now)
         self.input.logLosses(now: now.monotonic)
         handler.resumption?.connectionEnded(subscribed: self.watch.requested)
         // Trades of a quiet symbol may be missing, even if the connection ends for another reason.
         let complete = min(self.input.lastReceived, self.watch.quietSince(now) ?? .max)
-        var failure = self.link?.isRenewing == true ? ReconnectingConnection.renewed : UpstreamFailure(ending)
-        failure.description = self.settings.key.redacted(failure.description)
+        var failure = self.link?.isRenewing == true ? ReconnectingConnection.renewed : self.failure(of: ending, now)
+        failure.description = self.redacted(failure.description)
         self.input.connectionChanged(
             .disconnected(
                 code: ending.closeCode,
                 reason: failure.description,
                 cause: failure.cause,
-                goodbye: ending.goodbye.map(self.settings.key.redacted)
+                goodbye: ending.goodbye.map(self.redacted)
             ),
             monotonic: now.monotonic
         )
@@ -94,7 +106,7 @@ extension FinnhubClient {
 }
 
 /// The decisions for the tape while a read goes onto it.
-extension FinnhubClient: FeedInputDelegate {
+extension FeedClient: FeedInputDelegate {
     package func tradesArrived(_ trades: [Trade], symbols: SymbolTable, now: Moment) -> Bool {
         let hasChanges = self.watch.traded(trades, symbols: symbols, now: now)
         guard hasChanges || self.condition != .live || self.input.isInterrupted else { return false }

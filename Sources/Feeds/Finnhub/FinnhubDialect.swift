@@ -1,0 +1,23 @@
+import Ingest
+import NIOCore
+import TLS
+import Wire
+
+/// Finnhub's protocol on one connection.
+final class FinnhubDialect: ConnectionDialect {
+    @exclusivity(unchecked) private var reader: FinnhubFrameReader
+
+    init(key: Secret?) { self.reader = FinnhubFrameReader(key: key) }
+
+    func take(_ frame: ByteBuffer, into input: FeedInput, now: Int64) -> FeedEvent? {
+        guard case .error(let text) = self.reader.take(frame, into: input, now: now) else { return nil }
+        return .error(text, SymbolRefusalText(text).map { SymbolRefusal($0.kind, symbol: $0.symbol, text: text) })
+    }
+
+    /// Finnhub takes one symbol a message.
+    func requests(for changes: [SubscriptionChange], send: ([SubscriptionChange], ByteBuffer) -> Void) {
+        for change in changes { send([change], FinnhubRequest(change).encoded()) }
+    }
+
+    func safe(_ payload: ByteBuffer) -> ByteBuffer { self.reader.safe(payload) }
+}

@@ -1,0 +1,171 @@
+package import Ingest
+import Market
+import NIOCore
+package import Wire
+
+/// The client of a venue's own protocol.
+///
+/// A symbol has the tape's name here (`KRAKEN:XXBTZUSD`), and one that is written in the venue's own way
+/// (`KRAKEN:BTC/USD`) is the same symbol.
+package final class VenueClient: FeedClient {
+    /// How many unknown names at a time get the name that was probably meant.
+    private static let suggestions = 8
+    /// The age from which the end of a connection to Binance counts as its planned one, after 24 hours; ns.
+    private static let plannedEnd: Int64 = 86_000_000_000_000
+
+    let venue: Venue
+    /// The venue's list of symbols, once there is one.
+    private var names: VenueNames?
+    /// The ways in which each symbol is written, where one is not the tape's name.
+    private var written: [String: Set<String>]
+    /// When the present connection opened, monotonic ns, and whether the venue has announced its end.
+    private var openedAt: Int64 = 0
+    private var isClosing = false
+
+    /// Creates the client and its input on a tape.
+    package init(_ settings: VenueSettings, _ tape: TapeWriter, _ context: FeedContext) {
+        self.venue = settings.venue
+        var client = settings.client
+        var written: [String: Set<String>] = [:]
+        client.symbols = settings.symbols.map { symbol in
+            let name = settings.venue.tapeName(of: symbol)
+            written[name, default: []].insert(symbol)
+            return name
+        }
+        self.written = written
+        super.init(
+            client,
+            name: settings.venue.name,
+            repeats: .identified,
+            tape,
+            context
+        )
+    }
+
+    // MARK: Names
+
+    /// Takes the subscriptions under the tape's names.
+    package override func subscriptionsChanged(_ changes: [SubscriptionChange]) {
+        super.subscriptionsChanged(changes.compactMap(self.named))
+    }
+
+    /// Returns a change under the tape's name; `nil` if the symbol is still wanted under another name.
+    private func named(_ change: SubscriptionChange) -> SubscriptionChange? {
+        switch change {
+        case .subscribe(let symbol):
+            let name = self.venue.tapeName(of: symbol)
+            self.written[name, default: []].insert(symbol)
+            return .subscribe(name)
+        case .unsubscribe(let symbol):
+            let name = self.venue.tapeName(of: symbol)
+            self.written[name]?.remove(symbol)
+            guard self.written[name]?.isEmpty != false else { return nil }
+            self.written[name] = nil
+            return .unsubscribe(name)
+        }
+    }
+
+    /// Returns the name for a request: as the venue's list has it, or as a person wrote it.
+    func requestName(of symbol: String) -> String {
+        if let name = self.names?.name(of: symbol) { return "\(self.venue.prefix)\(name)" }
+        return self.written[symbol]?.first { $0 != symbol } ?? symbol
+    }
+
+    /// Takes the venue's list of symbols.
+    func namesArrived(_ names: VenueNames, now: Moment) {
+        self.names = names
+        self.checkNames(now)
+        if let handler {
+            self.look(handler, now)
+            handler.requestsWait()
+        }
+    }
+
+    /// Refuses the symbols that the venue does not list: Binance acknowledges a wrong name, and stays silent.
+    private func checkNames(_ now: Moment) {
+        guard let names else { return }
+        var suggestions = Self.suggestions
+        self.watch.check(
+            { symbol in
+                let fault = names.fault(of: symbol, suggests: suggestions > 0)
+                if fault != nil { suggestions -= 1 }
+                return fault
+            },
+            now: now
+        )
+        self.publishChanges()
+    }
+
+    /// Whether a connection has anything to request.
+    var hasRequestable: Bool { self.watch.hasRequestable }
+
+    /// Whether the venue's list lacks a wanted symbol.
+    var hasUnlisted: Bool { self.watch.hasUnlisted }
+
+    /// Takes the remark that belongs to every status of an open connection.
+    func noteChanged(_ note: String?) {
+        guard self.note != note else { return }
+        self.note = note
+        guard let handler else { return }
+        self.report(
+            self.condition,
+            lastError: handler.monitor.error(isLive: self.condition == .live, now: self.now.monotonic)
+        )
+    }
+
+    override func takeRequests(_ now: Moment) -> [SubscriptionChange] {
+        if self.watch.hasWaitingRequests { self.checkNames(now) }
+        return self.watch.takeRequests(now)
+    }
+
+    // MARK: Connections
+
+    override func makeDialect() -> any ConnectionDialect {
+        self.openedAt = self.now.monotonic
+        self.isClosing = false
+        return VenueDialect(self.venue, batch: self.settings.watch.subscribeBatch, client: self)
+    }
+
+    override func take(_ event: FeedEvent, on handler: FeedHandler, now: Moment) {
+        switch event {
+        case .newest(let newest, let symbol):
+            super.take(.heartbeats(areExpected: true), on: handler, now: now)
+            guard let newest else { return }
+            self.input.newestReported(newest, of: symbol, now: now)
+        case .closing: self.isClosing = true
+        case .error, .heartbeats: super.take(event, on: handler, now: now)
+        }
+    }
+
+    override func failure(of ending: ConnectionEnding, _ now: Moment) -> UpstreamFailure {
+        var failure = UpstreamFailure(ending)
+        guard !failure.isOurEnd else { return failure }
+        if self.isClosing {
+            failure.description = "\(self.venue.name) has announced to close its connections: \(failure.description)"
+        } else if self.venue == .binance, now.monotonic - self.openedAt >= Self.plannedEnd {
+            failure.description = "Binance ends each connection after 24 hours: \(failure.description)"
+        }
+        if self.venue == .kraken, let code = ending.closeCode, [1_001, 1_012, 1_013].contains(code) {
+            // Kraken asks for this pause after its maintenance.
+            failure.retryAfter = UpstreamFailure.repair
+        }
+        return failure
+    }
+
+    // MARK: Words
+
+    override var wordsForNoSymbol: String {
+        "\(self.venue.name) has none of the symbols: write them as \(self.venue.name) does, such as "
+            + "\(self.venue.example)"
+    }
+}
+
+extension Venue {
+    /// Returns the tape's name for a symbol that may be written in the venue's own way: `KRAKEN:XXBTZUSD` for
+    /// `KRAKEN:BTC/USD`.
+    package func tapeName(of symbol: String) -> String {
+        let prefix = "\(self.prefix)"
+        guard symbol.hasPrefix(prefix) else { return symbol }
+        return self.symbol(of: String(symbol.dropFirst(prefix.count)))
+    }
+}

@@ -1,0 +1,53 @@
+import Feeds
+import Ingest
+import NIOCore
+import Wire
+
+/// The feeds of a program, which run and end together. Its methods may be called on any thread.
+final class FeedGroup: Sendable, FlowControl {
+    private let feeds: [FeedService]
+
+    init(_ feeds: [FeedService]) { self.feeds = feeds }
+
+    /// Connects each feed to its share of the subscriptions.
+    func connect(to subscriptions: Subscriptions) {
+        for (index, feed) in self.feeds.enumerated() { subscriptions.connect(feed, at: index) }
+    }
+
+    /// Runs until every feed has ended. The first failure ends all.
+    func run() async throws {
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for feed in self.feeds { group.addTask { try await feed.run() } }
+            try await group.waitForAll()
+        }
+    }
+
+    func stop() { for feed in self.feeds { feed.stop() } }
+
+    /// Replaces every connection by a new one. Returns the answer that says most: a feed without a symbol only says that
+    /// an attempt is under way.
+    func reconnect() async -> ConnectionRenewal {
+        var best = ConnectionRenewal.over
+        for feed in self.feeds {
+            let answer = await feed.reconnect()
+            if answer.weight > best.weight { best = answer }
+        }
+        return best
+    }
+
+    func pause() { for feed in self.feeds { feed.pause() } }
+
+    func resume() { for feed in self.feeds { feed.resume() } }
+}
+
+extension ConnectionRenewal {
+    fileprivate var weight: Int {
+        switch self {
+        case .over: 0
+        case .underWay: 1
+        case .tooSoon: 2
+        case .notBefore: 3
+        case .begun: 4
+        }
+    }
+}

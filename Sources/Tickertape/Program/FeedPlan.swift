@@ -1,0 +1,194 @@
+import Feeds
+import Ingest
+import Market
+import NIOConcurrencyHelpers
+import TLS
+import Wire
+
+/// The feeds of a program, and the symbols of each: Finnhub's, and those of the exchanges themselves.
+struct FeedPlan: Sendable {
+    /// Finnhub's feed; `nil` for a program without one.
+    var finnhub: FinnhubSettings?
+    var venues: [VenueSettings] = []
+    /// Where the trades of each symbol come from.
+    let routes: SymbolRoutes
+    /// The symbols of the settings as the tape names them, in display order.
+    let symbols: [String]
+
+    /// Creates the plan of one feed of all symbols.
+    init(_ finnhub: FinnhubSettings) { self.init(finnhub, venues: [], symbols: finnhub.symbols) }
+
+    /// Creates the plan of a replay: a symbol is its venue's where that has a feed, otherwise Finnhub's.
+    init(_ finnhub: FinnhubSettings?, venues: [VenueSettings], symbols: [String]) {
+        self.routes = SymbolRoutes(usual: .venue, venues: Set(venues.map(\.venue)))
+        self.symbols = symbols
+        self.venues = venues
+        self.finnhub = finnhub
+        for index in venues.indices {
+            self.venues[index].symbols = symbols.filter { Venue(of: $0) == venues[index].venue }
+        }
+        let routes = self.routes
+        self.finnhub?.symbols = symbols.filter { routes.feed(of: $0) == .finnhub }
+        // A feed without a symbol would never end.
+        self.venues.removeAll { $0.symbols.isEmpty }
+        if !self.venues.isEmpty, self.finnhub?.symbols.isEmpty == true { self.finnhub = nil }
+    }
+
+    /// The number of feeds.
+    var feedCount: Int { self.clients.count }
+
+    /// Creates the plan of a live program.
+    ///
+    /// - Parameter token: Finnhub's key; `nil` without one.
+    /// - Throws: ``OperatorError`` where a symbol has no feed, or a proxy cannot be used.
+    init(_ settings: Settings, token: Secret?) throws(OperatorError) {
+        let usual: SymbolFeed =
+            switch settings.from {
+            case .auto: .finnhub
+            case .finnhub: .finnhub
+            case .venue: .venue
+            }
+        self.routes = SymbolRoutes(usual: usual, venues: Set(Venue.allCases))
+        self.symbols = settings.symbolNames
+        // As they are written: Kraken's own name of a pair is known even if its list of symbols does not come.
+        var own: [Venue: [String]] = [:]
+        var finnhub: [String] = []
+        for text in settings.finnhub.symbols {
+            let chosen = ChosenSymbol(text)
+            self.routes.choose(chosen)
+            switch chosen.feed ?? usual {
+            case .finnhub: finnhub.append(chosen.name)
+            case .venue:
+                guard let venue = Venue(of: chosen.name) else { throw Self.noVenue(chosen.name) }
+                own[venue, default: []].append(chosen.written)
+            }
+        }
+        if let first = finnhub.first, token == nil {
+            throw OperatorError(
+                "\(first) comes from Finnhub, which needs a key: set FINNHUB_TOKEN, or write \(first)@venue",
+                status: .configuration
+            )
+        }
+        // Clients of the relay may ask for symbols of any venue, where venues are the usual feeds.
+        for venue in Venue.allCases where usual == .venue || own[venue] != nil {
+            self.venues.append(try settings.liveFeed(of: venue, symbols: own[venue] ?? []))
+        }
+        if let token, !finnhub.isEmpty {
+            self.finnhub = try settings.liveFeed(token: token, symbols: finnhub)
+        }
+    }
+
+    private static func noVenue(_ symbol: String) -> OperatorError {
+        let names = Venue.allCases.map { "\($0.prefix)" }.joined(separator: ", ")
+        return OperatorError(
+            "\(symbol) is of no exchange that this program connects to by itself (\(names)): leave it out, or write "
+                + "\(symbol)@finnhub and set FINNHUB_TOKEN",
+            status: .configuration
+        )
+    }
+
+    /// The neutral settings of each feed, in the order of their shares: Finnhub's first.
+    private var clients: [ClientSettings] {
+        (self.finnhub.map { [$0.client] } ?? []) + self.venues.map(\.client)
+    }
+
+    var source: FeedStatus.Source { self.clients.first?.source ?? .live }
+
+    /// Whether every upstream's certificate is checked.
+    var certificateIsChecked: Bool { self.clients.allSatisfy(\.certificateIsChecked) }
+
+    /// The dialect of the first feed's frames.
+    var dialect: FrameDialect { self.finnhub?.dialect ?? self.venues.first?.venue.dialect ?? .finnhub }
+
+    /// The addresses of the feeds with symbols, for the header of a recording.
+    var addresses: String {
+        let used = self.clients.filter { !$0.symbols.isEmpty }
+        return (used.isEmpty ? self.clients : used).map { "\($0.upstream)" }.joined(separator: " ")
+    }
+
+    /// The subscriptions of each feed.
+    var shares: [Subscriptions.Share] {
+        let routes = self.routes
+        var shares: [Subscriptions.Share] = []
+        if let finnhub {
+            shares.append(
+                Subscriptions.Share(finnhub.subscriptions, retained: finnhub.symbols) {
+                    routes.feed(of: $0) == .finnhub
+                }
+            )
+        }
+        for settings in self.venues {
+            let venue = settings.venue
+            shares.append(
+                Subscriptions.Share(settings.subscriptions, retained: settings.symbols.map(venue.tapeName)) {
+                    // A client gets trades under the tape's names only.
+                    routes.feed(of: $0) == .venue && Venue(of: $0) == venue && venue.tapeName(of: $0) == $0
+                }
+            )
+        }
+        return shares
+    }
+
+    /// Notes the feed of a symbol that is added at the screen. Returns `nil`, or the reason for a refusal in one line.
+    func refusal(of symbol: ChosenSymbol) -> String? {
+        switch symbol.feed ?? self.routes.feed(of: symbol.name) {
+        case .finnhub:
+            guard self.finnhub != nil else {
+                return "this run has no connection to Finnhub: start it with FINNHUB_TOKEN and \(symbol.name)@finnhub"
+            }
+        case .venue:
+            guard let venue = Venue(of: symbol.name) else { return Self.noVenue(symbol.name).description }
+            guard self.venues.contains(where: { $0.venue == venue }) else {
+                return "this run has no connection to \(venue.name): start it with --from venue, or with "
+                    + "--symbol \(symbol.name)@venue"
+            }
+        }
+        self.routes.choose(symbol)
+        return nil
+    }
+
+    /// Checks that the trust roots and the revocation lists can be loaded, before the program opens or creates
+    /// anything.
+    ///
+    /// - Throws: ``OperatorError`` that says what to change.
+    func checkTrust() throws(OperatorError) {
+        // All feeds share the settings of TLS.
+        guard let first = self.clients.first(where: \.upstream.isEncrypted) else { return }
+        do throws(TLSError) {
+            _ = try TLSContext(client: first.dial.tls)
+        } catch {
+            var withoutLists = first.dial.tls
+            withoutLists.revocationListFile = nil
+            let isWellWithoutLists = (try? TLSContext(client: withoutLists)) != nil
+            let setting = isWellWithoutLists ? "tls.crl-file" : "tls.ca-file, --ca-file"
+            throw OperatorError("\(error) (\(setting))", status: .configuration)
+        }
+    }
+}
+
+/// The kind of feed of each symbol. Its methods may be called on any thread.
+final class SymbolRoutes: Sendable {
+    /// The most symbols whose feed is remembered: those of the settings and of the screen.
+    private static let limit = 2_000
+
+    private let usual: SymbolFeed
+    private let venues: Set<Venue>
+    private let chosen = NIOLockedValueBox<[String: SymbolFeed]>([:])
+
+    /// - Parameter venues: the venues to which ``SymbolFeed/venue`` applies as the usual feed.
+    init(usual: SymbolFeed, venues: Set<Venue>) {
+        self.usual = usual
+        self.venues = venues
+    }
+
+    func feed(of symbol: String) -> SymbolFeed {
+        if let chosen = self.chosen.withLockedValue({ $0[symbol] }) { return chosen }
+        return self.usual == .venue && Venue(of: symbol).map(self.venues.contains) == true ? .venue : .finnhub
+    }
+
+    /// Notes the feed that a text names.
+    func choose(_ symbol: ChosenSymbol) {
+        guard let feed = symbol.feed else { return }
+        self.chosen.withLockedValue { if $0.count < Self.limit { $0[symbol.name] = feed } }
+    }
+}

@@ -1,0 +1,24 @@
+import Market
+
+/// The forms of a venue's trade numbers in text. They may exceed 2^53, so JSON has them as strings of digits.
+enum TradeID {
+    /// Reads a number; `nil` for anything but 1 to 20 digits within 64 bits.
+    static func parse(_ text: some StringProtocol) -> UInt64? {
+        guard (1...20).contains(text.utf8.count), text.utf8.allSatisfy({ (0x30...0x39).contains($0) }) else {
+            return nil
+        }
+        return UInt64(text)
+    }
+
+    /// Makes a range of numbers of its two ends; `nil` if one is missing, or they are in the wrong order.
+    static func range(first: UInt64?, last: UInt64?) -> ClosedRange<UInt64>? {
+        guard let first, let last, first <= last else { return nil }
+        return first...last
+    }
+
+    /// Returns how many numbers a range has; the largest 64-bit number for the range of all of them.
+    static func count(_ range: ClosedRange<UInt64>) -> UInt64 {
+        let (count, isOut) = (range.upperBound - range.lowerBound).addingReportingOverflow(1)
+        return isOut ? .max : count
+    }
+}
