@@ -176,7 +176,8 @@ package final class FeedInput {
     ///
     /// Between two reads ``deadline(patience:)`` may be nearer afterwards; within one the delegate learns it at the end.
     package func newestReported(_ id: UInt64, of symbol: String, now: Moment) {
-        guard self.interruptions.hasIDs else { return }
+        // In a replay the time from a report to its trades is not the venue's.
+        guard self.interruptions.hasIDs, self.settings.isLive else { return }
         self.interruptions.identified.newestReported(id, of: symbol, after: self.read.frameCount, now: now)
     }
 

@@ -20,6 +20,8 @@ struct IdentifiedTrades {
     private var symbols: [SymbolIDs] = []
     private var placeOfName: [String: Int] = [:]
     /// The place in ``symbols`` by the tape's number; empty until a symbol of the epoch trades.
+    /// The symbols to which the feed subscribes; `nil` before that is known.
+    private var wanted: Set<String>?
     private var places: [Int32] = []
     /// The places of the symbols with a report that waits.
     private var reporting: [Int] = []
@@ -94,7 +96,9 @@ struct IdentifiedTrades {
         if let place = self.placeOfName[name] { return place }
         let place = self.symbols.count
         self.placeOfName[name] = place
-        self.symbols.append(SymbolIDs(name))
+        var symbol = SymbolIDs(name)
+        symbol.subscribed(self.wanted?.contains(name) ?? true)
+        self.symbols.append(symbol)
         return place
     }
 
@@ -119,7 +123,9 @@ struct IdentifiedTrades {
     private mutating func take(_ report: Report) {
         // A venue that makes up names must not displace the symbols that trade.
         let isKnown = self.placeOfName[report.symbol] != nil
-        guard isKnown || self.symbols.count < SymbolTable.capacity else { return }
+        guard isKnown || self.wanted?.contains(report.symbol) ?? (self.symbols.count < SymbolTable.capacity) else {
+            return
+        }
         let place = self.place(of: report.symbol)
         guard self.symbols[place].reported(report.id, now: report.at, connection: self.arrival.connection) else {
             return
@@ -165,6 +171,7 @@ struct IdentifiedTrades {
     /// Notes to which symbols the feed subscribes.
     mutating func subscribed(to names: [String]) {
         let wanted = Set(names)
+        self.wanted = wanted
         for place in self.symbols.indices {
             self.symbols[place].subscribed(wanted.contains(self.symbols[place].name))
         }

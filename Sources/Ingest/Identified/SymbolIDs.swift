@@ -43,6 +43,8 @@ struct SymbolIDs {
     private var arrival: Int64 = 0
     /// The exchange's time of the newest trade, ns since 1970.
     private var time = Int64.min
+    /// The id of that trade, if a report has moved ``newest`` beyond it.
+    private var timedID: UInt64?
 
     private var isKnown = false
     /// The smallest id on the tape to which the next ones are joined. The trades before it are not on the tape.
@@ -118,6 +120,7 @@ struct SymbolIDs {
         if isLive { self.beginning = nil }
         self.note(id, arrival: arrival.now.wall)
         self.time = trade.exchangeTime
+        self.timedID = nil
         return begins && !isLive ? .earlier : .kept
     }
 
@@ -139,6 +142,7 @@ struct SymbolIDs {
 
     private var onlyContinues: Bool {
         self.isKnown && !self.isFresh && self.beginning == nil && self.interruption == nil && self.newIDs == nil
+            && self.timedID == nil
     }
 
     // MARK: Holes
@@ -177,7 +181,8 @@ struct SymbolIDs {
 
     /// Takes a live trade up to the newest id. Returns whether it proves that the ids began anew.
     private mutating func isNew(_ trade: Trade, id: UInt64, isLeftOut: Bool) -> Bool {
-        guard trade.exchangeTime > self.time else {
+        // A trade that was reported and comes late is later than the newest one that came.
+        guard id <= self.timedID ?? self.newest, trade.exchangeTime > self.time else {
             self.newIDs = nil
             return false
         }
@@ -203,6 +208,7 @@ struct SymbolIDs {
         self.reports = []
         self.note(id, arrival: to)
         self.time = trade.exchangeTime
+        self.timedID = nil
     }
 
     // MARK: Reports of the newest id
@@ -213,6 +219,7 @@ struct SymbolIDs {
     mutating func reported(_ id: UInt64, now: Moment, connection: Int) -> Bool {
         defer { self.isPlain = self.onlyContinues }
         guard self.isKnown, !self.isFresh || id <= self.newest else {
+            self.timedID = self.isKnown ? self.timedID ?? self.newest : 0
             self.begin(id, isOnTape: false, connection: connection)
             self.note(id, arrival: now.wall)
             return false
@@ -243,6 +250,7 @@ struct SymbolIDs {
             if report.id > self.newest {
                 guard now >= report.at.monotonic.addingCapped(Self.patience) else { return }
                 self.open(self.newest + 1...report.id, to: report.at.wall, frame: 0, into: &found)
+                self.timedID = self.timedID ?? self.newest
                 self.note(report.id, arrival: report.at.wall)
             }
             self.reports.removeFirst()

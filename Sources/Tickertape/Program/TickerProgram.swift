@@ -131,9 +131,8 @@ struct TickerProgram {
                 symbols: self.settings.finnhub.symbols,
                 source: base.subscriptions,
                 choose: { [feed, subscriptions = base.subscriptions] symbol in
-                    if subscriptions.holds(symbol.name), symbol.feed ?? feed.routes.feed(of: symbol.name)
-                        != feed.routes.feed(of: symbol.name)
-                    {
+                    let present = feed.routes.feed(of: symbol.name)
+                    guard symbol.feed ?? present == present || !subscriptions.holds(symbol.name) else {
                         return "\(symbol.name) is followed already, from the other feed"
                     }
                     return feed.refusal(of: symbol)

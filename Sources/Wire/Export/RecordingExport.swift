@@ -191,7 +191,8 @@ package struct RecordingExport: Sendable {
         for (place, trade) in self.trades.enumerated() {
             if leftOut.first == place {
                 leftOut.removeFirst()
-                if isKnown {
+                // An id proves the repetition.
+                if isKnown || trade.id != nil {
                     self.report.repeated += 1
                 } else {
                     self.take(trade, received: received, aheadArrival: aheadArrival, place: nil)

@@ -1,7 +1,7 @@
 import Market
 
 /// The forms of a venue's trade numbers in text. They may exceed 2^53, so JSON has them as strings of digits.
-enum TradeID {
+package enum TradeID {
     /// Reads a number; `nil` for anything but 1 to 20 digits within 64 bits.
     static func parse(_ text: some StringProtocol) -> UInt64? {
         guard (1...20).contains(text.utf8.count), text.utf8.allSatisfy({ (0x30...0x39).contains($0) }) else {
@@ -17,7 +17,7 @@ enum TradeID {
     }
 
     /// Returns how many numbers a range has; the largest 64-bit number for the range of all of them.
-    static func count(_ range: ClosedRange<UInt64>) -> UInt64 {
+    package static func count(_ range: ClosedRange<UInt64>) -> UInt64 {
         let (count, isOut) = (range.upperBound - range.lowerBound).addingReportingOverflow(1)
         return isOut ? .max : count
     }

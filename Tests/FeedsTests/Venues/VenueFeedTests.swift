@@ -196,7 +196,7 @@ struct VenueFeedTests {
         bench.connections[0].send(Self.trade("BTCUSDT", 5))
         #expect(bench.status.word == "live" && bench.reason.contains("could not be checked"))
         bench.names = .success(VenueNames(.binance, VenueBench.listings(.binance, ["BINANCE:BTCUSDT"])))
-        for second in 0..<30 {
+        for second in 0..<90 {
             bench.advance(seconds: 11)
             bench.connections[0].send(Self.trade("BTCUSDT", 6 + second))
         }
