@@ -19,7 +19,7 @@ enum VenueSeeds {
     static let coinbase: [String] = [
         #"{"type":"match","trade_id":1081862675,"maker_order_id":"f07e510f-4edf-469d-b844-4f670f1e93f1","taker_order_id":"e6f50944-3e2a-439e-ae49-308300ba8296","side":"sell","size":"0.00000001","price":"80691.53","product_id":"BTC-USD","sequence":134905860111,"time":"2026-08-25T03:35:57.198335Z"}"#,
         #"{"type":"last_match","trade_id":280232,"maker_order_id":"2a0da34e-61f7-4c36-88e5-c9dd15927b16","taker_order_id":"3c82abaa-c01e-4608-be59-6a1e69742891","side":"buy","size":"985","price":"0.00001305","product_id":"SKL-BTC","sequence":177100030,"time":"2024-02-29T23:59:59.999999Z"}"#,
-        #"{"time":"2026-08-25T03:35:57.198335123Z","type":"match","trade_id":18446744073709551615,"size":"1e-7","price":"1.5E2","product_id":"ETH\u002dUSD"}"#,
+        #"{"time":"2026-08-25T03:35:57.198335123Z","type":"match","trade_id":18446744073709551614,"size":"1e-7","price":"1.5E2","product_id":"ETH\u002dUSD"}"#,
         #"{"type":"heartbeat","sequence":90,"last_trade_id":20,"product_id":"BTC-USD","time":"2014-11-07T08:19:28.464459Z"}"#,
         #"{"type":"subscriptions","channels":[{"name":"matches","product_ids":["BTC-USD","ETH-USD"]},{"name":"heartbeat","product_ids":["BTC-USD"]}]}"#,
         #"{"type":"error","message":"Failed to subscribe","reason":"LOOM-USDC is delisted"}"#,
