@@ -225,7 +225,9 @@ struct VenueServerTests {
 
     @Test("a client that breaks the rate of messages three times is cut and then refused")
     func banned() async throws {
-        let server = try await Self.serve(.market(Self.market(.binance)))
+        let server = try await Self.serve(.market(Self.market(.binance))) { settings in
+            settings.keepaliveInterval = .seconds(20)
+        }
         for _ in 0..<3 {
             let client = try await RawClient(server)
             client.upgrade("/ws")
