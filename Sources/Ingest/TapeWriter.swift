@@ -81,8 +81,10 @@ package final class TapeWriter {
         guard var worst = feeds.first else { return }
         for feed in feeds.dropFirst() where feed.status.phase.severity > worst.status.phase.severity { worst = feed }
         var status = worst.status
-        if feeds.count > 1, status.reason != nil || status.phase != .live {
-            status.reason = status.reason.map { "\(worst.name): \($0)" } ?? worst.name
+        if feeds.count > 1 {
+            // Without a reason the name says which feed is not as the others, and all are live or stopped together.
+            let isOfAll = status.phase == .live || status.phase == .stopped
+            status.reason = status.reason.map { "\(worst.name): \($0)" } ?? (isOfAll ? nil : worst.name)
         }
         if all.count > 1 {
             // A change of a better feed changes nothing here.

@@ -27,6 +27,20 @@ package struct ServiceSettings: Sendable, Equatable {
     }
 }
 
+extension ServiceSettings {
+    /// The settings of the connector, whose last limit is that of the whole exchange.
+    fileprivate var connector: ConnectorSettings {
+        var dial = self.dial
+        dial.upgradeTimeout = self.timeout
+        return ConnectorSettings(
+            address: self.address,
+            target: self.address.path,
+            dial: dial,
+            webSocket: WebSocketSettings(role: .client)
+        )
+    }
+}
+
 /// A client of a REST service: one GET a connection, over this program's own TLS.
 ///
 /// Calls are rare (a list a day, headlines every few minutes), so no connection is kept. The key travels in a header,
@@ -47,24 +61,40 @@ package final class ServiceClient: Sendable {
         try self.init(settings, on: group, resolver: .system, wallClock: wallClock)
     }
 
-    init(
+    convenience init(
         _ settings: ServiceSettings,
         on group: any EventLoopGroup,
         resolver: NameResolver,
         wallClock: @escaping @Sendable () -> Int64
     ) throws(TLSError) {
+        let connector = try UpstreamConnector(settings.connector, resolver: resolver, wallClock: wallClock)
+        self.init(settings, on: group, connector: connector, wallClock: wallClock)
+    }
+
+    /// Makes a client that reads the trust files with its first request, and not here.
+    convenience init(
+        readingLater settings: ServiceSettings,
+        on group: any EventLoopGroup,
+        wallClock: @escaping @Sendable () -> Int64
+    ) {
+        let connector = UpstreamConnector(
+            readingLater: settings.connector,
+            sockets: SocketPathConnector(),
+            wallClock: wallClock
+        )
+        self.init(settings, on: group, connector: connector, wallClock: wallClock)
+    }
+
+    private init(
+        _ settings: ServiceSettings,
+        on group: any EventLoopGroup,
+        connector: UpstreamConnector,
+        wallClock: @escaping @Sendable () -> Int64
+    ) {
         self.settings = settings
         self.group = group
+        self.connector = connector
         self.wallClock = wallClock
-        var dial = settings.dial
-        dial.upgradeTimeout = settings.timeout
-        let connectorSettings = ConnectorSettings(
-            address: settings.address,
-            target: settings.address.path,
-            dial: dial,
-            webSocket: WebSocketSettings(role: .client)
-        )
-        self.connector = try UpstreamConnector(connectorSettings, resolver: resolver, wallClock: wallClock)
     }
 
     /// The base address.

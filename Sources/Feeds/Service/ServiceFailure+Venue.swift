@@ -2,9 +2,6 @@ import HTTP
 import Wire
 
 extension ServiceFailure {
-    /// The shortest wait after a ban, ns.
-    private static let banned: Int64 = 120_000_000_000
-
     /// Explains an answer of a venue's REST service whose status is not 200.
     ///
     /// - Parameter now: nanoseconds since 1970.
@@ -22,7 +19,7 @@ extension ServiceFailure {
             )
         case 418:
             self = .rateLimited(
-                until: now + max(Self.wait(headers, now: now), Self.banned),
+                until: now + max(Self.wait(headers, now: now), RetryAfter.afterBan),
                 "\(venue.name) has banned this address for a time (\(said))"
             )
         case 401, 403:

@@ -2,6 +2,9 @@ import NIOHTTP1
 
 /// The wait that a service asks for (RFC 9110, 10.2.3).
 package enum RetryAfter {
+    /// The shortest wait after a venue's ban, ns: Binance bans for 2 minutes at least (its REST documentation, limits).
+    static let afterBan: Int64 = 120_000_000_000
+
     /// The longest wait that is returned, in nanoseconds: a day.
     package static let limit: Int64 = 86_400_000_000_000
 

@@ -2,8 +2,7 @@ import NIOHTTP1
 import Wire
 
 extension UpstreamFailure {
-    /// The shortest wait after a ban, and after a failure of Kraken, which may be under repair; ns.
-    private static let banned: Int64 = 120_000_000_000
+    /// The shortest wait after a failure of Kraken, which may be under repair; ns.
     static let repair: Int64 = 5_000_000_000
 
     /// Explains an answer of a venue other than 101.
@@ -27,7 +26,7 @@ extension UpstreamFailure {
                 + "tries on"
         case 418:
             self.cause = .rateLimited
-            self.disposition = .rateLimited(retryAfter: max(wait ?? 0, Self.banned))
+            self.disposition = .rateLimited(retryAfter: max(wait ?? 0, RetryAfter.afterBan))
             self.description = "\(venue.name) has banned this address for a time (\(answer))"
         case 403 where venue == .kraken:
             // The edge in front of Kraken bans for 10 minutes, and an attempt renews the ban.

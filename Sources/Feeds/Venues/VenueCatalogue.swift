@@ -1,6 +1,5 @@
 import Market
 package import NIOCore
-package import TLS
 package import Wire
 
 /// The source of the names of a venue's symbols.
@@ -19,18 +18,14 @@ package final class VenueCatalogue: VenueNameSource, Sendable {
     private let kept: KeptAnswer<VenueNames>
 
     /// - Parameter services: the addresses of the service, in the order in which they are tried.
-    /// - Throws: ``TLSError`` if the trust roots cannot be used.
     package convenience init(
         _ venue: Venue,
         _ services: [ServiceSettings],
         on group: any EventLoopGroup,
         wallClock: @escaping @Sendable () -> Int64
-    ) throws(TLSError) {
-        var calls: [ServiceCalls] = []
-        for service in services {
-            calls.append(
-                ServiceCalls(try ServiceClient(service, on: group, wallClock: wallClock), wallClock: wallClock)
-            )
+    ) {
+        let calls = services.map {
+            ServiceCalls(ServiceClient(readingLater: $0, on: group, wallClock: wallClock), wallClock: wallClock)
         }
         self.init(venue, calls, wallClock: wallClock)
     }

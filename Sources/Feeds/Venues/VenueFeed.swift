@@ -176,7 +176,7 @@ package final class VenueFeed: ClientFeed<VenueClient> {
         self.advance()
     }
 
-    /// Asks for the list again later, if there is none or a wanted symbol is missing in it.
+    /// Asks for the list again later, if it has not come or lacks a wanted symbol.
     private func askAgain(in time: TimeAmount) {
         self.namesTimer?.cancel()
         let bound = NIOLoopBound(self, eventLoop: self.loop)
@@ -234,7 +234,6 @@ extension VenueFeed {
     ///   - tape: takes the trades; the feed belongs to its loop.
     ///   - wallClock: ns since 1970.
     ///   - chance: uniformly distributed from 0 to 1, for the jitter.
-    /// - Throws: ``TLSError`` if the trust roots cannot be used.
     package static func make(
         _ settings: VenueSettings,
         into tape: NIOLoopBound<TapeWriter>,
@@ -243,15 +242,17 @@ extension VenueFeed {
         wallClock: @escaping @Sendable () -> Int64,
         chance: @escaping @Sendable () -> Double = { Double.random(in: 0...1) }
     ) async throws -> FeedService {
-        let ways = try settings.addresses.map { address in
+        let ways = settings.addresses.map { address in
             var connector = settings.client.connector(to: address)
             connector.venue = settings.venue
-            return VenueConnector.Way(address, try UpstreamConnector(connector, wallClock: wallClock))
+            // Most feeds of a program have no symbol at the start, and need no certificates then.
+            let way = UpstreamConnector(readingLater: connector, sockets: SocketPathConnector(), wallClock: wallClock)
+            return VenueConnector.Way(address, way)
         }
         let connector = VenueConnector(ways)
         let services = settings.services
         let names =
-            services.isEmpty ? nil : try VenueCatalogue(settings.venue, services, on: loop, wallClock: wallClock)
+            services.isEmpty ? nil : VenueCatalogue(settings.venue, services, on: loop, wallClock: wallClock)
         return try await loop.submit {
             let context = FeedContext(loop: loop, wallClock: wallClock, chance: chance, logger: logger)
             let feed = VenueFeed(settings, tape.value, connector: connector, names: names, context)

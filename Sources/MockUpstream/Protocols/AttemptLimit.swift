@@ -30,7 +30,7 @@ package struct AttemptLimit: Sendable {
 }
 
 /// The count of attempts and broken rules against an ``AttemptLimit``: a state machine with time as an argument, ns.
-struct AttemptBudget: Sendable {
+struct AttemptCount: Sendable {
     /// A refusal: its HTTP status, and when the next attempt may succeed, in seconds; `nil` where the upstream does not
     /// say that.
     struct Refusal: Sendable, Equatable {

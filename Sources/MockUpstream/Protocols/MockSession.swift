@@ -62,7 +62,7 @@ package protocol MockSession: Sendable {
     var dialect: FrameDialect { get }
     /// Whether it has any subscription, with which the replay begins.
     var isSubscribed: Bool { get }
-    /// Whether a reader needs to be told which trades may be repeats, since they have no ids.
+    /// Whether a replay marks the trades that may be repeats, since they have no ids.
     var needsRepeats: Bool { get }
     var deadline: Int64? { get }
 

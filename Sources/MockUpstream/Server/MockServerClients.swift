@@ -22,7 +22,7 @@ package final class MockServerClients {
     private var newest = 0
     private let protocols: MockProtocols
     /// The counts of attempts, by the dialect of the upstream that limits them.
-    private var budgets: [FrameDialect: AttemptBudget] = [:]
+    private var budgets: [FrameDialect: AttemptCount] = [:]
 
     package init(_ settings: MockServerSettings, source: ReplaySource) {
         self.settings = settings
@@ -72,7 +72,7 @@ package final class MockServerClients {
     private func attempted(_ upstream: any MockProtocol) -> HTTPAnswer? {
         guard let limit = upstream.attemptLimit else { return nil }
         guard
-            let refusal = self.budgets[upstream.dialect, default: AttemptBudget(limit)]
+            let refusal = self.budgets[upstream.dialect, default: AttemptCount(limit)]
                 .attempted(now: self.source.now)
         else { return nil }
         let headers = refusal.retryAfter.map { HTTPHeaders([("Retry-After", "\($0)")]) } ?? [:]

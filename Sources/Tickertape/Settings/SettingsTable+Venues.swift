@@ -1,3 +1,6 @@
+import Feeds
+import Wire
+
 /// The settings of the exchanges' own feeds.
 extension Setting {
     static let from = Setting(
@@ -7,40 +10,21 @@ extension Setting {
         flags: ["from"],
         help: "Where trades come from: finnhub, venue (the exchange itself, without a key), or auto."
     )
-    static let binanceURL = Setting(
-        "venues.binance-url",
-        \.venues.binance.stream,
-        .streamURL,
-        help: "Binance's WebSocket of the spot market."
-    )
-    static let binanceService = Setting(
-        "venues.binance-service",
-        \.venues.binance.service,
-        .serviceURL,
-        help: "Binance's REST service, which lists the symbols."
-    )
-    static let coinbaseURL = Setting(
-        "venues.coinbase-url",
-        \.venues.coinbase.stream,
-        .streamURL,
-        help: "Coinbase Exchange's WebSocket."
-    )
-    static let coinbaseService = Setting(
-        "venues.coinbase-service",
-        \.venues.coinbase.service,
-        .serviceURL,
-        help: "Coinbase Exchange's REST service, which lists the symbols."
-    )
-    static let krakenURL = Setting(
-        "venues.kraken-url",
-        \.venues.kraken.stream,
-        .streamURL,
-        help: "Kraken's WebSocket, version 2."
-    )
-    static let krakenService = Setting(
-        "venues.kraken-service",
-        \.venues.kraken.service,
-        .serviceURL,
-        help: "Kraken's REST service, which lists the symbols."
-    )
+
+    static let venueAddresses = [
+        stream(of: .binance, \.venues.binance.stream), service(of: .binance, \.venues.binance.service),
+        stream(of: .coinbase, \.venues.coinbase.stream), service(of: .coinbase, \.venues.coinbase.service),
+        stream(of: .kraken, \.venues.kraken.stream), service(of: .kraken, \.venues.kraken.service),
+    ]
+
+    private typealias Address = any WritableKeyPath<Settings, UpstreamAddress> & Sendable
+
+    private static func stream(of venue: Venue, _ path: Address) -> Setting {
+        Setting("venues.\(venue.rawValue)-url", path, .streamURL, help: "\(venue.name)'s WebSocket of trades.")
+    }
+
+    private static func service(of venue: Venue, _ path: Address) -> Setting {
+        let help = "\(venue.name)'s REST service, which lists the symbols."
+        return Setting("venues.\(venue.rawValue)-service", path, .serviceURL, help: help)
+    }
 }

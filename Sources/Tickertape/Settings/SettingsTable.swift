@@ -5,13 +5,15 @@ extension Setting {
     ///
     /// This is the only declaration of the names. The flags, the environment, the config file, the `config` command and
     /// the tests of `config/tickertape.yaml` all use it.
-    package static let all: [Setting] = single + keyBindings
+    package static let all: [Setting] = beginning + venueAddresses + rest + keyBindings
 
-    private static let single: [Setting] = [
+    private static let beginning: [Setting] = [
         symbols, from, token, tokenFile,
         upstreamURL, upstreamProxy, upstreamPingInterval, upstreamPongTimeout, upstreamSilentAfter, upstreamMaxMessage,
         upstreamMaxSymbols, upstreamSubscribeInterval, upstreamDropRepeats,
-        binanceURL, binanceService, coinbaseURL, coinbaseService, krakenURL, krakenService,
+    ]
+
+    private static let rest: [Setting] = [
         serviceURL, serviceTimeout, serviceCache,
         feedLateAfter, feedStaleAfter, feedStaleFactor, feedStaleLimit, feedCoolDownMin, feedCoolDownMax,
         feedRetryRefused, feedRetryOverLimit, feedRetryMax,

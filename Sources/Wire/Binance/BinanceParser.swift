@@ -1,5 +1,4 @@
 public import Market
-public import NIOCore
 
 /// The parser of the text frames of Binance's spot market: combined and raw streams, and answers to requests.
 ///
@@ -10,7 +9,7 @@ public import NIOCore
 /// futures market, which have a member `X`, belong to other symbols of the same names.
 ///
 /// A trade costs no allocation while `trades` has capacity and its symbol is known.
-public struct BinanceParser: Sendable {
+public struct BinanceParser: VenueFrameParser {
     private var names = VenueSymbols(.binance)
 
     public init() {}
@@ -26,15 +25,6 @@ public struct BinanceParser: Sendable {
             return .trades(skipped: 0)
         }
         return Self.parseGenerally(frame, symbols: &symbols, into: &trades)
-    }
-
-    /// Reads one text frame.
-    public mutating func parse(
-        _ frame: ByteBuffer,
-        symbols: inout SymbolTable,
-        into trades: inout [Trade]
-    ) -> VenueMessage {
-        frame.withUnsafeReadableBytes { self.parse($0, symbols: &symbols, into: &trades) }
     }
 
     /// Reads one text frame only as general JSON, for comparison.

@@ -1,5 +1,4 @@
 public import Market
-public import NIOCore
 
 /// The parser of the text frames of Coinbase Exchange's feed.
 ///
@@ -9,7 +8,7 @@ public import NIOCore
 /// A `last_match` is a trade from before the subscription, so it is marked ``TradeMarks/filled``.
 ///
 /// A trade costs no allocation while `trades` has capacity and its symbol is known.
-public struct CoinbaseParser: Sendable {
+public struct CoinbaseParser: VenueFrameParser {
     private var names = VenueSymbols(.coinbase)
     private var times = TemplateTime()
 
@@ -26,15 +25,6 @@ public struct CoinbaseParser: Sendable {
             return .trades(skipped: 0)
         }
         return Self.parseGenerally(frame, symbols: &symbols, into: &trades)
-    }
-
-    /// Reads one text frame.
-    public mutating func parse(
-        _ frame: ByteBuffer,
-        symbols: inout SymbolTable,
-        into trades: inout [Trade]
-    ) -> VenueMessage {
-        frame.withUnsafeReadableBytes { self.parse($0, symbols: &symbols, into: &trades) }
     }
 
     /// Reads one text frame only as general JSON, for comparison.

@@ -19,7 +19,9 @@ package enum KrakenNames {
 
     private static let keysOfPairs: [String: String] = {
         var keys = Self.mixedKeys
-        for key in Self.legacyKeys { keys["\(Self.asset(key.prefix(4)))/\(Self.asset(key.suffix(4)))"] = key }
+        for key in Self.legacyKeys {
+            keys["\(Self.asset(key.dropFirst().prefix(3)))/\(Self.asset(key.suffix(3)))"] = key
+        }
         return keys
     }()
 
@@ -37,21 +39,19 @@ package enum KrakenNames {
     /// key: `ADAUSD` can be divided in more than one way, and only Kraken's catalogue says which is right.
     package static func pair(of symbol: String) -> String? { Self.pairsOfKeys[symbol] }
 
-    /// Returns the WebSocket's name of an asset with a code of the first years.
-    private static func asset(_ code: Substring) -> String {
-        switch code {
-        case "XXBT": "BTC"
-        case "XXDG": "DOGE"
-        default: String(code.dropFirst())
-        }
+    /// Returns the name on the WebSocket, version 2, for the one of version 1, which `AssetPairs` has: `BTC/USD` for
+    /// `XBT/USD`.
+    static func pair(ofVersion1 name: String) -> String {
+        name.split(separator: "/", omittingEmptySubsequences: false).map(Self.asset).joined(separator: "/")
     }
 
-    /// Returns the older code of an asset, which keys contain.
-    private static func code(_ asset: Substring) -> Substring {
-        switch asset {
-        case "BTC": "XBT"
-        case "DOGE": "XDG"
-        default: asset
-        }
-    }
+    /// The older codes of the two assets that have one, which keys and version 1 contain.
+    private static let olderCodes: [Substring: Substring] = ["BTC": "XBT", "DOGE": "XDG"]
+    private static let assets = Dictionary(uniqueKeysWithValues: Self.olderCodes.map { ($1, $0) })
+
+    /// Returns the older code of an asset.
+    private static func code(_ asset: Substring) -> Substring { Self.olderCodes[asset] ?? asset }
+
+    /// Returns the WebSocket's name of an older code.
+    private static func asset(_ code: Substring) -> Substring { Self.assets[code] ?? code }
 }

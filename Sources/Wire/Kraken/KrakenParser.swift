@@ -1,5 +1,4 @@
 public import Market
-public import NIOCore
 
 /// The parser of the text frames of Kraken's WebSocket API, version 2.
 ///
@@ -10,7 +9,7 @@ public import NIOCore
 /// marked ``TradeMarks/filled``. Prices and sizes are JSON numbers, of which the digits are taken.
 ///
 /// A trade costs no allocation while `trades` has capacity and its symbol is known.
-public struct KrakenParser: Sendable {
+public struct KrakenParser: VenueFrameParser {
     private var names = VenueSymbols(.kraken)
     private var times = TemplateTime()
 
@@ -33,15 +32,6 @@ public struct KrakenParser: Sendable {
         if isExact { return .trades(skipped: 0) }
         trades.removeLast(trades.count - start)
         return Self.parseGenerally(frame, symbols: &symbols, into: &trades)
-    }
-
-    /// Reads one text frame.
-    public mutating func parse(
-        _ frame: ByteBuffer,
-        symbols: inout SymbolTable,
-        into trades: inout [Trade]
-    ) -> VenueMessage {
-        frame.withUnsafeReadableBytes { self.parse($0, symbols: &symbols, into: &trades) }
     }
 
     /// Reads one text frame only as general JSON, for comparison.

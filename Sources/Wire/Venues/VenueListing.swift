@@ -83,7 +83,7 @@ package struct VenueListing: Sendable, Equatable {
                 guard count <= Self.maximumListed, reader.kind() == .object,
                     let (pair, status, _) = Self.texts(&reader, "wsname", "status")
                 else { return false }
-                let name = pair.map(Self.pair)
+                let name = pair.map { KrakenNames.pair(ofVersion1: $0) }
                 if let name, let listing = VenueListing(.kraken, name: name, isTrading: status != "cancel_only") {
                     found.append(listing)
                 }
@@ -93,18 +93,6 @@ package struct VenueListing: Sendable, Equatable {
             return isWhole
         }
         return isWhole ? list : nil
-    }
-
-    /// Returns the name on the WebSocket, version 2, for the one of version 1, which `AssetPairs` has: `BTC/USD` for
-    /// `XBT/USD`.
-    private static func pair(_ name: String) -> String {
-        name.split(separator: "/", omittingEmptySubsequences: false).map { asset in
-            switch asset {
-            case "XBT": "BTC"
-            case "XDG": "DOGE"
-            default: String(asset)
-            }
-        }.joined(separator: "/")
     }
 
     // MARK: Elements

@@ -1,8 +1,7 @@
 package import Market
-package import NIOCore
 
 /// The parser of one venue's text frames.
-package struct VenueParser: Sendable {
+package struct VenueParser: VenueFrameParser {
     package let venue: Venue
     // All three, so that a frame changes one of them in place. An unused one is a few words.
     private var binance = BinanceParser()
@@ -25,15 +24,6 @@ package struct VenueParser: Sendable {
         case .coinbase: self.coinbase.parse(frame, symbols: &symbols, into: &trades)
         case .kraken: self.kraken.parse(frame, symbols: &symbols, into: &trades)
         }
-    }
-
-    /// Reads one text frame.
-    package mutating func parse(
-        _ frame: ByteBuffer,
-        symbols: inout SymbolTable,
-        into trades: inout [Trade]
-    ) -> VenueMessage {
-        frame.withUnsafeReadableBytes { self.parse($0, symbols: &symbols, into: &trades) }
     }
 
     /// Reads one text frame only as general JSON, for comparison.

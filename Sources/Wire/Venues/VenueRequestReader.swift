@@ -20,7 +20,7 @@ package struct VenueRequestReader: Sendable, Equatable {
     package private(set) var verb: String?
     /// The request's id as JSON, Binance's `id`; `nil` without one.
     package private(set) var id: ByteBuffer?
-    /// Whether the id is none of an integer, a text of at most 36 bytes and `null`.
+    /// Whether the id is neither an integer, nor a text of at most 36 bytes, nor `null`.
     package private(set) var hasBadID = false
     /// Kraken's `req_id`.
     package private(set) var number: Int64?

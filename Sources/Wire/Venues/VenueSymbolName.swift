@@ -66,7 +66,7 @@ struct VenueSymbolName: Sendable {
     static func hash(at bytes: UnsafeRawPointer) -> Int {
         func masked(_ word: UInt64) -> UInt64 {
             let marks = PlainText.marks(of: word, equal: UInt8(ascii: "\""))
-            // All bytes below the quotation mark; all bytes if there is none.
+            // All bytes below the quotation mark; all bytes without one.
             return marks == 0 ? word : word & ((marks & (0 &- marks)) >> 7 &- 1)
         }
         let first = bytes.word()

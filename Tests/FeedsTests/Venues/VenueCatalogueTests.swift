@@ -31,7 +31,7 @@ struct VenueCatalogueTests {
         }
         settings.serviceTimeout = .seconds(60)
         let loop = MultiThreadedEventLoopGroup.singleton.next()
-        let catalogue = try VenueCatalogue(venue, settings.services, on: loop) { clock.withLockedValue { $0 } }
+        let catalogue = VenueCatalogue(venue, settings.services, on: loop) { clock.withLockedValue { $0 } }
         var result = Result<VenueNames, ServiceFailure>.failure(.noKey)
         for _ in 0..<times {
             result = try await loop.flatSubmit {
