@@ -18,6 +18,13 @@ package protocol FeedInputDelegate: AnyObject {
     func readEnded(hasTrades: Bool, hasChanges: Bool, now: Moment)
     /// Notes that a replay was paused, so that silence proves nothing, or that it continues.
     func pauseChanged(_ isPaused: Bool, now: Moment)
+    /// Notes that ``FeedInput/missing`` has grown: gaps with ids were published.
+    func holesFound(now: Moment)
+}
+
+extension FeedInputDelegate {
+    /// Does nothing: most services cannot be asked for earlier trades.
+    package func holesFound(now: Moment) {}
 }
 
 /// The way of one feed onto the tape: takes the feed's frames, finds gaps and possible repeats, and holds the feed's
@@ -181,6 +188,20 @@ package final class FeedInput {
         self.interruptions.identified.newestReported(id, of: symbol, after: self.read.frameCount, now: now)
     }
 
+    // MARK: Earlier trades
+
+    /// Takes the frame of an exchange with the venue's REST service, apart from the reads of connections: the trades
+    /// whose ids are missing go onto the tape, marked as filled. All others are left out, those beyond the newest id,
+    /// too, because they come live.
+    package func take(answer: ByteBuffer, of dialect: FrameDialect, now: Moment) {
+    }
+
+    /// Notes that missing trades cannot be had: those of the ids that are still missing are lost for good.
+    ///
+    /// - Parameter reason: why, in one line.
+    package func giveUp(_ ids: ClosedRange<UInt64>, of symbol: String, reason: String, now: Moment) {
+    }
+
     // MARK: Between frames
 
     /// Whether ``obeyMarks(now:)`` has work before the next frame is taken.
@@ -227,6 +248,8 @@ package final class FeedInput {
             self.read.arrivalMarked(arrival)
         case .repeats(let places):
             self.read.announce(places)
+        case .answer(let frame, let dialect):
+            self.take(answer: frame, of: dialect, now: now)
         }
     }
 

@@ -9,6 +9,10 @@ package enum FrameDialect: UInt8, Sendable, CaseIterable {
     case coinbase
     /// Kraken's WebSocket API, version 2.
     case kraken
+    /// Exchanges with the venues' REST services: a request for earlier trades and its answer (``VenueExchange``).
+    case binanceREST
+    case coinbaseREST
+    case krakenREST
 
     /// The name in recordings and in commands: at most 32 bytes, none of which JSON needs to escape.
     package var name: StaticString {
@@ -18,6 +22,19 @@ package enum FrameDialect: UInt8, Sendable, CaseIterable {
         case .binance: "binance"
         case .coinbase: "coinbase"
         case .kraken: "kraken"
+        case .binanceREST: "binance-rest"
+        case .coinbaseREST: "coinbase-rest"
+        case .krakenREST: "kraken-rest"
+        }
+    }
+
+    /// The venue whose REST service the frame is an exchange with; `nil` for a message of a connection.
+    package var answering: Venue? {
+        switch self {
+        case .finnhub, .tickertape, .binance, .coinbase, .kraken: nil
+        case .binanceREST: .binance
+        case .coinbaseREST: .coinbase
+        case .krakenREST: .kraken
         }
     }
 

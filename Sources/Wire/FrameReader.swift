@@ -34,6 +34,9 @@ package struct FrameReader: Sendable {
         case .binance: self.binance.parse(frame, symbols: &symbols, into: &trades).content
         case .coinbase: self.coinbase.parse(frame, symbols: &symbols, into: &trades).content
         case .kraken: self.kraken.parse(frame, symbols: &symbols, into: &trades).content
+        case .binanceREST: VenueExchange.read(frame, of: .binance, symbols: &symbols, into: &trades)
+        case .coinbaseREST: VenueExchange.read(frame, of: .coinbase, symbols: &symbols, into: &trades)
+        case .krakenREST: VenueExchange.read(frame, of: .kraken, symbols: &symbols, into: &trades)
         case .tickertape: StreamMessage.parse(frame).appendTrade(to: &trades, symbols: &symbols)
         }
     }

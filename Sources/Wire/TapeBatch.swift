@@ -104,6 +104,8 @@ package struct TapeBatch: Sendable {
     /// The names of the symbols of `trades`.
     package var symbols: SymbolTable
     package var losses: Losses
+    /// The trades that were left out because their ids were seen; a part of ``Losses/repeatedTrades``.
+    package var repeated: [Trade] = []
     /// How far our clock is behind the exchange's according to the feed's last reads (``ArrivalCheck``), ns; 0 in a
     /// replay.
     package var clockOffset: Int64 = 0
@@ -165,6 +167,8 @@ package protocol TapeReader: AnyObject, Sendable {
     func symbolUnsubscribed(_ symbol: String)
     /// Takes a gap, which lies between the batches before and after this call.
     func gapFound(_ gap: Gap)
+    /// Takes the outcome of a gap with ids, after the batch with its last trade.
+    func gapSettled(_ outcome: GapOutcome)
     /// Takes an event of the connection other than a message, at a monotonic time in ns (`NIODeadline`).
     func connectionChanged(_ event: ConnectionEvent, monotonic: Int64)
 }
@@ -177,6 +181,9 @@ extension TapeReader {
     package func symbolChanged(_ status: SymbolStatus) {}
 
     package func symbolUnsubscribed(_ symbol: String) {}
+
+    /// Does nothing: most readers do not keep gaps.
+    package func gapSettled(_ outcome: GapOutcome) {}
 
     /// Does nothing: most readers need only the feed's status.
     package func connectionChanged(_ event: ConnectionEvent, monotonic: Int64) {}

@@ -13,7 +13,8 @@ struct DialectTests {
         switch dialect {
         case .finnhub:
             ByteBuffer(string: #"{"data":[{"c":null,"p":\#(price),"s":"\#(symbol)","t":1,"v":1}],"type":"trade"}"#)
-        case .binance, .coinbase, .kraken: preconditionFailure("these tests record no frame of \(dialect)")
+        case .binance, .coinbase, .kraken, .binanceREST, .coinbaseREST, .krakenREST:
+            preconditionFailure("these tests record no frame of \(dialect)")
         case .tickertape:
             ByteBuffer(
                 string: #"{"type":"trade","symbol":"\#(symbol)","seq":\#(price),"price":"\#(price)","size":"1","#

@@ -1,4 +1,5 @@
 package import Market
+package import NIOCore
 
 /// Something that happens to a feed between two of its frames and stands in neither: what the player of a replay does.
 package enum FrameMark: Sendable, Equatable {
@@ -14,11 +15,13 @@ package enum FrameMark: Sendable, Equatable {
     case arrival(Int64)
     /// Which trades of the next frame may have come before: their places in it, ascending.
     case repeats([Int])
+    /// An exchange with the venue's REST service was recorded here; its frame and its dialect.
+    case answer(ByteBuffer, FrameDialect)
 
     /// Whether it is about the next frame, and means nothing without that.
     var isOfFrame: Bool {
         switch self {
-        case .changed, .gap: false
+        case .changed, .gap, .answer: false
         case .arrival, .repeats: true
         }
     }
@@ -27,7 +30,7 @@ package enum FrameMark: Sendable, Equatable {
     package var endsRead: Bool {
         switch self {
         // One read has one arrival.
-        case .changed, .gap, .arrival: true
+        case .changed, .gap, .arrival, .answer: true
         case .repeats: false
         }
     }

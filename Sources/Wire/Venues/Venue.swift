@@ -29,6 +29,15 @@ package enum Venue: String, Sendable, CaseIterable {
         }
     }
 
+    /// The dialect of exchanges with its REST service.
+    package var answerDialect: FrameDialect {
+        switch self {
+        case .binance: .binanceREST
+        case .coinbase: .coinbaseREST
+        case .kraken: .krakenREST
+        }
+    }
+
     /// Finds the venue of a symbol such as `BINANCE:BTCUSDT`; `nil` for one of another exchange.
     package init?(of symbol: some StringProtocol) {
         guard let found = Self.allCases.first(where: { symbol.hasPrefix("\($0.prefix)") }) else { return nil }

@@ -1,0 +1,33 @@
+/// What became of a gap whose missing trades have ids: each of them came later, or cannot be had.
+package struct GapOutcome: Sendable, Equatable {
+    /// The symbol, by its name on the tape.
+    package var symbol: String
+    /// The ids that were missing when the gap was published (``Gap/missing``).
+    package var missing: ClosedRange<UInt64>
+    /// The times of the gap (``Gap/from`` and ``Gap/to``), wall clock, ns since 1970.
+    package var from: Int64
+    package var to: Int64
+    /// The ids that stay missing for good, in ascending order; empty if all trades came.
+    package var lost: [ClosedRange<UInt64>]
+    /// Why the lost ones cannot be had, in one line; `nil` if none is lost.
+    package var reason: String?
+
+    package init(
+        symbol: String,
+        missing: ClosedRange<UInt64>,
+        from: Int64,
+        to: Int64,
+        lost: [ClosedRange<UInt64>] = [],
+        reason: String? = nil
+    ) {
+        self.symbol = symbol
+        self.missing = missing
+        self.from = from
+        self.to = to
+        self.lost = lost
+        self.reason = reason
+    }
+
+    /// Whether nothing is missing any more.
+    package var isComplete: Bool { self.lost.isEmpty }
+}
