@@ -1,4 +1,4 @@
-import HTTP
+import Market
 import TLS
 
 // The forms in which a key is sent, and its removal from answers.

@@ -1,4 +1,5 @@
 import HTTP
+import Market
 package import NIOCore
 import NIOHTTP1
 package import TLS

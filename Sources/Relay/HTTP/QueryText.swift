@@ -1,4 +1,4 @@
-import HTTP
+import Market
 
 /// The parameters of a request's query, by name.
 struct QueryText {

@@ -1,4 +1,5 @@
 import HTTP
+import Market
 import NIOHTTP1
 
 /// The places of a request that may carry the relay's token.

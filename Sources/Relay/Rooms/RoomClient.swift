@@ -1,4 +1,5 @@
 import HTTP
+import Market
 import NIOCore
 import NIOHTTP1
 import WebSocket

@@ -1,4 +1,5 @@
 import HTTP
+import Market
 package import Feeds
 
 extension UpstreamAddress {

@@ -1,5 +1,6 @@
 package import TLS
 import HTTP
+import Market
 
 /// The address of an HTTP proxy: `http://proxy.example:3128`, `http://user:password@10.0.0.1:3128`, `proxy:3128`.
 ///

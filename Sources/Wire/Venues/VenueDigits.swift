@@ -22,4 +22,12 @@ enum VenueDigits {
         let digits = String(1_000_000 + fraction).dropFirst()
         return "\(UTCText.secondStamp(nanoseconds).dropLast()).\(digits)Z"
     }
+
+    /// Returns ns since 1970 in seconds, such as `1790359840.9392912`: with 7 decimals, as Kraken's REST service has them,
+    /// or with 9 where fewer would not be exact.
+    static func seconds(_ nanoseconds: Int64) -> String {
+        let (seconds, rest) = max(nanoseconds, 0).quotientAndRemainder(dividingBy: 1_000_000_000)
+        let digits = String(1_000_000_000 + rest).dropFirst()
+        return "\(seconds).\(rest % 100 == 0 ? digits.dropLast(2) : digits)"
+    }
 }

@@ -14,6 +14,27 @@ enum VenueTime {
         return number <= Int64.max / 1_000 ? number * 1_000 : nil
     }
 
+    /// Reads the JSON number of a time in seconds with a fraction, such as `1790359840.9392912` (Kraken's REST service),
+    /// from its digits; those beyond a nanosecond are cut. `nil` for anything else, and for a number with an exponent that
+    /// is no whole number of nanoseconds.
+    static func nanoseconds(seconds text: UnsafeRawBufferPointer) -> Int64? {
+        guard let point = text.firstIndex(of: UInt8(ascii: ".")),
+            text.count > point + 1, point <= 10, let whole = self.digits(text, 0..<point),
+            text[(point + 1)...].allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) })
+        else {
+            // A whole number, or one with an exponent.
+            guard let number = ExactDecimal(utf8: text),
+                let scaled = ExactDecimal(significand: number.significand, exponent: Int(number.exponent) + 9)
+            else { return nil }
+            return Int64(exactly: scaled).flatMap { $0 > 0 ? $0 : nil }
+        }
+        let count = min(text.count - point - 1, 9)
+        guard var fraction = self.digits(text, point + 1..<point + 1 + count) else { return nil }
+        for _ in count..<9 { fraction *= 10 }
+        let (start, isOut) = whole.multipliedReportingOverflow(by: 1_000_000_000)
+        return isOut ? nil : self.sum(start, fraction)
+    }
+
     /// Reads a time such as `2026-08-25T03:35:57.198335Z` (RFC 3339, 5.6): UTC, in capital letters, with a fraction of
     /// at most 9 digits or without one. `nil` for anything else, for a date or a time of day that does not exist, and
     /// for leap seconds, which have no number.

@@ -1,5 +1,5 @@
 import Testing
-@testable import HTTP
+@testable import Market
 
 @Suite("Percent-encoded text")
 struct PercentTextTests {
