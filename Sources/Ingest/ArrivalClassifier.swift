@@ -42,4 +42,13 @@ struct ArrivalClassifier {
         defer { self.found = nil }
         return self.found
     }
+
+    /// Marks the trades that were asked for and are ahead. Nothing is learned from them: they are as old as they are.
+    ///
+    /// - Returns: as ``readEnded(_:received:)``.
+    mutating func judgeEarlier(_ trades: inout [Trade], received: Int64) -> Int64? {
+        guard self.isLive, !trades.isEmpty else { return self.readEnded(&trades, received: received) }
+        let arrival = received.addingCapped(self.check.offset)
+        return ArrivalCheck.mark(&trades, from: 0, arrival: arrival).found ? arrival : nil
+    }
 }

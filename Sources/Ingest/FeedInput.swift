@@ -3,30 +3,6 @@ package import Market
 package import NIOCore
 package import Wire
 
-/// The decisions of a feed while one of its reads goes onto the tape. Its methods run on the feed's loop.
-package protocol FeedInputDelegate: AnyObject {
-    /// Takes the trades of a read that has ended, and changes the status that they change. The change precedes the
-    /// trades, so that no reader receives a trade while the status says that none flow.
-    ///
-    /// - Returns: whether anything has changed. A deadline may have changed with it.
-    func tradesArrived(_ trades: [Trade], symbols: SymbolTable, now: Moment) -> Bool
-    /// Publishes the changed status of single symbols, after the gap that ends with the read.
-    func publishChanges()
-    /// Notes that a read with frames has ended.
-    ///
-    /// - Parameter hasChanges: whether a deadline may have moved nearer.
-    func readEnded(hasTrades: Bool, hasChanges: Bool, now: Moment)
-    /// Notes that a replay was paused, so that silence proves nothing, or that it continues.
-    func pauseChanged(_ isPaused: Bool, now: Moment)
-    /// Notes that ``FeedInput/missing`` has grown: gaps with ids were published.
-    func holesFound(now: Moment)
-}
-
-extension FeedInputDelegate {
-    /// Does nothing: most services cannot be asked for earlier trades.
-    package func holesFound(now: Moment) {}
-}
-
 /// The way of one feed onto the tape: takes the feed's frames, finds gaps and possible repeats, and holds the feed's
 /// status.
 ///
@@ -36,36 +12,19 @@ extension FeedInputDelegate {
 /// than the parser. They are private, they stay on one loop, and no call that receives a part of them calls back into
 /// this class.
 package final class FeedInput {
-    package struct Settings: Sendable {
-        /// The name of the feed for people, in a status that stands for several feeds.
-        package var name: String
-        /// The handling of possible repeats: frames that come again within two seconds, and trades that come again
-        /// after an interruption.
-        package var repeats = RepeatHandling.marked
-        /// Whether the trades come live from the market. Only live trades are compared with our clock, and only a live
-        /// feed misses trades while the computer sleeps.
-        package var isLive = true
-        /// The marks between the frames of a replay; `nil` for a live feed.
-        package var marks: FrameMarks?
-
-        package init(name: String, repeats: RepeatHandling = .marked, isLive: Bool = true, marks: FrameMarks? = nil) {
-            self.name = name
-            self.repeats = repeats
-            self.isLive = isLive
-            self.marks = marks
-        }
-    }
-
     private let tape: TapeWriter
     private let settings: Settings
     private let marks: FrameMarks?
-    private let logger: Logger
+    private var log: FeedLog
     package weak var delegate: (any FeedInputDelegate)?
     /// The status of this feed; ``statusChanged()`` publishes it.
     package var status: FeedStatus
     /// The symbols to which the feed subscribes.
     package var symbols: [String] = [] {
-        didSet { self.interruptions.identified.subscribed(to: self.symbols) }
+        didSet {
+            self.interruptions.identified.subscribed(to: self.symbols)
+            self.publishOutcomes()
+        }
     }
 
     @exclusivity(unchecked) private var read: PendingRead
@@ -75,9 +34,6 @@ package final class FeedInput {
     /// The number of text frames that have come on the connection.
     @exclusivity(unchecked) private var frameCount = 0
     private var isPaused = false
-    private var report = LossReport()
-    /// A venue that leaves out every second trade is not logged for each.
-    private var gapAllowance = LogAllowance()
 
     /// Our wall clock when the newest whole frame came, or when the connection opened; ns since 1970.
     package private(set) var lastReceived: Int64 = 0
@@ -90,7 +46,7 @@ package final class FeedInput {
         self.settings = settings
         self.marks = settings.marks
         self.status = status
-        self.logger = logger
+        self.log = FeedLog(logger)
         self.read = PendingRead(repeats: settings.repeats, isLive: settings.isLive)
         self.interruptions = Interruptions(repeats: settings.repeats, isLive: settings.isLive)
         tape.add(self)
@@ -193,13 +149,35 @@ package final class FeedInput {
     /// Takes the frame of an exchange with the venue's REST service, apart from the reads of connections: the trades
     /// whose ids are missing go onto the tape, marked as filled. All others are left out, those beyond the newest id,
     /// too, because they come live.
+    ///
+    /// It is no sign of life of the connection, and changes neither the status nor what is known of the clocks. A
+    /// symbol that is unknown or not subscribed gets nothing, and no number on the tape.
     package func take(answer: ByteBuffer, of dialect: FrameDialect, now: Moment) {
+        guard self.interruptions.hasIDs, let venue = dialect.answering else { return }
+        self.endRead(wall: now.wall)
+        self.read.take(answer, of: dialect, now: now.monotonic, symbols: self.tape.symbols) { bytes, symbols, trades in
+            VenueExchange.read(bytes, of: venue, symbols: &symbols, into: &trades)
+        }
+        self.read.fill(&self.interruptions.identified, now, symbols: self.tape.symbols)
+        self.log.lost(self.losses, now: now.monotonic)
+        self.number(now)
+        self.publishOutcomes()
+        self.tape.renewIfNeeded()
     }
 
     /// Notes that missing trades cannot be had: those of the ids that are still missing are lost for good.
     ///
     /// - Parameter reason: why, in one line.
     package func giveUp(_ ids: ClosedRange<UInt64>, of symbol: String, reason: String, now: Moment) {
+        guard self.interruptions.hasIDs else { return }
+        // Some may be among the trades of a read that has not ended.
+        self.endRead(wall: now.wall)
+        self.interruptions.identified.giveUp(ids, of: symbol, reason: reason)
+        self.publishOutcomes()
+    }
+
+    private func publishOutcomes() {
+        for outcome in self.interruptions.identified.takeOutcomes() { self.tape.gapSettled(outcome) }
     }
 
     // MARK: Between frames
@@ -271,12 +249,26 @@ package final class FeedInput {
         guard let readAt else { return }
         self.readAt = nil
         let now = Moment(monotonic: readAt, wall: wall())
-        let (hasTrades, hasChanges) = self.endRead(now)
-        self.delegate?.readEnded(hasTrades: hasTrades, hasChanges: hasChanges, now: now)
+        let end = self.endRead(now)
+        self.delegate?.readEnded(hasTrades: end.hasTrades, hasChanges: end.hasChanges, now: now)
+        if end.hasHoles { self.holesFound(now) }
     }
 
-    /// - Returns: whether there were trades, and whether a deadline may have moved nearer.
-    private func endRead(_ now: Moment) -> (hasTrades: Bool, hasChanges: Bool) {
+    /// What the end of a read tells the delegate.
+    private struct End {
+        var hasTrades: Bool
+        /// Whether a deadline may have moved nearer.
+        var hasChanges: Bool
+        /// Whether gaps with ids were published.
+        var hasHoles = false
+    }
+
+    private func holesFound(_ now: Moment) {
+        // What a replay misses was missed then.
+        if self.settings.isLive { self.delegate?.holesFound(now: now) }
+    }
+
+    private func endRead(_ now: Moment) -> End {
         // A partial frame proves that the connection lives, but its trades are unknown: a gap begins before it.
         let previousFrame = self.lastReceived
         self.lastReceived = now.wall
@@ -284,10 +276,10 @@ package final class FeedInput {
         if self.interruptions.hasIDs { return self.endIdentifiedRead(now) }
         let findings = self.interruptions.findings(in: self.read.trades, now: now.monotonic)
         if let findings { self.read.apply(findings) }
-        self.logRepetition()
-        self.logLossesIfDue(now)
+        if self.read.takeRepetition() { self.log.framesRepeat() }
+        self.log.lost(self.losses, now: now.monotonic)
         let hasTrades = !self.read.liveTrades.isEmpty
-        var hasChanges = !hasTrades && self.losses != self.report.reported
+        var hasChanges = !hasTrades && self.losses != self.log.reported
         if self.tellLiveTrades(now) {
             hasChanges = true
             // A trade that may be from before the gap does not end it.
@@ -304,37 +296,30 @@ package final class FeedInput {
         }
         self.number(now)
         self.tape.renewIfNeeded()
-        return (hasTrades, hasChanges)
+        return End(hasTrades: hasTrades, hasChanges: hasChanges)
     }
 
-    /// Ends a read whose trades have ids. A gap precedes the frame that shows it, so the read goes onto the tape in
-    /// parts if that frame is not the first with trades. A frame itself is not divided: it is one message and one line
-    /// of a recording.
-    private func endIdentifiedRead(_ now: Moment) -> (hasTrades: Bool, hasChanges: Bool) {
+    /// Ends a read whose trades have ids; it goes onto the tape in parts if gaps lie between its frames.
+    private func endIdentifiedRead(_ now: Moment) -> End {
         let gaps = self.interruptions.identify(&self.read, now, symbols: self.tape.symbols)
-        self.logLossesIfDue(now)
-        let hasTrades = !self.read.liveTrades.isEmpty
-        var hasChanges = self.interruptions.identified.takeNewDeadline()
-        if !hasTrades, self.losses != self.report.reported { hasChanges = true }
-        defer { self.tape.renewIfNeeded() }
+        self.log.lost(self.losses, now: now.monotonic)
+        var end = End(hasTrades: !self.read.liveTrades.isEmpty, hasChanges: false)
+        end.hasHoles = gaps.contains { $0.gap.missing != nil }
+        end.hasChanges = self.interruptions.identified.takeNewDeadline()
+        if !end.hasTrades, self.losses != self.log.reported { end.hasChanges = true }
         // Nearly every read is one part.
-        guard !gaps.isEmpty, gaps.contains(where: { self.read.hasTrades(before: $0.frame) }) else {
-            if self.endPart(after: gaps[...], now) { hasChanges = true }
-            return (hasTrades, hasChanges)
+        if gaps.isEmpty || !gaps.contains(where: { self.read.hasTrades(before: $0.frame) }) {
+            if self.endPart(after: gaps[...], now) { end.hasChanges = true }
+        } else {
+            let content = self.read.takeContent(now)
+            for part in ReadParts(content, gaps: gaps) {
+                self.read.put(part.frames, of: content)
+                if self.endPart(after: part.gaps, now) { end.hasChanges = true }
+            }
         }
-        let content = self.read.takeContent(now)
-        var rest = gaps[...]
-        var start = 0
-        while start < content.frames.count {
-            let first = content.frames[start].trades.lowerBound
-            let own = rest.prefix { content.frames[$0.frame].trades.lowerBound <= first }
-            rest = rest.dropFirst(own.count)
-            let end = rest.first?.frame ?? content.frames.count
-            self.read.put(start..<end, of: content)
-            if self.endPart(after: own, now) { hasChanges = true }
-            start = end
-        }
-        return (hasTrades, hasChanges)
+        self.publishOutcomes()
+        self.tape.renewIfNeeded()
+        return end
     }
 
     /// Puts a part of a read onto the tape after the gaps that it shows; returns whether the status has changed.
@@ -371,7 +356,7 @@ package final class FeedInput {
         [
             self.interruptions.deadline(patience: patience),
             self.interruptions.identified.deadline,
-            self.report.deadline(self.losses),
+            self.log.deadline(self.losses),
         ].compactMap(\.self).min()
     }
 
@@ -379,7 +364,7 @@ package final class FeedInput {
     /// publishes the gaps of trades that a venue reported and that have not come.
     package func timePassed(patience: Int64, now: Moment) {
         self.interruptions.lookForSleep(since: self.lastReceived, now)
-        self.log(self.report.take(self.losses, now: now.monotonic))
+        self.log.lost(self.losses, now: now.monotonic)
         self.publish(
             self.interruptions.deadlineReached(
                 now: now.monotonic,
@@ -392,6 +377,8 @@ package final class FeedInput {
         guard !self.isAmidRead else { return }
         let gaps = self.interruptions.identified.timePassed(now: now.monotonic)
         for found in gaps { self.publish(found.gap, now: now.monotonic) }
+        self.publishOutcomes()
+        if !gaps.isEmpty { self.holesFound(now) }
     }
 
     // MARK: Status, gaps and events
@@ -443,40 +430,16 @@ package final class FeedInput {
 
     private func publish(_ gap: Gap?) {
         guard let gap else { return }
-        self.logger.warning(
-            "The feed has a gap",
-            metadata: [
-                "reason": "\(gap.reason)", "ms": "\(gap.length / 1_000_000)",
-                "possible repeats": "\(gap.overlapBounds.map { "\($0.most)" } ?? "unknown")",
-            ]
-        )
+        self.log.gapFound(gap)
         self.tape.gapFound(gap, of: self)
     }
 
     /// Publishes the gap of ids that are missing.
     private func publish(_ gap: Gap, now: Int64) {
-        if let leftOut = self.gapAllowance.wanted(now: now) {
-            var facts: Logger.Metadata = ["reason": "\(gap.reason)", "symbol": "\(gap.symbol ?? "")"]
-            if leftOut > 0 { facts["left out before"] = "\(leftOut)" }
-            self.logger.warning("The feed has a gap", metadata: facts)
-        }
+        self.log.idsMissing(gap, now: now)
         self.gapFound(gap, isLogged: false)
     }
 
-    private func logLossesIfDue(_ now: Moment) {
-        if self.losses != self.report.reported { self.log(self.report.take(self.losses, now: now.monotonic)) }
-    }
-
     /// Logs the losses that are not logged yet, without the pause between two reports: at a connection's end.
-    package func logLosses(now: Int64) { self.log(self.report.takeAll(self.losses, now: now)) }
-
-    private func log(_ change: LossReport.Counts?) { change?.log(to: self.logger) }
-
-    /// Logs that frames repeat too often for chance.
-    private func logRepetition() {
-        guard self.read.takeRepetition() else { return }
-        self.logger.warning(
-            "The service sends its frames several times, and volumes count them each time: upstream.drop-repeats leaves them out"
-        )
-    }
+    package func logLosses(now: Int64) { self.log.lostAll(self.losses, now: now) }
 }

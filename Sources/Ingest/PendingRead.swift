@@ -29,6 +29,8 @@ struct PendingRead {
     private(set) var losses = LossReport.Counts()
     /// The losses of the current read, for its batch.
     private var readLosses = TapeBatch.Losses()
+    /// The trades of the current read whose ids were seen, for its batch.
+    private var repeatedTrades: [Trade] = []
 
     init(repeats: RepeatHandling, isLive: Bool) {
         self.repeats = repeats
@@ -108,6 +110,19 @@ struct PendingRead {
         )
     }
 
+    /// Takes the frame of an exchange with a REST service, which gives no symbol a number: one beyond those of
+    /// `symbols` is unknown.
+    mutating func take(
+        _ answer: ByteBuffer,
+        of dialect: FrameDialect,
+        now: Int64,
+        symbols: SymbolTable,
+        read: (ByteBuffer, inout SymbolTable, inout [Trade]) -> FrameContent
+    ) {
+        var symbols = symbols
+        self.take(answer, of: dialect, now: now, symbols: &symbols) { read($0, &$1, &$2) }
+    }
+
     /// Notes when the next frame arrived in the recording that is replayed.
     ///
     /// - Parameter arrival: by the exchange's clock, ns since 1970.
@@ -172,13 +187,24 @@ struct PendingRead {
                     guard finding != .kept else { continue }
                     if isLeftOut.isEmpty { isLeftOut = [Bool](repeating: false, count: trades.count) }
                     isLeftOut[place] = true
-                    if finding == .repeated { self.readLosses.repeatedTrades += 1 }
+                    guard finding == .repeated else { continue }
+                    self.readLosses.repeatedTrades += 1
+                    self.repeatedTrades.append(trades[place])
                 }
             }
         }
         self.hasFilled = marks.contains(.filled)
         if !isLeftOut.isEmpty { _ = self.leaveOut(isLeftOut) }
         return ids.readEnded()
+    }
+
+    /// Leaves out the trades of an answer that are not missing, and marks the others. They are as old as they are, so
+    /// nothing is learned from their times.
+    mutating func fill(_ ids: inout IdentifiedTrades, _ now: Moment, symbols: SymbolTable) {
+        ids.readBegan(now, symbols: symbols)
+        let isLeftOut = self.trades.indices.map { !ids.fill(&self.trades[$0]) }
+        _ = self.leaveOut(isLeftOut)
+        self.judged = .some(self.arrivals.judgeEarlier(&self.trades, received: now.wall))
     }
 
     /// Removes trades of the read, and notes their places in their frames. Returns their number.
@@ -248,7 +274,9 @@ struct PendingRead {
         )
         batch.clockOffset = self.arrivals.clockOffset
         batch.aheadArrival = aheadArrival
+        batch.repeated = self.repeatedTrades
         self.readLosses = TapeBatch.Losses()
+        self.repeatedTrades = []
         self.hasFilled = false
         self.trades = []
         self.frames = []

@@ -116,6 +116,10 @@ package final class TapeWriter {
         }
     }
 
+    func gapSettled(_ outcome: GapOutcome) {
+        for reader in self.readers { reader.gapSettled(outcome) }
+    }
+
     func connectionChanged(_ event: ConnectionEvent, monotonic: Int64) {
         for reader in self.readers { reader.connectionChanged(event, monotonic: monotonic) }
     }

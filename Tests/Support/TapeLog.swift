@@ -12,12 +12,15 @@ package final class TapeLog: TapeReader {
         /// The losses of each read.
         package var losses: [TapeBatch.Losses] = []
         package var malformedFrames = 0
+        /// The clock offset of each read.
+        package var clockOffsets: [Int64] = []
         package var statuses: [FeedStatus] = []
         package var gaps: [Gap] = []
+        package var outcomes: [GapOutcome] = []
         package var events: [ConnectionEvent] = []
         package var symbolStates: [SymbolStatus] = []
         package var unsubscribed: [String] = []
-        /// `gap` and `read N` (N trades), in order.
+        /// `gap`, `settled` (the outcome of a gap) and `read N` (N trades), in order.
         package var order: [String] = []
         package var symbols = SymbolTable()
 
@@ -83,6 +86,7 @@ package final class TapeLog: TapeReader {
             contents.sequences += batch.trades.indices.map { batch.firstSequence + UInt64($0) }
             contents.frames += batch.frames.map { String(buffer: $0.bytes) }
             contents.malformedFrames += batch.frames.count { $0.isMalformed }
+            contents.clockOffsets.append(batch.clockOffset)
             contents.symbols = batch.symbols
             if !batch.trades.isEmpty { contents.order.append("read \(batch.trades.count)") }
         }
@@ -94,6 +98,13 @@ package final class TapeLog: TapeReader {
         self.change { contents in
             contents.gaps.append(gap)
             contents.order.append("gap")
+        }
+    }
+
+    package func gapSettled(_ outcome: GapOutcome) {
+        self.change { contents in
+            contents.outcomes.append(outcome)
+            contents.order.append("settled")
         }
     }
 

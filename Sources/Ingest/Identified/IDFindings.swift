@@ -8,7 +8,7 @@ struct FoundGap {
     var gap: Gap
 }
 
-/// The holes that show within one read, until its end. A hole that is filled by then is no gap.
+/// The holes that show within one read, until its end, and the outcomes of gaps. A hole that is filled by then is no gap.
 struct IDFindings {
     /// What is known of a hole when it shows.
     struct Opening {
@@ -22,6 +22,7 @@ struct IDFindings {
 
     private(set) var openings: [Opening] = []
     private(set) var gaps: [FoundGap] = []
+    private var outcomes: [GapOutcome] = []
 
     var isEmpty: Bool { self.openings.isEmpty }
 
@@ -32,7 +33,8 @@ struct IDFindings {
     }
 
     /// Adds a gap: ids of a hole that are still missing, or with `nil` the opening's reason alone.
-    mutating func add(_ ids: ClosedRange<UInt64>?, of index: Int, symbol: String) {
+    @discardableResult
+    mutating func add(_ ids: ClosedRange<UInt64>?, of index: Int, symbol: String) -> Gap {
         let opening = self.openings[index]
         let words = [opening.reason, ids.map { MissingTrades.text(of: $0) }].compactMap(\.self)
         let gap = Gap(
@@ -46,7 +48,11 @@ struct IDFindings {
             missing: ids
         )
         self.gaps.append(FoundGap(frame: opening.frame, gap: gap))
+        return gap
     }
+
+    /// Adds the outcome of a gap.
+    mutating func add(_ outcome: GapOutcome) { self.outcomes.append(outcome) }
 
     /// Removes and returns the gaps in the order of their frames.
     mutating func take() -> [FoundGap] {
@@ -58,5 +64,12 @@ struct IDFindings {
         // The index keeps the order of the gaps that one frame shows.
         return self.gaps.enumerated().sorted { ($0.element.frame, $0.offset) < ($1.element.frame, $1.offset) }
             .map(\.element)
+    }
+
+    /// Removes and returns the outcomes in their order.
+    mutating func takeOutcomes() -> [GapOutcome] {
+        guard !self.outcomes.isEmpty else { return [] }
+        defer { self.outcomes = [] }
+        return self.outcomes
     }
 }

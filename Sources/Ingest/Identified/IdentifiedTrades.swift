@@ -19,9 +19,9 @@ struct IdentifiedTrades {
 
     private var symbols: [SymbolIDs] = []
     private var placeOfName: [String: Int] = [:]
-    /// The place in ``symbols`` by the tape's number; empty until a symbol of the epoch trades.
     /// The symbols to which the feed subscribes; `nil` before that is known.
     private var wanted: Set<String>?
+    /// The place in ``symbols`` by the tape's number; empty until a symbol of the epoch trades.
     private var places: [Int32] = []
     /// The places of the symbols with a report that waits.
     private var reporting: [Int] = []
@@ -39,7 +39,7 @@ struct IdentifiedTrades {
     var missing: [MissingTrades] {
         self.symbols.compactMap { symbol in
             let holes = symbol.holes
-            return holes.isEmpty ? nil : MissingTrades(symbol: symbol.name, ids: holes)
+            return holes.isEmpty ? nil : MissingTrades(symbol: symbol.name, holes: holes)
         }
     }
 
@@ -97,10 +97,28 @@ struct IdentifiedTrades {
         let place = self.symbols.count
         self.placeOfName[name] = place
         var symbol = SymbolIDs(name)
-        symbol.subscribed(self.wanted?.contains(name) ?? true)
+        symbol.subscribed(self.wanted?.contains(name) ?? true, into: &self.findings)
         self.symbols.append(symbol)
         return place
     }
+
+    // MARK: Earlier trades
+
+    /// Takes a trade that was asked for, and marks it; returns whether it was missing. All others, and those of unknown
+    /// symbols, do not belong on the tape: what is beyond the newest id comes live.
+    mutating func fill(_ trade: inout Trade) -> Bool {
+        guard let id = trade.id, Int(trade.symbol.index) < self.places.count else { return false }
+        return self.symbols[Int(self.places[Int(trade.symbol.index)])].fill(&trade, id: id, into: &self.findings)
+    }
+
+    /// Notes that those ids of a range that are missing are lost for good.
+    mutating func giveUp(_ ids: ClosedRange<UInt64>, of symbol: String, reason: String) {
+        guard let place = self.placeOfName[symbol] else { return }
+        self.symbols[place].giveUp(ids, reason: reason, into: &self.findings)
+    }
+
+    /// Removes and returns the outcomes of gaps that were published before.
+    mutating func takeOutcomes() -> [GapOutcome] { self.findings.takeOutcomes() }
 
     // MARK: Reports of the newest ids
 
@@ -173,11 +191,13 @@ struct IdentifiedTrades {
         let wanted = Set(names)
         self.wanted = wanted
         for place in self.symbols.indices {
-            self.symbols[place].subscribed(wanted.contains(self.symbols[place].name))
+            let isWanted = wanted.contains(self.symbols[place].name)
+            self.symbols[place].subscribed(isWanted, into: &self.findings)
         }
     }
 
-    /// Notes that the tape continues at another time, so that ids prove nothing about those before.
+    /// Notes that the tape continues at another time, so that ids prove nothing about those before. Gaps that wait for
+    /// their trades have no outcome: the same trades may come again, and a gap with them.
     mutating func clockMoved() {
         self.symbols = []
         self.placeOfName = [:]
@@ -189,8 +209,13 @@ struct IdentifiedTrades {
     mutating func epochBegan() {
         self.places = []
         guard self.symbols.count > SymbolTable.capacity else { return }
+        // These wait for no trades.
         self.symbols.removeAll { !$0.isWanted }
-        self.symbols.removeFirst(max(0, self.symbols.count - SymbolTable.capacity))
+        let surplus = max(0, self.symbols.count - SymbolTable.capacity)
+        for place in 0..<surplus {
+            self.symbols[place].giveUp(0 ... .max, reason: "too many symbols", into: &self.findings)
+        }
+        self.symbols.removeFirst(surplus)
         self.placeOfName = [:]
         for (place, symbol) in self.symbols.enumerated() { self.placeOfName[symbol.name] = place }
         self.reporting = self.symbols.indices.filter { self.symbols[$0].reportDeadline != nil }

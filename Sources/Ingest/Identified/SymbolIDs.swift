@@ -55,14 +55,19 @@ struct SymbolIDs {
     /// The connection on which the symbol began, until its first live trade. Earlier trades only say where it begins.
     private var beginning: Int?
     private var interruption: IDInterruption?
-    private var missing = MissingIDs()
+    private var missing: MissingIDs
     private var reports: [Report] = []
     private var newIDs: NewIDs?
 
-    init(_ name: String) { self.name = name }
+    init(_ name: String) {
+        self.name = name
+        self.missing = MissingIDs(of: name)
+    }
 
     /// The ids that are missing, in ascending order.
-    var holes: [ClosedRange<UInt64>] { self.missing.holes.map(\.ids) }
+    var holes: [MissingTrades.Hole] {
+        self.missing.holes.map { MissingTrades.Hole(ids: $0.ids, after: $0.after) }
+    }
 
     // MARK: Trades
 
@@ -81,8 +86,7 @@ struct SymbolIDs {
         guard self.isKnown, id <= self.newest else {
             return self.takeNewer(trade, id: id, isLive: isLive, at: arrival, into: &found)
         }
-        if case .removed(let givenUp) = self.missing.remove(id) {
-            self.publish(givenUp, into: &found)
+        if self.missing.take(id, time: trade.exchangeTime, into: &found) {
             if isLive, self.isNew(trade, id: id, isLeftOut: false) {
                 self.begin(anew: trade, id: id, at: arrival, into: &found)
             } else {
@@ -163,18 +167,24 @@ struct SymbolIDs {
                 cause: self.interruption?.cause
             )
         )
-        self.publish(self.missing.append(ids, opening: opening), into: &found)
-    }
-
-    /// Publishes what is missing of a hole that is given up.
-    private func publish(_ hole: MissingIDs.Hole?, into found: inout IDFindings) {
-        if let hole, let opening = hole.opening { found.add(hole.ids, of: opening, symbol: self.name) }
+        self.missing.append(ids, after: self.time == .min ? nil : self.time, opening: opening, into: &found)
     }
 
     /// Publishes the holes that have no gap yet: at the end of a read.
-    mutating func publish(into found: inout IDFindings) {
-        let name = self.name
-        self.missing.publish { found.add($0, of: $1, symbol: name) }
+    mutating func publish(into found: inout IDFindings) { self.missing.publish(into: &found) }
+
+    /// Notes that those ids of a range that are missing are lost for good.
+    mutating func giveUp(_ ids: ClosedRange<UInt64>, reason: String, into found: inout IDFindings) {
+        self.missing.giveUp(ids, reason: reason, into: &found)
+    }
+
+    /// Takes a trade that was asked for, and marks it; returns whether it was missing.
+    ///
+    /// One beyond the newest id comes live, or opens a hole of its own.
+    mutating func fill(_ trade: inout Trade, id: UInt64, into found: inout IDFindings) -> Bool {
+        guard self.isWanted, self.missing.take(id, time: trade.exchangeTime, into: &found) else { return false }
+        trade.marks.insert(.filled)
+        return true
     }
 
     // MARK: Ids that begin anew
@@ -193,8 +203,8 @@ struct SymbolIDs {
     /// Begins anew with the id of a trade. Those of its row that were left out are missing.
     private mutating func begin(anew trade: Trade, id: UInt64, at arrival: Arrival, into found: inout IDFindings) {
         guard let row = self.newIDs else { return }
-        for hole in self.missing.removeAll() { self.publish(hole, into: &found) }
         let reason = "the venue began its ids anew at \(row.first)"
+        self.missing.removeAll(reason: reason, into: &found)
         let (to, frame) = (arrival.now.wall, arrival.frame)
         if row.areLeftOut {
             self.open(row.first...id - 1, to: to, frame: frame, reason: reason, into: &found)
@@ -269,11 +279,13 @@ struct SymbolIDs {
     /// Notes an attempt to connect.
     mutating func attempted() { self.interruption?.attempts += 1 }
 
-    /// Notes whether the feed subscribes to the symbol. What comes while it does not is not missing.
-    mutating func subscribed(_ isWanted: Bool) {
+    /// Notes whether the feed subscribes to the symbol. What comes while it does not is not missing, and what was
+    /// missing before is not waited for any more.
+    mutating func subscribed(_ isWanted: Bool, into found: inout IDFindings) {
         if self.isWanted, !isWanted {
             self.isFresh = true
             self.reports = []
+            self.missing.giveUp(0 ... .max, reason: "the symbol was unsubscribed", into: &found)
         }
         self.isWanted = isWanted
         self.isPlain = self.onlyContinues

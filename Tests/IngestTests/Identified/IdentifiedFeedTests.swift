@@ -73,7 +73,12 @@ struct IdentifiedFeedTests {
             ]
         )
         #expect(
-            self.feed.input.missing == [MissingTrades(symbol: "BTC", ids: [3_735_684_463...3_735_685_666])]
+            self.feed.input.missing == [
+                MissingTrades(
+                    symbol: "BTC",
+                    holes: [.init(ids: 3_735_684_463...3_735_685_666, after: 3_735_684_462)]
+                )
+            ]
         )
     }
 
@@ -100,7 +105,7 @@ struct IdentifiedFeedTests {
         self.feed.read("BTC:2 BTC:6 BTC:3", at: 3)
         #expect(self.feed.trades == ["BTC:1", "BTC:5", "BTC:3+", "BTC:2+", "BTC:6"])
         #expect(self.feed.live == [1, 5, 6] && self.feed.ends.map(\.hasTrades) == [true, false, true])
-        #expect(self.feed.input.missing == [MissingTrades(symbol: "BTC", ids: [4...4])])
+        #expect(self.feed.input.missing == [MissingTrades(symbol: "BTC", holes: [.init(ids: 4...4, after: 3)])])
         #expect(self.feed.log.contents.gaps.count == 1)
     }
 

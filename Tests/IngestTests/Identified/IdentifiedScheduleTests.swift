@@ -63,6 +63,14 @@ private struct Schedule {
         }
         if self.isDrawn(3) { self.report(symbol) }
         if self.isDrawn(1) { self.cut() }
+        if self.isDrawn(1) { self.giveUp(symbol) }
+    }
+
+    private mutating func giveUp(_ symbol: Int) {
+        self.endFrame()
+        let first = self.repeated(symbol)
+        let ids = first...first + UInt64.random(in: 0...30, using: &self.chance)
+        self.feed.input.giveUp(ids, of: self.names[symbol], reason: "given up", now: self.feed.now)
     }
 
     private mutating func repeated(_ symbol: Int) -> UInt64 {
@@ -115,7 +123,22 @@ struct IdentifiedScheduleTests {
             let filled = Set(trades.filter { $0.marks.contains(.filled) }.compactMap(\.id))
             #expect(named.intersection(onTape).isSubset(of: filled))
             let open = schedule.feed.input.missing.first { $0.symbol == name }?.ids ?? []
-            #expect(Set(open.flatMap { Array($0) }) == missing)
+            let outcomes = contents.outcomes.filter { $0.symbol == name }
+            let lost = Set(outcomes.flatMap(\.lost).flatMap { Array($0) })
+            let waiting = Set(open.flatMap { Array($0) })
+            #expect(waiting.isSubset(of: missing))
+            // What was given up is told with the rest of its gap.
+            let told = Set(outcomes.flatMap { Array($0.missing) })
+            #expect(missing.subtracting(waiting).intersection(told).isSubset(of: lost))
+            // Each gap has one outcome, unless one of its trades is waited for.
+            let settled = gaps.filter { waiting.isDisjoint(with: $0) }
+            #expect(settled.map(\.lowerBound).sorted() == outcomes.map(\.missing.lowerBound).sorted())
+            // What came before the outcome is not lost.
+            for outcome in outcomes {
+                let lost = Set(outcome.lost.flatMap { Array($0) })
+                #expect(lost.isSubset(of: outcome.missing) && lost.isEmpty == (outcome.reason == nil))
+                #expect(Set(outcome.missing).subtracting(lost).isSubset(of: onTape))
+            }
             // The trades that are not marked are in the order of their ids.
             let live = trades.filter { $0.marks.isEmpty }.compactMap(\.id)
             #expect(zip(live, live.dropFirst()).allSatisfy { $0 < $1 })
@@ -137,6 +160,9 @@ struct IdentifiedScheduleTests {
             case 0: feed.input.newestReported(id, of: name, now: feed.now)
             case 1: feed.passTime(to: feed.second + 1)
             case 2: feed.cut()
+            case 3 where id % 3 == 0:
+                let last = id.addingReportingOverflow(40)
+                feed.input.giveUp(id...(last.overflow ? .max : last.partialValue), of: name, reason: "", now: feed.now)
             case 3: feed.reconnect()
             case 4: feed.input.symbols = Bool.random(using: &chance) ? ["A"] : ["B"]
             case 5..<8: feed.say("\(name):\(id)~")
@@ -148,5 +174,6 @@ struct IdentifiedScheduleTests {
             #expect(missing.ids.count <= MissingIDs.limit)
             #expect(zip(missing.ids, missing.ids.dropFirst()).allSatisfy { $0.upperBound < $1.lowerBound })
         }
+        #expect(feed.log.contents.outcomes.allSatisfy { $0.lost.count <= 2 * MissingIDs.limit + 1 })
     }
 }

@@ -14,6 +14,8 @@ final class NumberedFeed: FeedInputDelegate {
     /// The ids of the trades that changed the status, and what the end of each read said.
     private(set) var live: [UInt64] = []
     private(set) var ends: [(hasTrades: Bool, hasChanges: Bool)] = []
+    /// The ids that were missing each time when holes were found.
+    private(set) var found: [[ClosedRange<UInt64>]] = []
     let frames = FrameLog()
     var second: Int64 = 1_000
 
@@ -22,6 +24,8 @@ final class NumberedFeed: FeedInputDelegate {
         private(set) var frames: [TapeBatch.Frame] = []
         private(set) var trades: [String] = []
         private(set) var losses = TapeBatch.Losses()
+        private(set) var repeated: [UInt64] = []
+        private(set) var aheadArrivals: [Int64] = []
 
         func read(_ batch: TapeBatch) {
             self.frames += batch.frames
@@ -29,6 +33,9 @@ final class NumberedFeed: FeedInputDelegate {
                 let mark = trade.marks.contains(.filled) ? "+" : ""
                 return "\(batch.symbols.name(of: trade.symbol)):\(trade.id ?? 0)\(mark)"
             }
+            self.repeated += batch.repeated.compactMap(\.id)
+            self.aheadArrivals += [batch.aheadArrival].compactMap(\.self)
+            self.losses.malformedFrames += batch.losses.malformedFrames
             self.losses.repeatedTrades += batch.losses.repeatedTrades
             self.losses.possibleRepeats += batch.losses.possibleRepeats
             self.losses.repeatedFrames += batch.losses.repeatedFrames
@@ -60,13 +67,16 @@ final class NumberedFeed: FeedInputDelegate {
     func publishChanges() {}
     func readEnded(hasTrades: Bool, hasChanges: Bool, now: Moment) { self.ends.append((hasTrades, hasChanges)) }
     func pauseChanged(_ isPaused: Bool, now: Moment) {}
+    func holesFound(now: Moment) { self.found.append(self.input.missing.flatMap(\.ids)) }
 
     /// Takes one frame of the current read.
     func say(_ text: String) {
         if self.input.hasDueMarks { self.input.obeyMarks(now: self.now) }
         self.input.take(ByteBuffer(string: text), of: .binance, now: self.now.monotonic) { _, symbols, trades in
             for word in text.split(separator: " ") {
-                let parts = word.split(separator: ":")
+                // The symbol may have a colon itself.
+                guard let colon = word.lastIndex(of: ":") else { return .malformed }
+                let parts = [word[..<colon], word[word.index(after: colon)...]]
                 let isEarlier = word.hasSuffix("~")
                 let numbers = (isEarlier ? parts[1].dropLast() : parts[1]).split(separator: "@")
                 guard let id = UInt64(numbers[0]), let symbol = symbols.intern(String(parts[0])) else {

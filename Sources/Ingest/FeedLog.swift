@@ -1,0 +1,58 @@
+import Logging
+import Market
+
+/// The log of a feed's gaps and losses.
+struct FeedLog {
+    private let logger: Logger
+    private var report = LossReport()
+    /// A venue that leaves out every second trade is not logged for each.
+    private var gapAllowance = LogAllowance()
+
+    init(_ logger: Logger) { self.logger = logger }
+
+    // MARK: Gaps
+
+    /// Logs a gap.
+    func gapFound(_ gap: Gap) {
+        self.logger.warning(
+            "The feed has a gap",
+            metadata: [
+                "reason": "\(gap.reason)", "ms": "\(gap.length / 1_000_000)",
+                "possible repeats": "\(gap.overlapBounds.map { "\($0.most)" } ?? "unknown")",
+            ]
+        )
+    }
+
+    /// Logs a gap of ids that are missing, unless many were logged just now.
+    mutating func idsMissing(_ gap: Gap, now: Int64) {
+        guard let leftOut = self.gapAllowance.wanted(now: now) else { return }
+        var facts: Logger.Metadata = ["reason": "\(gap.reason)", "symbol": "\(gap.symbol ?? "")"]
+        if leftOut > 0 { facts["left out before"] = "\(leftOut)" }
+        self.logger.warning("The feed has a gap", metadata: facts)
+    }
+
+    // MARK: Losses
+
+    /// The losses that are logged.
+    var reported: LossReport.Counts { self.report.reported }
+
+    /// When ``lost(_:now:)`` is due, monotonic ns.
+    func deadline(_ losses: LossReport.Counts) -> Int64? { self.report.deadline(losses) }
+
+    /// Logs the losses that are not logged yet, if a report is due.
+    mutating func lost(_ losses: LossReport.Counts, now: Int64) {
+        self.report.take(losses, now: now)?.log(to: self.logger)
+    }
+
+    /// Logs the losses that are not logged yet, without the pause between two reports.
+    mutating func lostAll(_ losses: LossReport.Counts, now: Int64) {
+        self.report.takeAll(losses, now: now)?.log(to: self.logger)
+    }
+
+    /// Logs that frames repeat too often for chance.
+    func framesRepeat() {
+        self.logger.warning(
+            "The service sends its frames several times, and volumes count them each time: upstream.drop-repeats leaves them out"
+        )
+    }
+}
