@@ -388,6 +388,9 @@ package final class FeedInput {
 
     package func symbolChanged(_ status: SymbolStatus) { self.tape.symbolChanged(status) }
 
+    /// Publishes the venue's own figures of a symbol's last 24 hours.
+    package func dayArrived(_ day: VenueDay) { self.tape.dayChanged(day) }
+
     package func symbolUnsubscribed(_ symbol: String) { self.tape.symbolUnsubscribed(symbol) }
 
     /// Publishes an event of the connection other than its messages.

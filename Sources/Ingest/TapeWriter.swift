@@ -102,6 +102,10 @@ package final class TapeWriter {
         for reader in self.readers { reader.symbolUnsubscribed(symbol) }
     }
 
+    func dayChanged(_ day: VenueDay) {
+        for reader in self.readers { reader.dayChanged(day) }
+    }
+
     /// Publishes a gap of one feed. If the tape has several feeds, the gap is published once for each symbol of the
     /// feed.
     func gapFound(_ gap: Gap, of input: FeedInput) {

@@ -155,6 +155,8 @@ package final class RelayServer: TapeReader, Sendable {
 
     package func symbolChanged(_ status: SymbolStatus) { self.offer(.symbol(status)) }
 
+    package func dayChanged(_ day: VenueDay) { self.offer(.day(day)) }
+
     package func symbolUnsubscribed(_ symbol: String) { self.offer(.unsubscribed(symbol)) }
 
     private func offer(_ event: RelayEvent) {

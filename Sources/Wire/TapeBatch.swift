@@ -169,6 +169,8 @@ package protocol TapeReader: AnyObject, Sendable {
     func gapFound(_ gap: Gap)
     /// Takes the outcome of a gap with ids, after the batch with its last trade.
     func gapSettled(_ outcome: GapOutcome)
+    /// Takes the venue's own figures of a symbol's last 24 hours.
+    func dayChanged(_ day: VenueDay)
     /// Takes an event of the connection other than a message, at a monotonic time in ns (`NIODeadline`).
     func connectionChanged(_ event: ConnectionEvent, monotonic: Int64)
 }
@@ -184,6 +186,9 @@ extension TapeReader {
 
     /// Does nothing: most readers do not keep gaps.
     package func gapSettled(_ outcome: GapOutcome) {}
+
+    /// Does nothing: most readers show no figures of the venue's own.
+    package func dayChanged(_ day: VenueDay) {}
 
     /// Does nothing: most readers need only the feed's status.
     package func connectionChanged(_ event: ConnectionEvent, monotonic: Int64) {}

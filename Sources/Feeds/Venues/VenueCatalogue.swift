@@ -17,25 +17,9 @@ package final class VenueCatalogue: VenueNameSource, Sendable {
 
     private let kept: KeptAnswer<VenueNames>
 
-    /// - Parameter services: the addresses of the service, in the order in which they are tried.
-    package convenience init(
-        _ venue: Venue,
-        _ services: [ServiceSettings],
-        on group: any EventLoopGroup,
-        wallClock: @escaping @Sendable () -> Int64
-    ) {
-        let calls = services.map {
-            ServiceCalls(ServiceClient(readingLater: $0, on: group, wallClock: wallClock), wallClock: wallClock)
-        }
-        self.init(venue, calls, wallClock: wallClock)
-    }
-
-    init(_ venue: Venue, _ calls: [ServiceCalls], wallClock: @escaping @Sendable () -> Int64) {
+    init(_ service: VenueService, wallClock: @escaping @Sendable () -> Int64) {
         self.kept = KeptAnswer(wallClock: wallClock) { now, _ in
-            switch await Self.load(venue, calls) {
-            case .success(let names): .success(.init(value: names, fetched: now, goodUntil: now + Self.goodFor))
-            case .failure(let failure): .failure(failure)
-            }
+            await Self.load(from: service).map { .init(value: $0, fetched: now, goodUntil: now + Self.goodFor) }
         }
     }
 
@@ -48,25 +32,12 @@ package final class VenueCatalogue: VenueNameSource, Sendable {
         }
     }
 
-    /// Requests the list from one address after the other, until one has it.
-    private static func load(_ venue: Venue, _ calls: [ServiceCalls]) async -> Result<VenueNames, ServiceFailure> {
-        var failure = ServiceFailure(.unreachable, "\(venue.name)'s list of symbols has no address")
-        for call in calls {
-            switch await call.get(venue.listPath, query: venue.listQuery) {
-            case .success(let body):
-                guard let list = VenueListing.list(body, of: venue) else {
-                    failure = ServiceFailure(
-                        notWhat: "\(venue.name)'s list of symbols",
-                        body: body,
-                        address: venue.serviceSetting
-                    )
-                    continue
-                }
-                return .success(VenueNames(venue, list))
-            case .failure(let reason): failure = reason
-            }
+    private static func load(from service: VenueService) async -> Result<VenueNames, ServiceFailure> {
+        let venue = service.venue
+        let what = "\(venue.name)'s list of symbols"
+        return await service.get(venue.listPath, query: venue.listQuery, what: what) { body in
+            VenueListing.list(body, of: venue).map { VenueNames(venue, $0) }
         }
-        return .failure(failure)
     }
 }
 

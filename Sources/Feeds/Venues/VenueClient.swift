@@ -96,6 +96,12 @@ package final class VenueClient: FeedClient {
         self.publishChanges()
     }
 
+    /// The wanted symbols that the venue lists, or all of them while its list is not known.
+    var listedSymbols: [String] {
+        guard let names else { return self.input.symbols }
+        return self.input.symbols.filter { names.name(of: $0) != nil }
+    }
+
     /// Whether a connection has anything to request.
     var hasRequestable: Bool { self.watch.hasRequestable }
 

@@ -33,15 +33,18 @@ package final class VenueFeed: ClientFeed<VenueClient> {
     private var isLinkStarted = false
     /// Continues the attempts to connect, while no symbol needs a connection.
     private var heldRetry: (() -> Void)?
+    private let days: VenueDays?
 
     /// - Parameters:
     ///   - connector: the way to the venue.
     ///   - names: the venue's list of symbols; `nil` leaves the names unchecked.
+    ///   - service: the venue's REST service for its figures of the last 24 hours; `nil` for none.
     package init(
         _ settings: VenueSettings,
         _ tape: TapeWriter,
         connector: any Connecting,
         names: (any VenueNameSource)?,
+        service: VenueService? = nil,
         _ context: FeedContext
     ) {
         self.namesLimit = settings.namesLimit
@@ -49,7 +52,19 @@ package final class VenueFeed: ClientFeed<VenueClient> {
         self.source = names
         var keeping = ReconnectingConnection.Settings(connector: connector, backoff: settings.backoff)
         keeping.holding = settings.holding
-        super.init(VenueClient(settings, tape, context), keeping, context)
+        let client = VenueClient(settings, tape, context)
+        // A replay is not of the last 24 hours.
+        let live = client.settings.isLive ? service : nil
+        self.days = live.map { service in
+            VenueDays(
+                service,
+                on: context.loop,
+                wallClock: context.wallClock,
+                symbols: { client.listedSymbols },
+                take: client.input.dayArrived
+            )
+        }
+        super.init(client, keeping, context)
         self.link.delegate = self
     }
 
@@ -79,6 +94,7 @@ package final class VenueFeed: ClientFeed<VenueClient> {
         self.namesTimer?.cancel()
         if case .awaited(let limit) = self.names { limit.cancel() }
         self.heldRetry = nil
+        self.days?.stop()
     }
 
     package override func subscriptionsChanged(_ changes: [SubscriptionChange]) {
@@ -209,6 +225,7 @@ extension VenueFeed: ReconnectingConnectionDelegate {
             link: self.link
         )
         if !self.client.hasRequestable { connection.close() }
+        self.days?.start()
         return connection
     }
 
@@ -251,11 +268,12 @@ extension VenueFeed {
         }
         let connector = VenueConnector(ways)
         let services = settings.services
-        let names =
-            services.isEmpty ? nil : VenueCatalogue(settings.venue, services, on: loop, wallClock: wallClock)
+        let service =
+            services.isEmpty ? nil : VenueService(settings.venue, services, on: loop, wallClock: wallClock)
+        let names = service.map { VenueCatalogue($0, wallClock: wallClock) }
         return try await loop.submit {
             let context = FeedContext(loop: loop, wallClock: wallClock, chance: chance, logger: logger)
-            let feed = VenueFeed(settings, tape.value, connector: connector, names: names, context)
+            let feed = VenueFeed(settings, tape.value, connector: connector, names: names, service: service, context)
             return FeedService(feed, on: loop)
         }.get()
     }

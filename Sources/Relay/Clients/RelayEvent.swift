@@ -9,6 +9,7 @@ package enum RelayEvent: Sendable {
     case status(FeedStatus)
     case gap(Gap)
     case symbol(SymbolStatus)
+    case day(VenueDay)
     /// The upstream subscription to the symbol has ended.
     case unsubscribed(String)
     /// Trades were left out because the relay's loop was late.

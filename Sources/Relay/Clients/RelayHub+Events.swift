@@ -115,7 +115,11 @@ extension RelayHub {
             self.gapFound(gap)
         case .symbol(let status):
             self.symbolChanged(status)
+        case .day(let day):
+            // No more than the feed subscribes to.
+            self.days[day.symbol] = day
         case .unsubscribed(let symbol):
+            self.days[symbol] = nil
             self.released(symbol)
         case .lost(let loss):
             self.lost(loss)

@@ -40,6 +40,8 @@ package final class RelayHub {
     var status: FeedStatus
     /// The feed's status of each symbol that it subscribes to.
     var symbolStates: [String: SymbolStatus] = [:]
+    /// The venues' own figures of the last 24 hours, by symbol.
+    var days: [String: VenueDay] = [:]
     /// The symbols that have traded and are no longer subscribed upstream, with the wall-clock time of their release;
     /// ns since 1970.
     var releasedSince: [String: Int64] = [:]

@@ -12,6 +12,8 @@ struct RelayReading: Sendable {
         /// The time since the symbol's newest trade arrived, without pauses of a replay; ns.
         var age: Int64?
         var trades: UInt64
+        /// The venue's own figures of the last 24 hours; `nil` where it gives none.
+        var day: VenueDay?
     }
 
     /// The effective status of the feed, which takes the age of its data into account.
@@ -62,7 +64,8 @@ extension RelayHub {
                 name: name,
                 status: self.symbolStates[name],
                 age: newest.flatMap { self.silence(since: $0.summary.received) },
-                trades: newest?.summary.trades ?? 0
+                trades: newest?.summary.trades ?? 0,
+                day: self.days[name]
             )
         }
         var waiting = answerBytes

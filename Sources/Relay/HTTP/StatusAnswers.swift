@@ -121,6 +121,19 @@ enum StatusAnswers {
             out.field("reason", symbol.status?.reason)
             out.field("age", seconds: symbol.age)
             out.field("trades", symbol.trades)
+            if let day = symbol.day { Self.day(day, to: &out) }
+        }
+    }
+
+    private static func day(_ day: VenueDay, to out: inout JSONWriter) {
+        out.object("venueDay") { out in
+            if let open = day.open { out.field("open", open) }
+            out.field("high", day.high)
+            out.field("low", day.low)
+            out.field("last", day.last)
+            if let change = day.change { out.field("change", change) }
+            out.field("volume", day.volume)
+            out.field("received", day.received / 1_000)
         }
     }
 }

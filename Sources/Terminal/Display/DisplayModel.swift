@@ -152,6 +152,11 @@ package struct DisplayModel: Sendable {
         self.admission.unsubscribe(symbol)
     }
 
+    /// Takes the venue's own figures of a symbol's last 24 hours.
+    mutating func dayChanged(_ day: VenueDay) {
+        if let row = self.rowOf[day.symbol] { self.state.rows[row].day = day }
+    }
+
     mutating func gapFound(_ gap: Gap) {
         // A seek in a replay loses no trades.
         if !gap.movesClock {

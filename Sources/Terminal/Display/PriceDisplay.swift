@@ -125,6 +125,14 @@ package final class PriceDisplay: TapeReader {
         }
     }
 
+    package func dayChanged(_ day: VenueDay) {
+        guard self.output.isScreen else { return }
+        self.state.withValue { state in
+            state.model.dayChanged(day)
+            self.publishSoon(&state)
+        }
+    }
+
     package func symbolUnsubscribed(_ symbol: String) { self.symbolUnsubscribed(symbol, since: self.wallClock()) }
 
     /// - Parameter since: wall clock, ns since 1970.

@@ -25,6 +25,8 @@ struct DisplayRow: Sendable {
     var changed: (at: Int64, from: ExactDecimal)?
     /// The session's prices, on the market's clock (``DisplayState/marketTime(_:)``).
     var history = PriceHistory()
+    /// The venue's own figures of the last 24 hours; `nil` where it gives none.
+    var day: VenueDay?
     /// An older price on the same clock, which is not in the chart's data.
     var lastKnown: (time: Int64, price: ExactDecimal)?
     /// The displayed prices, newest first.

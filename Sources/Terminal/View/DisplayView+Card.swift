@@ -152,10 +152,28 @@ extension DisplayView {
         return column > 0 ? line + 1 - lines.lowerBound : 0
     }
 
+    /// The venue's own figures of the last 24 hours, named apart from the session's. Old figures are left out.
+    private mutating func dayFacts(_ text: RowText) -> [(label: String, value: String)] {
+        guard let day = text.row.day else { return [] }
+        let left = VenueDay.goodFor - (self.now.wall - day.received)
+        guard left > 0 else { return [] }
+        self.note(changeIn: left)
+        var facts = [("24h high", text.text(day.high)), ("24h low", text.text(day.low))]
+        if let open = day.open {
+            let change = PriceText.percent(day.last, since: open).map(self.look.written)
+            facts =
+                [("24h", change), ("24h open", text.text(open))].compactMap { label, value in
+                    value.map { (label, $0) }
+                } + facts
+        }
+        return facts + [("24h volume", self.look.written(PriceText.shortened(ExactSum(day.volume))))]
+    }
+
     private mutating func facts(_ text: RowText) -> [(label: String, value: String)] {
         var facts = [("high", text.high), ("low", text.low)]
         if let rate = self.rate(of: text.row) { facts.append(("trades/s", self.look.written(rate))) }
         facts += [("volume", text.volume), ("open", text.open), ("size", text.size)]
-        return facts + [("trades", self.look.written("\(text.row.summary.trades)"))]
+        facts.append(("trades", self.look.written("\(text.row.summary.trades)")))
+        return facts + self.dayFacts(text)
     }
 }

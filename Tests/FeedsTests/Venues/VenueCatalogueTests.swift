@@ -31,7 +31,9 @@ struct VenueCatalogueTests {
         }
         settings.serviceTimeout = .seconds(60)
         let loop = MultiThreadedEventLoopGroup.singleton.next()
-        let catalogue = VenueCatalogue(venue, settings.services, on: loop) { clock.withLockedValue { $0 } }
+        let wallClock = { @Sendable in clock.withLockedValue { $0 } }
+        let service = VenueService(venue, settings.services, on: loop, wallClock: wallClock)
+        let catalogue = VenueCatalogue(service, wallClock: wallClock)
         var result = Result<VenueNames, ServiceFailure>.failure(.noKey)
         for _ in 0..<times {
             result = try await loop.flatSubmit {

@@ -19,6 +19,7 @@ struct RelayOutboxTests {
         case .status(let status): status.word
         case .gap(let gap): "gap \(gap.nextSequence)"
         case .symbol(let status): "symbol \(status.symbol) \(status.word)"
+        case .day(let day): "day \(day.symbol)"
         case .unsubscribed(let symbol): "unwished \(symbol)"
         case .lost(let loss):
             "lost \(loss.count { _ in true }) from \(loss.from) to \(loss.to) before \(loss.nextSequence)"

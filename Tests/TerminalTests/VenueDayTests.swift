@@ -1,0 +1,63 @@
+import Market
+@testable import Terminal
+import Testing
+import TickertapeTesting
+
+@Suite("The venue's 24 hours on the screen")
+struct VenueDayTests {
+    private static func text(_ day: VenueDay?, columns: Int = 120) -> String {
+        var state = SnapshotTests.one
+        state.rows[0].day = day
+        let frame = DisplayView.frame(of: state, size: .init(columns: columns, rows: 24), now: sampleNoon)
+        return (0..<24).map { frame.grid.line($0) }.joined(separator: "\n")
+    }
+
+    private static func day(open: String?, received: Int64 = sampleNoon.wall - oneSecond) -> VenueDay {
+        VenueDay(
+            symbol: "BINANCE:BTCUSDT",
+            open: open.map(sampleDecimal),
+            high: sampleDecimal("70000.1"),
+            low: sampleDecimal("50000.2"),
+            last: sampleDecimal("61000"),
+            volume: sampleDecimal("31234.5"),
+            received: received
+        )
+    }
+
+    @Test("have names of their own, beside the session's values")
+    func facts() {
+        let text = Self.text(Self.day(open: "50000"))
+        for words in ["24h +22.00%", "24h open 50000.00", "24h high 70000.10", "24h low 50000.20", "24h volume 31"] {
+            #expect(text.contains(words), "\(words) in \(text)")
+        }
+        #expect(Self.text(nil).contains("high") && !Self.text(nil).contains("24h"))
+    }
+
+    @Test("without an opening price have no change")
+    func withoutOpen() {
+        let text = Self.text(Self.day(open: nil))
+        #expect(text.contains("24h high") && !text.contains("24h open") && !text.contains("%  24h"))
+    }
+
+    @Test("disappear when they are old, and the screen changes then by itself")
+    func old() {
+        let limit = VenueDay.goodFor
+        #expect(!Self.text(Self.day(open: "1", received: sampleNoon.wall - limit)).contains("24h"))
+        var state = SnapshotTests.one
+        state.rows[0].day = Self.day(open: "1", received: sampleNoon.wall - limit + 5)
+        let frame = DisplayView.frame(of: state, size: .init(columns: 120, rows: 24), now: sampleNoon)
+        #expect(frame.changesAt.map { $0 <= sampleNoon.monotonic + 5 } == true)
+    }
+
+    @Test("reach the row of their symbol only")
+    func model() {
+        var model = DisplayModel(symbols: ["BINANCE:BTCUSDT"], status: sampleStatus())
+        model.dayChanged(Self.day(open: nil))
+        model.take(PriceUpdate(summary: sampleSummary(), skipped: 0), now: 5)
+        #expect(model.state.rows.first?.day == nil)
+        var day = Self.day(open: nil)
+        day.symbol = model.state.rows[0].summary.symbol
+        model.dayChanged(day)
+        #expect(model.state.rows[0].day == day)
+    }
+}
