@@ -2,7 +2,7 @@
 struct Options {
     static let usage = """
         usage: RelayBenchmark [PART...] [OPTIONS]      (all parts when none is named)
-        parts: throughput fanout prices protocols protocol-fanout saturation connections frozen memory recording screen
+        parts: throughput fanout prices venues protocols protocol-fanout saturation connections frozen memory recording screen
           --program PATH     the built program           (../.build/release/tickertape)
           --peers FOLDER     the built peers             (.build/peers)
           --recording PATH   what throughput replays     (../Sources/Tickertape/Resources/demo.jsonl)
@@ -36,8 +36,8 @@ struct Options {
     /// The chosen benchmarks; empty means all.
     var names: Set<String> = []
     private static let parts: Set = [
-        "throughput", "fanout", "prices", "protocols", "protocol-fanout", "saturation", "connections", "frozen",
-        "memory", "recording", "screen",
+        "throughput", "fanout", "prices", "venues", "protocols", "protocol-fanout", "saturation", "connections",
+        "frozen", "memory", "recording", "screen",
     ]
 
     init(_ arguments: [String]) throws {

@@ -12,6 +12,7 @@ do {
         ("throughput", { try ThroughputBenchmark(bench: bench).rows() }),
         ("fanout", { try FanoutBenchmark(bench: bench).rows() }),
         ("prices", { try PriceBenchmark(bench: bench).rows() }),
+        ("venues", { try VenueBenchmark(bench: bench).rows() }),
         ("protocols", { try ProtocolBenchmark(bench: bench).rows() }),
         ("protocol-fanout", { try ProtocolFanoutBenchmark(bench: bench).rows() }),
         ("saturation", { try SaturationBenchmark(bench: bench).rows() }),
