@@ -14,6 +14,8 @@ package struct ClientSettings: Sendable {
     package var dial: DialSettings
     /// The source of the trades, as every status names it.
     package var source: FeedStatus.Source = .live
+    /// A remark for people that belongs to every status of an open connection.
+    package var note: String?
     /// The marks between the frames of a replay; `nil` for a live feed.
     package var marks: FrameMarks?
     /// The lock of a key and the state that is kept across a restart. A replay has neither.

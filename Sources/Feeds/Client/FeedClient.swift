@@ -44,6 +44,7 @@ package class FeedClient {
     ) {
         self.settings = settings
         self.context = context
+        self.note = settings.note
         let now = Moment(monotonic: Int64(context.loop.now.uptimeNanoseconds), wall: context.wallClock())
         self.watch = SymbolMonitor(
             symbols: settings.symbols,

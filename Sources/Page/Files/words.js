@@ -41,7 +41,7 @@ export function stateWords(market, relay, now) {
         if (age !== null && age >= lateAfter) return late(age);
         return {
             level: status.source === "live" ? "good" : isStill ? "warning" : "played", mark: isStill ? "◌" : "●",
-            detail: market.newestArrival === null ? "no trade yet" : "", isStill,
+            detail: market.newestArrival === null ? "no trade yet" : status.source === "demo" ? status.reason ?? "" : "", isStill,
             word: status.source === "live" ? "Live" : isStill ? "Paused" : "Playing",
             title: isStill ? undefined : { demo: "Demo", simulated: "Simulated" }[status.source],
         };

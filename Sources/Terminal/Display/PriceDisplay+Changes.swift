@@ -42,6 +42,15 @@ extension PriceDisplay {
     /// Shows a warning on the screen for a while; does nothing without a screen. Callable from any thread.
     package func notice(_ text: String) { self.change { $0.noticed(text, now: self.now, at: self.wallClock()) } }
 
+    /// Shows how far the way from the demo to the live market is, in one line. Callable from any thread.
+    package func liveStart(_ text: String) {
+        self.change { model in
+            guard model.state.liveStart != text else { return }
+            model.state.liveStart = text
+            model.happened(text, at: self.wallClock())
+        }
+    }
+
     /// Shows that the replay was moved, paused or resumed. Callable from any thread.
     package func replayMoved() {
         guard let replay else { return }

@@ -9,7 +9,7 @@ package enum KeyAction: String, Sendable, Hashable, CaseIterable {
     case sort, reverse, span, freeze
     case latency, events, news, room
     case alert, alerts
-    case reconnect, redraw
+    case reconnect, live, redraw
     case pause
     case rewind, forward
     case stepBack = "step-back"
@@ -47,6 +47,7 @@ package enum KeyAction: String, Sendable, Hashable, CaseIterable {
         case .alert: ([.character("a")], "set an alert")
         case .alerts: ([.character("A")], "list of alerts")
         case .reconnect: ([.character("r")], "reconnect now")
+        case .live: ([.character("v")], "the live market, no key")
         case .redraw: ([.control("l")], "draw everything anew")
         case .pause: ([.character(" ")], "pause, or go on")
         case .rewind: ([.named(.left), .character("h")], "10 s back")

@@ -42,10 +42,11 @@ package struct KeyBindings: Sendable, Equatable {
         return nil
     }
 
-    /// Returns the help for each bound action; actions for replays appear in replays only.
-    func help(isReplay: Bool, glyphs: ScreenGlyphs = .unicode) -> [KeyHelp] {
+    /// Returns the help for each bound action; actions for replays appear in replays only, and the way to the live
+    /// market in the demo only.
+    func help(isReplay: Bool, isDemo: Bool = false, glyphs: ScreenGlyphs = .unicode) -> [KeyHelp] {
         KeyAction.allCases.compactMap { action in
-            guard isReplay || !action.isForReplays else { return nil }
+            guard isReplay || !action.isForReplays, isDemo || action != .live else { return nil }
             var labels = self[action].map { $0.label(glyphs: glyphs) }
             if action == .quit { labels.append(TerminalKey.control("c").label(glyphs: glyphs)) }
             guard !labels.isEmpty else { return nil }

@@ -14,6 +14,8 @@ enum ScreenCommand: Sendable, Equatable {
     case subscribe(String)
     case unsubscribe(String)
     case reconnect
+    /// Leaves the demo for the live market.
+    case live
     /// Searches the symbols that match a text. Each search has a number, and only the answer to the newest is used.
     case search(String, number: Int)
     case news
@@ -35,6 +37,8 @@ enum ScreenAnswer: Sendable, Equatable {
     case subscribed(String, problem: String?)
     case unsubscribed(String, problem: String?)
     case reconnecting(problem: String?)
+    /// The way to the live market has begun, or is under way (the text says how far).
+    case live(String?)
     case found([DisplayPrompt.Suggestion], number: Int, problem: String?)
     case news(DisplayNews)
     /// The entered room has changed.
@@ -88,6 +92,8 @@ package struct DisplayRemote: Sendable {
     package var subscribe: ScreenAbility<AskWithText>
     package var unsubscribe: ScreenAbility<AskWithText>
     package var reconnect: ScreenAbility<Ask>
+    /// Connects to the live market, while a demo goes on.
+    package var live: ScreenAbility<Ask>
     package var search: ScreenAbility<@Sendable (String) async -> Found>
     package var news: ScreenAbility<@Sendable () async -> DisplayNews>
     package var rooms: ScreenAbility<any ScreenRooms>
@@ -106,6 +112,7 @@ package struct DisplayRemote: Sendable {
         self.subscribe = .cannot(reason)
         self.unsubscribe = .cannot(reason)
         self.reconnect = .cannot(reason)
+        self.live = .cannot(reason)
         self.search = .cannot(reason)
         self.news = .cannot(reason)
         self.rooms = .cannot(reason)
@@ -125,6 +132,8 @@ package struct DisplayRemote: Sendable {
             if let ask = self.unsubscribe.doing { return .unsubscribed(symbol, problem: await ask(symbol)) }
         case .reconnect:
             if let ask = self.reconnect.doing { return .reconnecting(problem: await ask()) }
+        case .live:
+            if let ask = self.live.doing { return .live(await ask()) }
         case .search(let text, let number):
             guard let found = await self.search.doing?(text) else { break }
             return .found(found.suggestions, number: number, problem: found.problem)

@@ -15,6 +15,7 @@ extension ScreenController {
         if let frozen {
             shown.alerts = state.alerts
             shown.events = state.events
+            shown.liveStart = state.liveStart
             shown.behind = state.facts
             notices.append(self.meanwhile(state.status, frozen: frozen.status))
         }

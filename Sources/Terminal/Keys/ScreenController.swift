@@ -48,6 +48,17 @@ struct ScreenController: Sendable {
         self.remote = remote
         self.glyphs = glyphs
         self.choice.hints = Self.hints(bindings, glyphs: glyphs)
+        if remote.live.obstacle == nil { self.choice.liveHints = Self.liveHints(bindings, glyphs: glyphs) }
+    }
+
+    /// Returns the line that names the key to the live market, longest first; empty if no key is bound.
+    private static func liveHints(_ bindings: KeyBindings, glyphs: ScreenGlyphs) -> [String] {
+        guard let key = bindings[.live].first?.label(glyphs: glyphs) else { return [] }
+        return [
+            "This is the bundled recording, not the market: \(key) shows the live market, which needs no key",
+            "a recording: \(key) shows the live market, without a key", "\(key): the live market, no key needed",
+            "\(key): live market", "\(key): live",
+        ]
     }
 
     private static func hints(_ bindings: KeyBindings, glyphs: ScreenGlyphs) -> [String] {
@@ -95,7 +106,8 @@ struct ScreenController: Sendable {
         case .quit: return [.quit]
         case .redraw: return [.redraw]
         case .help:
-            return self.toggle(.help(self.bindings.help(isReplay: isReplay, glyphs: self.glyphs)))
+            let isDemo = self.remote.live.obstacle == nil
+            return self.toggle(.help(self.bindings.help(isReplay: isReplay, isDemo: isDemo, glyphs: self.glyphs)))
         case .latency: return self.toggle(.latency)
         case .events: return self.toggle(.events)
         case .news: return self.toggleNews(now)
@@ -143,6 +155,9 @@ struct ScreenController: Sendable {
         case .reconnect:
             if let obstacle = self.remote.reconnect.obstacle { return self.say(obstacle, now) }
             return [.reconnect]
+        case .live:
+            if let obstacle = self.remote.live.obstacle { return self.say(obstacle, now) }
+            return [.live]
         case .pause: return [.replay(.togglePause)]
         case .slower: return [.replay(.slower)]
         case .faster: return [.replay(.faster)]
@@ -289,6 +304,7 @@ struct ScreenController: Sendable {
             let back = self.bindings[.add].first.map { "; \($0.label(glyphs: self.glyphs)) adds it again" } ?? ""
             return self.say("\(symbol) is removed\(back)", now)
         case .reconnecting(let problem): return self.say(problem ?? "reconnecting, as requested", now)
+        case .live(let text): return text.map { self.say($0, now) } ?? []
         case .found(let suggestions, let number, let problem):
             return self.found(suggestions, number: number, problem: problem, now: now)
         case .news(let news):

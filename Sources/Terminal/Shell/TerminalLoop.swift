@@ -208,7 +208,7 @@ struct TerminalLoop {
             case .leaveRoom: self.controller.remote.rooms.doing?.leave()
             case .submit(let request, let number):
                 self.controller.remote.rooms.doing?.submit(request, number: number)
-            case .subscribe, .unsubscribe, .reconnect, .search, .news, .setAlert, .removeAlert, .replay:
+            case .subscribe, .unsubscribe, .reconnect, .live, .search, .news, .setAlert, .removeAlert, .replay:
                 Task { [display, remote = self.controller.remote] in
                     if let answer = await remote.answer(to: command) { display.notify(answer) }
                 }

@@ -17,6 +17,8 @@ struct DisplayChoice: Sendable, Equatable {
     var pane: DisplayPane?
     /// The key hints in the last line, longest first.
     var hints = ["? help   q quits", "? help"]
+    /// The line that names the key from the demo to the live market, longest first; empty outside a demo.
+    var liveHints: [String] = []
 }
 
 /// The sort order of a table.

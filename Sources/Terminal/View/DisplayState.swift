@@ -66,6 +66,8 @@ package struct DisplayState: Sendable {
     /// The relay of the screen's program, if there is one, and the number of its clients, if it is known.
     var relay: DisplayRelay?
     var clients: Int?
+    /// How far the way from the demo to the live market is, in one line; `nil` before it begins.
+    var liveStart: String?
     /// The newest warning, which may be too old to be displayed.
     var notice: DisplayNotice?
     /// The feed's events, oldest first; the producer limits their number.

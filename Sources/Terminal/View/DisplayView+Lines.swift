@@ -26,6 +26,19 @@ extension DisplayView {
         return chosen[0] == 0 ? nil : words.reason
     }
 
+    /// Draws how to leave the demo for the live market, or how far that is; returns the row below.
+    mutating func drawDemo(row: Int) -> Int {
+        let hints = ScreenItem(self.choice.liveHints, CellStyle(.accent, .bold))
+        guard let text = self.state.liveStart ?? (hints.forms.isEmpty ? self.status.reason : nil) else {
+            self.place([hints], candidates: hints.all(0), row: row, gap: 1)
+            return hints.forms.isEmpty ? row : row + 1
+        }
+        let size = self.grid.size
+        let lines = ScreenText.lines(text, columns: size.columns, most: size.rows >= 12 ? 3 : 1, glyphs: self.glyphs)
+        for (index, line) in lines.enumerated() { self.put(line, hints.style, row: row + index) }
+        return row + lines.count
+    }
+
     /// Returns the mark of a source other than the market, with its speed.
     ///
     /// - Parameter isAlone: whether the status words beside it do not fit.

@@ -99,6 +99,7 @@ struct DisplayView {
                 top += 1
             }
         }
+        if rows >= 4, self.status.source == .demo { top = self.drawDemo(row: top) }
         if rows >= 8, let replay = self.feed.replay {
             self.drawReplay(replay, row: top)
             top += 1

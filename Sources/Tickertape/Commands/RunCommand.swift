@@ -1,5 +1,7 @@
 import ArgumentParser
 import MockUpstream
+import Terminal
+import Wire
 
 /// The command that follows the market, with a display, a relay and, if requested, a recording.
 struct RunCommand: SettingsCommand {
@@ -69,10 +71,12 @@ struct RunCommand: SettingsCommand {
                 status: .failure
             )
         }
+        let isScreen = DisplayService.format(settings) == .tui
+        let key = isScreen ? settings.keys[.live].first.map { ", or press \($0.label()) on its screen" } ?? "" : ""
+        let hint = "the live market needs no key: start with --from venue\(key)"
         if !settings.display.isQuiet, !self.demo {
             Console.printError(
-                "no key is set: this is the bundled recording (DEMO); set FINNHUB_TOKEN for live prices, or use --from "
-                    + "venue for the exchanges' own, without a key"
+                "no key is set: this is the bundled recording (DEMO); \(hint); FINNHUB_TOKEN sets a key"
             )
         }
         var mockServer = MockServerSettings()
@@ -80,12 +84,41 @@ struct RunCommand: SettingsCommand {
         mockServer.repeats = true
         mockServer.rebasesTimes = true
         let recording = try OperatorError.opening(recording: path)
-        try await ReplayProgram(
-            settings: settings,
-            material: .recording(recording),
-            mockServer: mockServer,
-            source: .demo
-        )
-        .run()
+        let symbols = recording.symbols
+        let live = isScreen ? LiveStart { try Self.live(settings, shown: symbols) } : nil
+        do {
+            try await ReplayProgram(
+                settings: settings,
+                material: .recording(recording),
+                mockServer: mockServer,
+                source: .demo,
+                note: "the bundled recording; \(hint)",
+                liveStart: live
+            )
+            .run()
+        } catch {
+            await live?.end()
+            throw error
+        }
+        await live?.end()
+        try await live?.taken?.run()
+    }
+
+    /// Returns the program of the live market that follows a demo: as with `--from venue`, with the demo's symbols.
+    ///
+    /// - Parameter shown: the symbols of the demo's recording.
+    private static func live(_ settings: Settings, shown: [String]) throws -> TickerProgram {
+        var settings = settings
+        settings.from = .venue
+        let watchlist = WatchlistFile(settings) { _ in }
+        let listed = watchlist?.load() ?? settings.finnhub.symbols
+        let isChosen = settings.origin(of: .symbols) != .builtIn || listed != settings.finnhub.symbols
+        // Symbols of Finnhub's alone stay behind.
+        settings.finnhub.symbols = (isChosen ? listed : shown).filter { text in
+            let symbol = ChosenSymbol(text)
+            return symbol.feed != .finnhub && Venue(of: symbol.name) != nil
+        }
+        if settings.finnhub.symbols.isEmpty { settings.finnhub.symbols = ["BINANCE:BTCUSDT"] }
+        return TickerProgram(settings: settings, feed: try FeedPlan(settings, token: nil), watchlist: watchlist)
     }
 }

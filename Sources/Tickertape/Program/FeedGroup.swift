@@ -1,11 +1,15 @@
 import Feeds
 import Ingest
+import NIOConcurrencyHelpers
 import NIOCore
+import ServiceLifecycle
 import Wire
 
 /// The feeds of a program, which run and end together. Its methods may be called on any thread.
 final class FeedGroup: Sendable, FlowControl {
     private let feeds: [FeedService]
+    /// The run that ``begin()`` has started.
+    private let begun = NIOLockedValueBox<Task<Void, any Error>?>(nil)
 
     init(_ feeds: [FeedService]) { self.feeds = feeds }
 
@@ -14,8 +18,28 @@ final class FeedGroup: Sendable, FlowControl {
         for (index, feed) in self.feeds.enumerated() { subscriptions.connect(feed, at: index) }
     }
 
+    /// Starts the feeds before a program runs them; ``run()`` then waits for their end.
+    func begin() {
+        self.begun.withLockedValue { begun in
+            if begun == nil { begun = Task { try await self.runAll() } }
+        }
+    }
+
     /// Runs until every feed has ended. The first failure ends all.
     func run() async throws {
+        guard let begun = self.begun.withLockedValue({ $0 }) else { return try await self.runAll() }
+        try await withTaskCancellationHandler {
+            try await withGracefulShutdownHandler {
+                try await begun.value
+            } onGracefulShutdown: {
+                self.stop()
+            }
+        } onCancel: {
+            self.stop()
+        }
+    }
+
+    private func runAll() async throws {
         try await withThrowingTaskGroup(of: Void.self) { group in
             for feed in self.feeds { group.addTask { try await feed.run() } }
             try await group.waitForAll()

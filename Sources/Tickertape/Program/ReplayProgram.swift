@@ -13,8 +13,12 @@ struct ReplayProgram {
     /// The settings of the mock server.
     let mockServer: MockServerSettings
     let source: FeedStatus.Source
+    /// A remark for people that belongs to every status of the feed.
+    var note: String?
     /// Whether the replay starts with the relay's first subscribed client.
     var waitsForClient = false
+    /// The way from a demo to the live market.
+    var liveStart: LiveStart?
 
     /// Plays the material to its end, or until the program is stopped.
     func run() async throws {
@@ -52,7 +56,8 @@ struct ReplayProgram {
         let program = TickerProgram(
             settings: settings,
             feed: plan,
-            replay: PlayedMaterial(self.material, mockServer: mockServer, waitsForClient: self.waitsForClient)
+            replay: PlayedMaterial(self.material, mockServer: mockServer, waitsForClient: self.waitsForClient),
+            liveStart: self.liveStart
         )
         do {
             try await program.run()
@@ -77,6 +82,7 @@ struct ReplayProgram {
             client.dial.tls = TLSClientConfiguration()
             client.dial.tls.trust = .certificates(pem: authority.certificatePEM)
             client.source = self.source
+            client.note = self.note
             client.marks = marks
             // A paused replay answers no ping in time, and may stay silent without limit.
             client.webSocket.pingInterval = nil

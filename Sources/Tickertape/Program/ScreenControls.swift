@@ -65,6 +65,14 @@ extension DisplayRemote {
         case .simulated: self.reconnect = .cannot("this is a simulation: there is nothing to connect to")
         case .demo: self.reconnect = .cannot("this is the demo: set FINNHUB_TOKEN to connect to Finnhub")
         }
+        self.live = .cannot(source == .live ? "this is the live market" : "this is not the demo")
+    }
+}
+
+extension DisplayRemote {
+    /// Connects the key that leaves the demo for the live market.
+    mutating func connect(to start: LiveStart, display: PriceDisplay) {
+        self.live = .can { await start.begin { display.liveStart($0) } }
     }
 }
 

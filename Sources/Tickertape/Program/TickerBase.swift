@@ -8,7 +8,7 @@ import NIOPosix
 import Relay
 
 /// What the parts of a ticker share: its loops, its tape and the feed that writes it, measurements and warnings.
-struct TickerBase {
+struct TickerBase: Sendable {
     let warnings: Warnings
     /// The storage of the key's lock and attempts; `nil` in a replay, which needs no key and stores no state.
     let key: KeyStorage?
@@ -36,10 +36,12 @@ struct TickerBase {
     let subscriptions: Subscriptions
 
     /// Checks the settings before it opens anything, takes the inherited socket, and makes the parts.
-    init(_ program: TickerProgram) async throws {
+    ///
+    /// - Parameter isFirst: whether the settings' warnings are still to be printed.
+    init(_ program: TickerProgram, isFirst: Bool = true) async throws {
         let settings = program.settings
         try program.feed.checkTrust()
-        for warning in try settings.checkRelay() { Console.printError("warning: \(warning)") }
+        for warning in try settings.checkRelay() where isFirst { Console.printError("warning: \(warning)") }
         self.warnings = Warnings()
         self.key = program.played == nil ? Self.keyStorage(program, self.warnings) : nil
         self.manager = ServiceManager()

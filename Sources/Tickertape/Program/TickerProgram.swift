@@ -17,12 +17,15 @@ struct TickerProgram {
     let watchlist: WatchlistFile?
     /// The material of a replay; `nil` for the market.
     let played: PlayedMaterial?
+    /// The way from a demo to the live market; `nil` outside a demo with a screen.
+    let liveStart: LiveStart?
 
     init(
         settings: Settings,
         feed: FeedPlan,
         watchlist: WatchlistFile? = nil,
-        replay played: PlayedMaterial? = nil
+        replay played: PlayedMaterial? = nil,
+        liveStart: LiveStart? = nil
     ) {
         var settings = settings.withoutNeedlessRelay
         settings.record.file = settings.record.file.map { RecordingName.inFolder($0, at: WallClock.now()) }
@@ -30,6 +33,7 @@ struct TickerProgram {
         self.feed = feed
         self.watchlist = watchlist
         self.played = played
+        self.liveStart = liveStart
     }
 
     /// Whether the relay runs on the feed's loop, which saves two wake-ups and a thread switch for every batch.
@@ -44,14 +48,23 @@ struct TickerProgram {
     /// Runs until a stop, the user's quit, the end of a replay, or an error that only the user can correct.
     func run() async throws {
         Console.queueErrors()
-        let base = try await TickerBase(self)
+        try await self.run(on: TickerBase(self))
+    }
+
+    /// Runs with parts that exist already.
+    ///
+    /// - Parameter held: the tape of feeds that have begun; `nil` if they have not.
+    func run(on base: TickerBase, held: HeldTape? = nil) async throws {
         let readers = try await TickerReaders(self, base)
         for warning in base.certificate?.warnings ?? [] { base.warnings.warn(warning) }
         readers.followRecording(base.instruments)
-        try await self.connect(readers, to: base)
+        try await self.connect(readers, to: base, held: held)
         readers.relay?.announce()
         defer {
-            if !self.settings.display.isQuiet, !self.settings.display.isOnce { base.instruments.latency.printError() }
+            let isOver = self.liveStart?.taken == nil
+            if isOver, !self.settings.display.isQuiet, !self.settings.display.isOnce {
+                base.instruments.latency.printError()
+            }
         }
         do {
             try await NamedService.run(
@@ -71,13 +84,18 @@ struct TickerProgram {
     }
 
     /// Adds the readers to the tape, and the feed to the subscriptions. The screen begins with earlier bars.
-    private func connect(_ readers: TickerReaders, to base: TickerBase) async throws {
+    private func connect(_ readers: TickerReaders, to base: TickerBase, held: HeldTape?) async throws {
         if let history = readers.history, let display = readers.display, display.isScreen {
             display.display.begin(with: await history.charts(of: self.feed.symbols, now: WallClock.now()))
         }
         let (tape, inOrder) = (base.tape, readers.inOrder(base))
-        try await base.loop.submit { tape.value.add(inOrder) }.get()
-        base.feed.connect(to: base.subscriptions)
+        if let held {
+            try await base.loop.submit { held.open(to: inOrder, of: tape.value) }.get()
+            base.feed.resume()
+        } else {
+            try await base.loop.submit { tape.value.add(inOrder) }.get()
+            base.feed.connect(to: base.subscriptions)
+        }
         if let display = readers.display?.display, let replay = self.played?.remote {
             replay.watch { _ in display.replayMoved() }
             // The replay may start paused.
@@ -101,7 +119,7 @@ struct TickerProgram {
             SignalServices.secondStop { server?.cut() }, base.manager.watch([base.loop, base.relayLoop]),
             readers.history?.part, readers.recording?.part, readers.relay?.part,
             readers.display.map { $0.part(self.controls(of: $0, base, alerts: readers.alerts, rooms: rooms)) },
-            rooms?.part, readers.alerts.part, self.played?.diskWatch(warn: base.warnings.warn)?.part, job.part,
+            rooms?.part, self.liveStart?.part, readers.alerts.part, self.played?.diskWatch(warn: base.warnings.warn)?.part, job.part,
             // The first to stop.
             base.manager.life { await server?.stopAccepting() },
         ]
@@ -144,6 +162,13 @@ struct TickerProgram {
             )
         )
         remote.connect(to: base.feed, of: self.feed.source)
+        if let liveStart {
+            if base.place?.settings.inheritedSocket == nil {
+                remote.connect(to: liveStart, display: display.display)
+            } else {
+                remote.live = .cannot("the relay's socket was passed to this program: start it with --from venue")
+            }
+        }
         remote.connect(to: base.lookup.get())
         remote.connect(to: alerts)
         remote.rooms =

@@ -53,6 +53,18 @@ struct PageWordsTests {
         )
     }
 
+    @Test("say of the demo how to see the live market, as its relay says it")
+    func demo() async throws {
+        let lines = try await PagePastTests().printed(
+            Self.start + """
+                for (const source of ["demo", "live", "replay"]) {
+                    console.log(stateWords(fresh("live", source, false, { reason: "start with --from venue" }), relay, 600).detail || "-");
+                }
+                """
+        )
+        #expect(lines == ["start with --from venue", "-", "-"])
+    }
+
     @Test("show no volume without one from the relay, and start none in the middle of a session")
     func volume() async throws {
         let lines = try await PagePastTests().printed(

@@ -180,6 +180,31 @@ struct ScreenControllerTests {
         #expect(person.said == "reconnecting, as requested")
     }
 
+    @Test("v leaves the demo for the live market, and the line that says so has the key as it is bound")
+    func live() {
+        var demo = PersonAtScreen(remote: .sample { $0.live = .can { nil } })
+        #expect(demo.choice.liveHints.first?.contains(": v shows the live market") == true)
+        #expect(demo.presses("v") == [.live])
+        demo.receives(.live("no route"))
+        #expect(demo.said == "no route")
+        var bindings = KeyBindings()
+        bindings[.live] = [.control("x")]
+        let bound = PersonAtScreen(remote: .sample { $0.live = .can { nil } }, bindings: bindings)
+        #expect(bound.choice.liveHints.last == "Ctrl-X: live")
+        bindings[.live] = []
+        #expect(PersonAtScreen(remote: .sample { $0.live = .can { nil } }, bindings: bindings).choice.liveHints == [])
+    }
+
+    @Test("v outside the demo says that this is the live market, and the help does not have it")
+    func alreadyLive() {
+        var person = PersonAtScreen(remote: .sample { $0.live = .cannot("this is the live market") })
+        #expect(person.choice.liveHints == [])
+        #expect(person.presses("v") == [] && person.said == "this is the live market")
+        let bindings = KeyBindings()
+        #expect(!bindings.help(isReplay: true).contains { $0.meaning == KeyAction.live.meaning })
+        #expect(bindings.help(isReplay: true, isDemo: true).contains { $0.meaning == KeyAction.live.meaning })
+    }
+
     @Test("An alert begins with the selected symbol, is judged before it is set, and removed from the list")
     func alerts() {
         var remote = DisplayRemote.sample()

@@ -105,6 +105,27 @@ struct OutputProgramTests {
         }
     }
 
+    @Test(
+        "without a key each output says once how to see the live market without one",
+        arguments: ["plain", "csv", "json", "waybar"]
+    )
+    func demoNamesTheLiveMarket(format: String) async throws {
+        let program = try self.start("--format", format, "--relay", "off")
+        let words = "the live market needs no key: start with --from venue"
+        let isObject = format == "json" || format == "waybar"
+        _ = isObject ? await program.lines(4).isEmpty : await program.printsError(of: "PLAYING: the bundled")
+        program.send(signal: SIGTERM)
+        #expect(await program.ending() == .exit(0), "\(program.errors)")
+        let lines = program.errors.split(separator: "\n")
+        #expect(lines.contains { $0.contains("no key is set") && $0.contains(words) }, "\(lines)")
+        if isObject {
+            #expect(program.output.contains(words), "\(program.output)")
+        } else {
+            #expect(lines.contains { $0.contains("PLAYING: the bundled") && $0.contains(words) }, "\(lines)")
+        }
+        #expect(!program.errors.contains("press v"), "there is no screen")
+    }
+
     @Test("--once ends with 3, and reports the symbol without a fresh price and the reason")
     func missed() async throws {
         let server = try await ScriptedFinnhub.start { _ in
