@@ -17,6 +17,7 @@ final class HeldTape: TapeReader {
         case unsubscribed(String)
         case gap(Gap)
         case settled(GapOutcome)
+        case day(VenueDay)
         case connection(ConnectionEvent, monotonic: Int64)
     }
 
@@ -91,6 +92,8 @@ final class HeldTape: TapeReader {
 
     func gapSettled(_ outcome: GapOutcome) { self.keep(.settled(outcome)) }
 
+    func dayChanged(_ day: VenueDay) { self.keep(.day(day)) }
+
     func connectionChanged(_ event: ConnectionEvent, monotonic: Int64) {
         self.keep(.connection(event, monotonic: monotonic))
     }
@@ -106,6 +109,7 @@ extension HeldTape.Event {
         case .unsubscribed(let symbol): reader.symbolUnsubscribed(symbol)
         case .gap(let gap): reader.gapFound(gap)
         case .settled(let outcome): reader.gapSettled(outcome)
+        case .day(let day): reader.dayChanged(day)
         case .connection(let event, let monotonic): reader.connectionChanged(event, monotonic: monotonic)
         }
     }

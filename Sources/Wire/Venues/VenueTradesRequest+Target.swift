@@ -96,7 +96,8 @@ extension VenueTradesRequest {
             }
             // A time below this is in seconds: in nanoseconds it would be in the first quarter of an hour of 1970.
             let isSeconds = since < 1_000_000_000_000
-            guard let time = Int64(exactly: isSeconds ? since * 1_000_000_000 : since) else { throw .illegal("since") }
+            let (nanoseconds, isOut) = since.multipliedReportingOverflow(by: isSeconds ? 1_000_000_000 : 1)
+            guard !isOut, let time = Int64(exactly: nanoseconds) else { throw .illegal("since") }
             self.init(venue, symbol: symbol, .since(time))
         }
     }

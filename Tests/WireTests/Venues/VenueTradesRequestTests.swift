@@ -82,6 +82,7 @@ struct VenueTradesRequestTests {
             (.coinbase, "/products/A/trades?after=x", .illegal("after")),
             (.kraken, "/0/public/Trades?since=1", .missing("pair")),
             (.kraken, "/0/public/Trades?pair=A&since=10000000000000000000", .illegal("since")),
+            (.kraken, "/0/public/Trades?pair=A&since=999999999999", .illegal("since")),
             (.kraken, "/0/public/Trades?pair=A&count=1001", .illegal("count")),
         ]
     )
