@@ -326,10 +326,10 @@ let package = Package(
         .testTarget(
             name: "MockUpstreamTests",
             dependencies: [
-                "Feeds", "Ingest", "Market", "MockUpstream", "Recordings", "Simulation", "TLS",
+                "Feeds", "HTTP", "Ingest", "Market", "MockUpstream", "Recordings", "Simulation", "TLS",
                 "TickertapeTesting", "WebSocket",
                 "Wire",
-                .nioConcurrency, .nioCore, .nioEmbedded, .nioPosix, .logging,
+                .nioConcurrency, .nioCore, .nioEmbedded, .nioHTTP1, .nioPosix, .logging,
             ],
             swiftSettings: house
         ),

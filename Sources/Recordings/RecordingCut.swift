@@ -212,7 +212,9 @@ private struct CutLines {
         switch kept.line.content {
         case .damaged, .torn, .unreadable, .header: return nil
         case .frame(let bytes, _, let dialect):
-            guard self.cut.dialect ?? dialect == dialect else {
+            // A service's answers over REST belong to its messages.
+            let isWanted = self.cut.dialect.map { $0 == dialect || $0 == dialect.answering?.dialect } ?? true
+            guard isWanted else {
                 self.otherDialects.insert(dialect)
                 return nil
             }

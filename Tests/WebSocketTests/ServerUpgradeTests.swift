@@ -19,7 +19,7 @@ private final class Server {
         try self.channel.connect(to: SocketAddress(ipAddress: "127.0.0.1", port: 1)).wait()
         let witness = self.witness
         let service = MockService(
-            answer: answer.map { answer in { _ in answer } },
+            answer: answer.map { answer in { _ in MockAnswer(answer) } },
             refusal: { _ in refusal },
             opened: { channel, _, _ in try channel.pipeline.syncOperations.addHandler(witness) }
         )

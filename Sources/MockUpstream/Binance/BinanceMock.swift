@@ -5,7 +5,7 @@ package import NIOHTTP1
 package import WebSocket
 package import Wire
 
-/// Binance's protocol: the streams of its spot market, and `exchangeInfo` over REST (binance-spot-api-docs).
+/// Binance's protocol: the streams of its spot market, and `exchangeInfo` and trades over REST (binance-spot-api-docs).
 package struct BinanceMock: MockProtocol {
     package init() {}
 
@@ -64,9 +64,8 @@ package struct BinanceMock: MockProtocol {
     package func announcement(at: Int64) -> ByteBuffer? { BinanceEncoder.serverShutdown(at: at) }
 
     package func answer(_ head: HTTPRequestHead, symbols: [String]) -> HTTPAnswer {
-        guard head.method == .GET else { return self.error(.methodNotAllowed, "use GET") }
         guard head.path == "/api/v3/exchangeInfo" else {
-            return self.error(.notFound, "the stand-in has /api/v3/exchangeInfo only")
+            return self.error(.notFound, "the stand-in has /api/v3/exchangeInfo, trades and historicalTrades only")
         }
         let names = symbols.filter { Venue(of: $0) == .binance }.map(Venue.binance.native)
         guard let wanted = Self.wanted(head) else { return .json(.ok, Self.information(names)) }

@@ -4,7 +4,7 @@ package import NIOCore
 package import NIOHTTP1
 package import Wire
 
-/// Coinbase Exchange's protocol: its feed, and `/products` over REST (docs.cdp.coinbase.com, exchange).
+/// Coinbase Exchange's protocol: its feed, and products and trades over REST (docs.cdp.coinbase.com, exchange).
 package struct CoinbaseMock: MockProtocol {
     package init() {}
 
@@ -14,7 +14,8 @@ package struct CoinbaseMock: MockProtocol {
     package var attemptLimit: AttemptLimit? { AttemptLimit(count: 20, window: 2_500_000_000, status: 429) }
 
     package func owns(_ head: HTTPRequestHead) -> Bool {
-        head.path == "/products" || head.path == "/" && FinnhubMock().key(in: head) == nil
+        head.path == "/products" || head.path.hasPrefix("/products/")
+            || head.path == "/" && FinnhubMock().key(in: head) == nil
     }
 
     package func refusal(of head: HTTPRequestHead) -> HTTPAnswer? {
@@ -43,11 +44,16 @@ package struct CoinbaseMock: MockProtocol {
 
     package func errorMessage(_ text: String) -> ByteBuffer { CoinbaseEncoder.error(text) }
 
-    package func answer(_ head: HTTPRequestHead, symbols: [String]) -> HTTPAnswer {
+    package func objection(to head: HTTPRequestHead) -> HTTPAnswer? {
         guard head.method == .GET else { return self.error(.methodNotAllowed, "use GET") }
         // The service's edge refuses clients without a name.
-        guard head.headers.contains(name: "User-Agent") else { return self.error(.forbidden, "Forbidden") }
-        guard head.path == "/products" else { return self.error(.notFound, "the stand-in has /products only") }
+        return head.headers.contains(name: "User-Agent") ? nil : self.error(.forbidden, "Forbidden")
+    }
+
+    package func answer(_ head: HTTPRequestHead, symbols: [String]) -> HTTPAnswer {
+        guard head.path == "/products" else {
+            return self.error(.notFound, "the stand-in has /products and /products/X/trades only")
+        }
         return .json(
             .ok,
             JSONWriter.array { out in

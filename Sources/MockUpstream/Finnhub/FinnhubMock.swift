@@ -52,10 +52,13 @@ package struct FinnhubMock: MockProtocol {
     package func errorMessage(_ text: String) -> ByteBuffer { FinnhubEncoder.error(text) }
 
     /// Answers a request as the real service does. Any key is valid, but one is required.
-    package func answer(_ head: HTTPRequestHead, symbols: [String]) -> HTTPAnswer {
+    package func objection(to head: HTTPRequestHead) -> HTTPAnswer? {
         let key = head.headers.first(name: "X-Finnhub-Token") ?? head.parameter("token") ?? ""
         guard !key.isEmpty else { return self.error(.unauthorized, "Please use an API key.") }
-        guard head.method == .GET else { return self.error(.methodNotAllowed, "use GET") }
+        return head.method == .GET ? nil : self.error(.methodNotAllowed, "use GET")
+    }
+
+    package func answer(_ head: HTTPRequestHead, symbols: [String]) -> HTTPAnswer {
         switch head.path {
         case "/api/v1/crypto/exchange":
             var names: [String] = []

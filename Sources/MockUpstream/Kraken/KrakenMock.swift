@@ -4,7 +4,7 @@ package import NIOCore
 package import NIOHTTP1
 package import Wire
 
-/// Kraken's protocol: its WebSocket API, version 2, and `AssetPairs` over REST (docs.kraken.com).
+/// Kraken's protocol: its WebSocket API, version 2, and pairs and trades over REST (docs.kraken.com).
 package struct KrakenMock: MockProtocol {
     package init() {}
 
@@ -57,10 +57,13 @@ package struct KrakenMock: MockProtocol {
         KrakenAnswerEncoder.refusal(text, method: nil, request: nil, at: 0)
     }
 
+    package func objection(to head: HTTPRequestHead) -> HTTPAnswer? {
+        head.method == .GET || head.method == .POST ? nil : self.error(.methodNotAllowed, "use GET")
+    }
+
     package func answer(_ head: HTTPRequestHead, symbols: [String]) -> HTTPAnswer {
-        guard head.method == .GET || head.method == .POST else { return self.error(.methodNotAllowed, "use GET") }
         guard head.path == "/0/public/AssetPairs" else {
-            return self.error(.notFound, "the stand-in has /0/public/AssetPairs only")
+            return self.error(.notFound, "the stand-in has /0/public/AssetPairs and Trades only")
         }
         var pairs = symbols.filter { Venue(of: $0) == .kraken }.map(Self.pair(of:))
         if let text = head.parameter("pair") {
@@ -128,6 +131,9 @@ package struct KrakenMock: MockProtocol {
         }
         return name
     }
+
+    /// Returns the tape's name for any name that the REST service takes: `XXBTZUSD`, `XBTUSD`, `XBT/USD`, `BTC/USD`.
+    static func symbol(anyName symbol: String) -> String { Venue.kraken.symbol(of: Self.pair(of: symbol)) }
 
     private static func asset(_ code: Substring) -> String {
         switch code {

@@ -30,12 +30,12 @@ package struct AttemptLimit: Sendable {
 }
 
 /// The count of attempts and broken rules against an ``AttemptLimit``: a state machine with time as an argument, ns.
-struct AttemptCount: Sendable {
+package struct AttemptCount: Sendable {
     /// A refusal: its HTTP status, and when the next attempt may succeed, in seconds; `nil` where the upstream does not
     /// say that.
-    struct Refusal: Sendable, Equatable {
-        var status: Int
-        var retryAfter: Int64?
+    package struct Refusal: Sendable, Equatable {
+        package var status: Int
+        package var retryAfter: Int64?
     }
 
     private let limit: AttemptLimit
@@ -43,13 +43,13 @@ struct AttemptCount: Sendable {
     private var breaches = 0
     private var ban: (until: Int64, length: Int64, status: Int, renews: Bool)?
 
-    init(_ limit: AttemptLimit) {
+    package init(_ limit: AttemptLimit) {
         self.limit = limit
         self.attempts = RollingLimit(count: limit.count, window: limit.window)
     }
 
     /// Notes an attempt; returns its refusal, or `nil`.
-    mutating func attempted(now: Int64) -> Refusal? {
+    package mutating func attempted(now: Int64) -> Refusal? {
         let exceeds = self.attempts.exceeds(now: now)
         if let ban, now < ban.until {
             if ban.renews { self.ban?.until = now + ban.length }
@@ -62,11 +62,25 @@ struct AttemptCount: Sendable {
     }
 
     /// Notes that a client has broken a rule on an open connection.
-    mutating func broken(now: Int64) {
+    package mutating func broken(now: Int64) {
         guard let rule = self.limit.breaches else { return }
         self.breaches += 1
         guard self.breaches >= rule.count else { return }
         self.breaches = 0
         self.ban = (now + rule.ban, rule.ban, rule.status, false)
     }
+}
+
+/// An ``AttemptCount`` that the connections and the REST service of a venue share: they have the same address at its edge.
+/// It belongs to one loop.
+package final class SharedAttempts {
+    private var count: AttemptCount
+
+    package init(_ limit: AttemptLimit) { self.count = AttemptCount(limit) }
+
+    /// Notes an attempt; returns its refusal, or `nil`.
+    package func attempted(now: Int64) -> AttemptCount.Refusal? { self.count.attempted(now: now) }
+
+    /// Notes that a client has broken a rule on an open connection.
+    package func broken(now: Int64) { self.count.broken(now: now) }
 }

@@ -27,7 +27,10 @@ package protocol MockProtocol: Sendable {
     /// Returns the body that the upstream sends with a status; empty where none is known.
     func body(of status: Int) -> String
 
-    /// Answers a request for something other than a WebSocket.
+    /// Returns the refusal of a request over HTTP because of its method or headers, or `nil`.
+    func objection(to head: HTTPRequestHead) -> HTTPAnswer?
+
+    /// Answers a request for something other than a WebSocket or trades that ``objection(to:)`` does not refuse.
     ///
     /// - Parameter symbols: all symbols of the material, as the tape names them.
     func answer(_ head: HTTPRequestHead, symbols: [String]) -> HTTPAnswer
@@ -65,6 +68,11 @@ package protocol MockProtocol: Sendable {
 
 extension MockProtocol {
     package func key(in head: HTTPRequestHead) -> String? { nil }
+
+    package func objection(to head: HTTPRequestHead) -> HTTPAnswer? {
+        head.method == .GET ? nil : self.error(.methodNotAllowed, "use GET")
+    }
+
     package func adjust(_ settings: inout WebSocketSettings) {}
     package func symbol(_ name: String) -> String { name }
     package func announcement(at: Int64) -> ByteBuffer? { nil }

@@ -32,6 +32,8 @@ package final class ReplayPlayer {
     /// Whether the recording has restarted in this turn.
     private var hasRestarted = false
     private var rebase: Int64?
+    /// Takes the trades played, for the venues' REST services.
+    private let played: PlayedTrades?
     /// The newest trades played, for the venues' answers to a subscription.
     let recent = RecentTrades()
     private var frameReader = FrameReader()
@@ -52,10 +54,12 @@ package final class ReplayPlayer {
         _ material: ReplayMaterial,
         settings: ReplaySettings,
         loop: any EventLoop,
+        played: PlayedTrades? = nil,
         wallClock: @escaping @Sendable () -> Int64
     ) throws(RecordingFailure) {
         self.material = material
         self.settings = settings
+        self.played = played
         self.loop = loop
         self.wallClock = wallClock
         let whole = try material.span()
@@ -175,7 +179,10 @@ package final class ReplayPlayer {
             let message = self.read(frame)
             for output in self.outputs { output.play(message) }
             // Finnhub's protocol has no answer with earlier trades.
-            if frame.dialect != .finnhub { self.recent.take(message.trades, symbols: message.symbols) }
+            if frame.dialect != .finnhub {
+                if frame.dialect.answering == nil { self.recent.take(message.trades, symbols: message.symbols) }
+                self.played?.take(message.trades, symbols: message.symbols, now: now)
+            }
             // A frame whose trades are all unusable shows no price. The search for places skips it, too.
             let counts = !message.trades.isEmpty
             if counts { self.lastTrade = frame.at }

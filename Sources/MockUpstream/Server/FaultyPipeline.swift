@@ -15,23 +15,17 @@ package struct FaultyPipeline: Sendable {
     package var wallClock: @Sendable () -> Int64 = { 0 }
     /// Returns the protocol of a request.
     package var upstream: @Sendable (HTTPRequestHead) -> any MockProtocol = { _ in FinnhubMock() }
-    /// Answers requests for something other than a WebSocket; without it they are refused.
-    private let answer: (@Sendable (HTTPRequestHead) -> HTTPAnswer)?
 
-    package init(
-        tls: TLSContext?,
-        webSocket: WebSocketSettings = WebSocketSettings(role: .server),
-        answer: (@Sendable (HTTPRequestHead) -> HTTPAnswer)? = nil
-    ) {
+    package init(tls: TLSContext?, webSocket: WebSocketSettings = WebSocketSettings(role: .server)) {
         self.tls = tls
         self.webSocket = webSocket
-        self.answer = answer
     }
 
     /// Adds the handlers to an accepted channel; called on its loop.
     ///
     /// - Parameters:
     ///   - reported: called with each event when it happens.
+    ///   - answer: answers requests for something other than a WebSocket; without it they are refused.
     ///   - refusal: returns the refusal of a request for a WebSocket that no fault refuses, or `nil`.
     ///   - upgraded: adds the application's handler once the WebSocket is open.
     /// - Returns: the line, through which the connection can be ended at any time.
@@ -39,6 +33,7 @@ package struct FaultyPipeline: Sendable {
         _ channel: any Channel,
         faults: ConnectionFaults,
         reported: @escaping @Sendable (ConnectionFaults.Event) -> Void = { _ in },
+        answer: ((HTTPRequestHead) -> MockAnswer)? = nil,
         refusal: @escaping (HTTPRequestHead) -> HTTPAnswer?,
         upgraded: @escaping (any Channel, HTTPRequestHead, FaultyLine) throws -> Void
     ) throws -> FaultyLine {
@@ -73,7 +68,8 @@ package struct FaultyPipeline: Sendable {
         let service = MockService(
             webSocket: self.webSocket,
             adjust: { head, settings in upstream(head).adjust(&settings) },
-            answer: self.answer.map { answer in { head in planned(head) ?? answer(head) } },
+            answer: answer.map { answer in { head in planned(head).map(MockAnswer.init) ?? answer(head) } },
+            cut: { line.drop() },
             refusal: { head in planned(head) ?? refusal(head) },
             opened: { channel, head, _ in
                 if isAlwaysFaulty || !faults.isQuiet {
@@ -95,7 +91,7 @@ package struct FaultyPipeline: Sendable {
 }
 
 extension HTTPAnswer {
-    fileprivate init(_ refusal: Fault.Refusal, of upstream: any MockProtocol) {
+    init(_ refusal: Fault.Refusal, of upstream: any MockProtocol) {
         var headers = HTTPHeaders()
         // A value with a line end is left out.
         for header in refusal.headers where HTTPHeadParser.isFieldValue(header.value.utf8) {

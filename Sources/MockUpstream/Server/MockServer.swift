@@ -119,15 +119,7 @@ package final class MockServer: Sendable {
         // A client that may stop reading for long may also be long in reaching the close frame.
         keepalive.closeTimeout = settings.keepaliveInterval == nil ? .hours(24) : .seconds(30)
         let protocols = MockProtocols(material.dialects)
-        let symbols = material.symbols
-        var configured = FaultyPipeline(
-            tls: context,
-            webSocket: keepalive,
-            answer: { head in
-                let upstream = protocols.of(head)
-                return upstream.answer(head, symbols: symbols.map(upstream.symbol))
-            }
-        )
+        var configured = FaultyPipeline(tls: context, webSocket: keepalive)
         configured.upstream = protocols.of
         configured.wallClock = wallClock
         let pipeline = configured
@@ -146,6 +138,7 @@ package final class MockServer: Sendable {
                         channel,
                         faults: faults,
                         reported: { settings.faultHappened(number, "\($0)") },
+                        answer: { head in clients.value.answer(head, number: number) },
                         refusal: { head in clients.value.refusal(of: head) },
                         upgraded: { channel, head, line in
                             clients.value.opened(number, head)

@@ -1,11 +1,11 @@
-import HTTP
+package import HTTP
 package import Logging
 import Market
 package import NIOCore
 package import NIOHTTP1
 import Recordings
 import WebSocket
-import Wire
+package import Wire
 
 /// The connection table of a mock server: its connections by number, with their keys. Belongs to its loop.
 package final class MockServerClients {
@@ -22,7 +22,9 @@ package final class MockServerClients {
     private var newest = 0
     private let protocols: MockProtocols
     /// The counts of attempts, by the dialect of the upstream that limits them.
-    private var budgets: [FrameDialect: AttemptCount] = [:]
+    private let budgets: [FrameDialect: SharedAttempts]
+    /// The REST services of the venues that the server speaks for.
+    package let rest: [Venue: VenueRestService]
 
     package init(_ settings: MockServerSettings, source: ReplaySource) {
         self.settings = settings
@@ -30,6 +32,24 @@ package final class MockServerClients {
         self.limit = settings.connectionLimit
         self.protocols = MockProtocols(source.material.dialects)
         self.holders = settings.oneConnectionPerKey.map(KeyHolders.init(rule:))
+        var budgets: [FrameDialect: SharedAttempts] = [:]
+        var rest: [Venue: VenueRestService] = [:]
+        for dialect in source.material.dialects {
+            guard let upstream = MockProtocols.of(dialect) else { continue }
+            budgets[dialect] = upstream.attemptLimit.map(SharedAttempts.init)
+            guard let venue = Venue.allCases.first(where: { $0.dialect == dialect }) else { continue }
+            rest[venue] = VenueRestService(
+                of: venue,
+                trades: source.played,
+                known: Set(source.material.symbols.map(upstream.symbol)),
+                faults: settings.faults,
+                // Kraken's REST service and its WebSocket have the same addresses.
+                attempts: venue == .kraken ? budgets[dialect] : nil,
+                start: source.now
+            )
+        }
+        self.budgets = budgets
+        self.rest = rest
     }
 
     /// Adds a new connection; returns its number, counted from 1, or `nil` if there are too many.
@@ -47,8 +67,23 @@ package final class MockServerClients {
     /// Returns the protocol of a request.
     func upstream(of head: HTTPRequestHead) -> any MockProtocol { self.protocols.of(head) }
 
+    /// Answers a request for something other than a WebSocket.
+    ///
+    /// - Parameter number: the connection's number, for reports of faults; `nil` reports nothing.
+    package func answer(_ head: HTTPRequestHead, number: Int? = nil) -> MockAnswer {
+        let upstream = self.protocols.of(head)
+        let material = self.source.material
+        func list() -> HTTPAnswer { upstream.answer(head, symbols: material.symbols.map(upstream.symbol)) }
+        guard let service = self.rest.values.first(where: { $0.venue.dialect == upstream.dialect }) else {
+            return MockAnswer(upstream.objection(to: head) ?? list())
+        }
+        let answer = service.answer(head, now: self.source.now, list: list)
+        if let number { for fault in answer.faults { self.settings.faultHappened(number, fault) } }
+        return answer
+    }
+
     /// Returns the real service's refusal of a WebSocket, or `nil`.
-    func refusal(of head: HTTPRequestHead) -> HTTPAnswer? {
+    package func refusal(of head: HTTPRequestHead) -> HTTPAnswer? {
         let upstream = self.protocols.of(head)
         if let refusal = self.attempted(upstream) ?? upstream.refusal(of: head) { return refusal }
         if self.source.isBroken { return upstream.error(.serviceUnavailable, "the recording has a gap here") }
@@ -70,11 +105,7 @@ package final class MockServerClients {
 
     /// Counts an attempt against the upstream's limit; returns its refusal, or `nil`.
     private func attempted(_ upstream: any MockProtocol) -> HTTPAnswer? {
-        guard let limit = upstream.attemptLimit else { return nil }
-        guard
-            let refusal = self.budgets[upstream.dialect, default: AttemptCount(limit)]
-                .attempted(now: self.source.now)
-        else { return nil }
+        guard let refusal = self.budgets[upstream.dialect]?.attempted(now: self.source.now) else { return nil }
         let headers = refusal.retryAfter.map { HTTPHeaders([("Retry-After", "\($0)")]) } ?? [:]
         let status = HTTPResponseStatus(statusCode: refusal.status)
         return .text(status, upstream.body(of: refusal.status), headers: headers)

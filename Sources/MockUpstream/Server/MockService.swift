@@ -13,7 +13,9 @@ package struct MockService: HTTPService {
     private let adjust: (HTTPRequestHead, inout WebSocketSettings) -> Void
     private let wheel: DeadlineWheel?
     /// Answers requests for something other than a WebSocket; without it they are answered with 426.
-    private let answer: ((HTTPRequestHead) -> HTTPAnswer)?
+    private let answer: ((HTTPRequestHead) -> MockAnswer)?
+    /// Ends the connection.
+    private let cut: () -> Void
     /// Returns the refusal of a correct handshake, or `nil`.
     private let refusal: (HTTPRequestHead) -> HTTPAnswer?
     /// Adds the application's handlers to an open WebSocket.
@@ -23,7 +25,8 @@ package struct MockService: HTTPService {
         webSocket: WebSocketSettings = WebSocketSettings(role: .server),
         adjust: @escaping (HTTPRequestHead, inout WebSocketSettings) -> Void = { _, _ in },
         wheel: DeadlineWheel? = nil,
-        answer: ((HTTPRequestHead) -> HTTPAnswer)? = nil,
+        answer: ((HTTPRequestHead) -> MockAnswer)? = nil,
+        cut: @escaping () -> Void = {},
         refusal: @escaping (HTTPRequestHead) -> HTTPAnswer? = { _ in nil },
         opened: @escaping (any Channel, HTTPRequestHead, DeflateAgreement?) throws -> Void
     ) {
@@ -31,6 +34,7 @@ package struct MockService: HTTPService {
         self.adjust = adjust
         self.wheel = wheel
         self.answer = answer
+        self.cut = cut
         self.refusal = refusal
         self.opened = opened
     }
@@ -59,7 +63,21 @@ package struct MockService: HTTPService {
         on loop: any EventLoop
     ) -> EventLoopFuture<HTTPAnswer> {
         guard let answer = self.answer else { return loop.makeFailedFuture(HTTPServerFailure.serviceFailed) }
-        return loop.makeSucceededFuture(answer(head))
+        let made = answer(head)
+        var http = made.http
+        if made.isCut {
+            http.body = http.body.getSlice(at: http.body.readerIndex, length: http.body.readableBytes / 2) ?? http.body
+        }
+        let answered =
+            made.delay > 0
+            ? loop.scheduleTask(in: .nanoseconds(made.delay)) { [http] in http }.futureResult
+            : loop.makeSucceededFuture(http)
+        if made.isCut {
+            let cut = NIOLoopBound(self.cut, eventLoop: loop)
+            // After the answer has been written, which is done in the turn of the answer.
+            answered.whenComplete { _ in loop.execute { cut.value() } }
+        }
+        return answered
     }
 
     package func rejection(for failure: HTTPServerFailure, of head: HTTPRequestHead?) -> HTTPRejection {

@@ -7,6 +7,8 @@ import Wire
 /// The source of players for a mock server's clients: one player for all, or one for each.
 package final class ReplaySource {
     let material: ReplayMaterial
+    /// The trades with ids that its players have played.
+    package let played = PlayedTrades()
     /// The player of all clients that name no place.
     package let shared: ReplayPlayer?
     private let settings: ReplaySettings
@@ -29,7 +31,13 @@ package final class ReplaySource {
         _ = try material.bounds(from: settings.replay.from, to: settings.replay.to, in: self.span)
         self.shared =
             settings.sharesClock
-            ? try ReplayPlayer(material, settings: settings.replay, loop: loop, wallClock: wallClock) : nil
+            ? try ReplayPlayer(
+                material,
+                settings: settings.replay,
+                loop: loop,
+                played: self.played,
+                wallClock: wallClock
+            ) : nil
     }
 
     /// The loop's monotonic clock, ns.
@@ -74,6 +82,12 @@ package final class ReplaySource {
         if let start { settings.from = start }
         settings.hasBreaks = false
         settings.waitsForAll = true
-        return try ReplayPlayer(self.material, settings: settings, loop: self.loop, wallClock: self.wallClock)
+        return try ReplayPlayer(
+            self.material,
+            settings: settings,
+            loop: self.loop,
+            played: self.played,
+            wallClock: self.wallClock
+        )
     }
 }

@@ -37,9 +37,9 @@ extension VenueExchange {
         into trades: inout [Trade]
     ) -> FrameContent {
         frame.withUnsafeReadableBytes { bytes in
-            guard let end = bytes.prefix(RequestTarget.maximumLength + 1).firstIndex(of: UInt8(ascii: "\n")),
+            guard let end = bytes.prefix(VenueTarget.maximumLength + 1).firstIndex(of: UInt8(ascii: "\n")),
                 let text = String(validating: bytes[..<end], as: UTF8.self),
-                let symbol = try? VenueTradesRequest.symbol(in: RequestTarget(text), of: venue)
+                let symbol = try? VenueTradesRequest.symbol(in: VenueTarget(text), of: venue)
             else { return .malformed }
             let body = UnsafeRawBufferPointer(rebasing: bytes[(end + 1)...])
             var name = venue.native(of: symbol)

@@ -37,8 +37,11 @@ extension VenueTradesRequest {
 
     /// The request's share of the venue's limit: Binance's weight (rest-api.md), 6,000 of which are allowed in a minute;
     /// the others count requests.
-    package var weight: Int {
-        switch self.venue {
+    package var weight: Int { Self.weight(of: self.venue) }
+
+    /// The ``weight`` of any request to a venue.
+    package static func weight(of venue: Venue) -> Int {
+        switch venue {
         case .binance: 25
         case .coinbase, .kraken: 1
         }
@@ -68,7 +71,7 @@ extension VenueTradesRequest {
     /// Without an id or a time it asks for the newest trades. Binance and Coinbase take a limit above their largest one
     /// for that; Kraken refuses it. Kraken's times may be in whole seconds, too.
     package init(target text: String, of venue: Venue) throws(TargetFault) {
-        let target = RequestTarget(text)
+        let target = VenueTarget(text)
         let symbol = try Self.symbol(in: target, of: venue)
         guard let target else { throw .other }
         switch venue {
@@ -103,7 +106,7 @@ extension VenueTradesRequest {
     }
 
     /// Returns the symbol, as the tape names it, that the target of a request for trades names.
-    static func symbol(in target: RequestTarget?, of venue: Venue) throws(TargetFault) -> String {
+    static func symbol(in target: VenueTarget?, of venue: Venue) throws(TargetFault) -> String {
         guard let target else { throw .other }
         let name: String?
         switch venue {
@@ -125,14 +128,14 @@ extension VenueTradesRequest {
         return venue.symbol(of: name)
     }
 
-    private static func count(_ target: RequestTarget, _ name: String, initial: Int) throws(TargetFault) -> Int {
+    private static func count(_ target: VenueTarget, _ name: String, initial: Int) throws(TargetFault) -> Int {
         guard let number = try Self.number(target, name) else { return initial }
         guard number > 0 else { throw .illegal(name) }
         return Int(clamping: number)
     }
 
     /// Returns a parameter of digits only; `nil` without it.
-    private static func number(_ target: RequestTarget, _ name: String) throws(TargetFault) -> UInt64? {
+    private static func number(_ target: VenueTarget, _ name: String) throws(TargetFault) -> UInt64? {
         guard let text = target[name] else { return nil }
         guard text.utf8.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }), let number = UInt64(text)
         else { throw .illegal(name) }

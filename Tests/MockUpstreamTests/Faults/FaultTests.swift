@@ -120,7 +120,8 @@ struct FaultTests {
             "hang": "hang=data", "status": "status=503", "redirect": "redirect=https://a/", "close": "close=1000",
             "duplicate": "duplicate=1", "reorder": "reorder=1", "garbage": "garbage=1", "huge": "huge=1kB",
             "error": "error=no", "slow": "slow=1kB/s", "withhold": "withhold=0.1", "late": "late=1,frames=3",
-            "rotation": "rotation=24h,announced=10m",
+            "rotation": "rotation=24h,announced=10m", "rest-lag": "rest-lag=2s", "rest-slow": "rest-slow=1s",
+            "rest-status": "rest-status=429",
         ]
         for entry in Fault.manual {
             #expect(throws: Never.self, "\(entry.name)") { try Fault(values[entry.name] ?? entry.name) }

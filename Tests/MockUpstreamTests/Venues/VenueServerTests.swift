@@ -176,7 +176,7 @@ struct VenueServerTests {
             ("/api/v3/exchangeInfo", #"{"symbol":"BTCUSDT","status":"TRADING","isSpotTradingAllowed":true}"#),
             ("/api/v3/exchangeInfo?symbols=%5B%22BTCUSDT%22%5D", #""symbol":"BTCUSDT""#),
             ("/api/v3/exchangeInfo?symbol=NO", #"{"code":-1121,"msg":"Invalid symbol."}"#),
-            ("/api/v3/exchangeInfo?symbols=%5B%22", "-1121"), ("/api/v3/trades", "404"),
+            ("/api/v3/exchangeInfo?symbols=%5B%22", "-1121"), ("/api/v3/klines", "404"), ("/api/v3/trades", "-1102"),
             ("/products", #"[{"id":"A-B","base_currency":"A","quote_currency":"B","display_name":"A/B","#),
             (
                 "/0/public/AssetPairs",

@@ -179,7 +179,7 @@ package struct ConnectionFaults: Sendable {
                 if self.happens(probability) { garbage.append(Garbage.text(of: frame, using: &self.generator)) }
             case .slow:
                 break
-            case .refuse, .hang, .cut, .cutFrame, .halfOpen, .close, .rotation, .brokenFrame, .huge, .error:
+            case .refuse, .hang, .cut, .cutFrame, .halfOpen, .close, .rotation, .brokenFrame, .huge, .error, .rest:
                 preconditionFailure("\(fault.kind) is no condition")
             }
         }
@@ -218,7 +218,7 @@ package struct ConnectionFaults: Sendable {
         case .hang(let stage): .hang(stage)
         case .cut(let stage, let isReset): .cut(stage, isReset: isReset)
         case .cutFrame, .halfOpen, .close, .rotation, .stall, .duplicate, .reorder, .withhold, .late, .garbage,
-            .brokenFrame, .huge, .error, .slow:
+            .brokenFrame, .huge, .error, .slow, .rest:
             preconditionFailure("\(fault.kind) does not decide how a connection opens")
         }
     }
@@ -248,7 +248,7 @@ package struct ConnectionFaults: Sendable {
         case .brokenFrame: .sendBytes(Garbage.bytes(using: &self.generator))
         case .huge(let bytes): .sendText(Garbage.message(bytes: bytes))
         case .error(let text): .sendError(text)
-        case .refuse, .rotation, .stall, .duplicate, .reorder, .withhold, .late, .garbage, .slow:
+        case .refuse, .rotation, .stall, .duplicate, .reorder, .withhold, .late, .garbage, .slow, .rest:
             preconditionFailure("\(kind) does not happen at a moment")
         }
     }

@@ -63,6 +63,8 @@ package struct Fault: Sendable, Equatable {
         case error(String)
         /// Limits the rate of the connection.
         case slow(bytesPerSecond: Int)
+        /// Changes the answers of a venue's REST service for trades, with that probability.
+        case rest(RestFault, share: Double)
     }
 
     /// A range of time in nanoseconds after the WebSocket opened; both ends are equal for a moment.
@@ -72,9 +74,10 @@ package struct Fault: Sendable, Equatable {
     }
 
     package var kind: Kind
-    /// The numbers of the connections that have it, counted from 1.
+    /// The numbers of the connections that have it, counted from 1; for ``Kind/rest(_:share:)`` the numbers of the requests.
     package var connections: ClosedRange<Int>
-    /// The time of the fault; `nil` means from the beginning to the end of the connection.
+    /// The time of the fault; `nil` means from the beginning to the end of the connection. For ``Kind/rest(_:share:)`` it
+    /// counts from the start of the server.
     package var window: Window?
 
     package init(_ kind: Kind, connections: ClosedRange<Int> = 1...Int.max, window: Window? = nil) {
@@ -93,6 +96,8 @@ extension Fault {
         case event
         /// It holds from a moment on, during a range, or always.
         case condition
+        /// It concerns no connection, but requests to a REST service.
+        case service
     }
 
     var nature: Nature {
@@ -102,6 +107,7 @@ extension Fault {
         case .cut(let stage, _): stage == .data ? .event : .opening
         case .cutFrame, .halfOpen, .close, .rotation, .brokenFrame, .huge, .error: .event
         case .stall, .duplicate, .reorder, .withhold, .late, .garbage, .slow: .condition
+        case .rest: .service
         }
     }
 
@@ -110,7 +116,7 @@ extension Fault {
         switch self.kind {
         case .hang(.tls), .cut(.tls, _): true
         case .refuse, .hang, .cut, .cutFrame, .halfOpen, .close, .rotation, .stall, .duplicate, .reorder, .withhold,
-            .late, .garbage, .brokenFrame, .huge, .error, .slow:
+            .late, .garbage, .brokenFrame, .huge, .error, .slow, .rest:
             false
         }
     }

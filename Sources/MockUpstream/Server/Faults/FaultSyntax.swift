@@ -40,6 +40,17 @@ extension Fault {
         Manual("huge", "huge=SIZE", "sends a message of that size (up to 16MB)"),
         Manual("error", "error=TEXT", "sends an error of the service"),
         Manual("slow", "slow=SIZE/s", "carries no more than that"),
+        Manual("rest-lag", "rest-lag=TIME|COUNT[,share=P]", "a venue's REST service lags by that much"),
+        Manual(
+            "rest-status",
+            "rest-status=CODE[,retry-after=SECONDS][,body=TEXT][,share=P]",
+            "it answers a request for trades with that status"
+        ),
+        Manual("rest-html", "rest-html[=CODE][,share=P]", "it answers with a page of HTML (200)"),
+        Manual("rest-cut", "rest-cut[,share=P]", "its connection ends after half of an answer"),
+        Manual("rest-empty", "rest-empty[,share=P]", "it answers without trades"),
+        Manual("rest-slow", "rest-slow=TIME[,share=P]", "it answers that much later (up to 60s)"),
+        Manual("rest-narrow", "rest-narrow[,share=P]", "it has no historicalTrades, as Binance's host for market data"),
     ]
 
     /// Parses a fault such as `status=429,retry-after=30@1-3` or `drop@10s`.
@@ -140,7 +151,38 @@ extension Fault {
             return .slow(
                 bytesPerSecond: try needed(FaultNumber.bytes(value.dropLast(2), within: 1...1_000_000_000))
             )
+        case let name where name.hasPrefix("rest-"):
+            let share = try parts.take("share").map { text throws(FaultSyntaxError) in
+                try needed(FaultNumber.probability(text))
+            }
+            return .rest(try Self.rest(&parts, wrong), share: share ?? 1)
         default: preconditionFailure("the fault \(manual.name) is in the manual and cannot be read")
+        }
+    }
+
+    /// The longest time by which answers of a REST service lag, ns.
+    private static let longestLag: Int64 = 600_000_000_000
+    /// The latest answer of a REST service, ns.
+    private static let longestDelay: Int64 = 60_000_000_000
+
+    private static func rest(_ parts: inout FaultText, _ wrong: FaultSyntaxError) throws(FaultSyntaxError) -> RestFault
+    {
+        let value = parts.value
+        switch parts.name {
+        case "rest-status", "rest-html": return .status(try Self.refusal(&parts, wrong))
+        case "rest-lag":
+            guard let value else { throw wrong }
+            if let count = FaultNumber.count(value, within: 1...1_000_000) { return .behind(count) }
+            guard let time = FaultNumber.duration(value), time > 0, time <= Self.longestLag else { throw wrong }
+            return .lag(time)
+        case "rest-slow":
+            guard let time = value.flatMap({ FaultNumber.duration($0) }), time > 0, time <= Self.longestDelay
+            else { throw wrong }
+            return .slow(time)
+        case "rest-cut" where value == nil: return .cut
+        case "rest-empty" where value == nil: return .empty
+        case "rest-narrow" where value == nil: return .narrow
+        default: throw wrong
         }
     }
 
@@ -158,7 +200,7 @@ extension Fault {
                 headers: [Refusal.Header(name: "Location", value: target)],
                 body: ""
             )
-        case "html":
+        case "html", "rest-html":
             return Refusal(
                 status: try status(parts.value, initial: 200, within: 200...599),
                 headers: [Refusal.Header(name: "Content-Type", value: "text/html; charset=utf-8")],

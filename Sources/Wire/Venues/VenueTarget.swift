@@ -1,9 +1,9 @@
 import Market
 
-/// The target of a request, a path and a query (RFC 9112, 3.2.1), taken apart.
+/// The target of a request to a venue's REST service, a path and a query (RFC 9112, 3.2.1), taken apart.
 ///
 /// Hostile targets are read, too: a part whose percent-encoding is broken stands for nothing.
-package struct RequestTarget: Sendable {
+package struct VenueTarget: Sendable {
     /// The longest target that is read, in bytes; the venues' have fewer than 200.
     package static let maximumLength = 2_048
 
