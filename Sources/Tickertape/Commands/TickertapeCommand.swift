@@ -24,6 +24,7 @@ struct TickertapeCommand: AsyncParsableCommand {
               tickertape record btc.jsonl              keep what Finnhub sends
               tickertape replay btc.jsonl --speed 10   live it again, ten times faster
               tickertape export btc.jsonl --csv        its trades, or its bars, as a table
+              tickertape audit btc.jsonl own.jsonl     what of an exchange's trades Finnhub sent
               tickertape history info                  what is kept of earlier runs
               tickertape simulate                      a made-up market, no key, for demos and load
               tickertape cert                          a certificate, for wss://
@@ -46,7 +47,7 @@ struct TickertapeCommand: AsyncParsableCommand {
         subcommands: [
             RunCommand.self, WatchCommand.self, SymbolsCommand.self, NewsCommand.self, RecordCommand.self,
             ReplayCommand.self, SimulateCommand.self, ServeCommand.self, RecordingCommand.self, ExportCommand.self,
-            HistoryCommand.self, CertCommand.self,
+            AuditCommand.self, HistoryCommand.self, CertCommand.self,
             ConfigCommand.self, HealthCommand.self,
         ],
         defaultSubcommand: RunCommand.self

@@ -1,0 +1,99 @@
+import Market
+package import Wire
+
+/// The side of an audit that a trade belongs to.
+package enum AuditSide: Sendable, CaseIterable {
+    case finnhub, venue
+}
+
+/// The comparison of Finnhub's trades with those of their venues, which have ids. A state machine; times are arguments,
+/// in ns on a clock that both sides share.
+package struct AuditMachine {
+    /// Where the symbols of one side's tape are, by their numbers in its present epoch.
+    private struct Places {
+        var epoch: UInt64?
+        var places: [Int?] = []
+    }
+
+    private let limits: AuditLimits
+    private let measuresDelays: Bool
+    private var symbols: [SymbolAudit] = []
+    private var placeOfName: [String: Int] = [:]
+    private var finnhub = Places()
+    private var venue = Places()
+    /// The newest times of a trade of any symbol, ms since 1970.
+    private var newest: (finnhub: Int64, venue: Int64) = (.min, .min)
+
+    /// - Parameter measuresDelays: whether the arrivals of both sides are comparable to the millisecond.
+    package init(limits: AuditLimits = AuditLimits(), measuresDelays: Bool = true) {
+        self.limits = limits
+        self.measuresDelays = measuresDelays
+    }
+
+    /// Takes the trades of one read. Of the trades on Finnhub's side only those without an id are Finnhub's.
+    package mutating func take(_ batch: TapeBatch, from side: AuditSide) {
+        for trade in batch.trades where (trade.id == nil) == (side == .finnhub) && !trade.isPriceUpdate {
+            guard let place = self.place(of: trade.symbol, in: batch, on: side) else { continue }
+            let time = AuditContent.milliseconds(trade.exchangeTime)
+            switch side {
+            case .finnhub:
+                self.newest.finnhub = max(self.newest.finnhub, time)
+                self.symbols[place].finnhubTraded(trade, at: batch.receivedMonotonic)
+            case .venue:
+                self.newest.venue = max(self.newest.venue, time)
+                self.symbols[place].venueTraded(trade, id: trade.id ?? 0, at: batch.receivedMonotonic)
+            }
+        }
+    }
+
+    private mutating func place(of symbol: SymbolID, in batch: TapeBatch, on side: AuditSide) -> Int? {
+        var places = side == .finnhub ? self.finnhub : self.venue
+        let index = Int(symbol.index)
+        if places.epoch == batch.epoch, index < places.places.count, let place = places.places[index] { return place }
+        if places.epoch != batch.epoch { places = Places(epoch: batch.epoch) }
+        while places.places.count <= index { places.places.append(nil) }
+        places.places[index] = self.place(of: batch.symbols.name(of: symbol))
+        switch side {
+        case .finnhub: self.finnhub = places
+        case .venue: self.venue = places
+        }
+        return places.places[index]
+    }
+
+    /// Returns the place of a symbol, a new one for a new symbol of a known venue; `nil` beyond the limit.
+    private mutating func place(of name: String) -> Int? {
+        if let place = self.placeOfName[name] { return place }
+        guard Venue(of: name) != nil, self.symbols.count < self.limits.symbols else { return nil }
+        self.symbols.append(SymbolAudit(name, limits: self.limits, measuresDelays: self.measuresDelays))
+        self.placeOfName[name] = self.symbols.count - 1
+        return self.symbols.count - 1
+    }
+
+    /// Notes that one side's trades may be missing from its newest one on, until its next one.
+    ///
+    /// - Parameter symbol: `nil` for all symbols.
+    package mutating func interrupted(_ side: AuditSide, _ kind: AuditInterruption, symbol: String? = nil) {
+        for place in self.symbols.indices where symbol == nil || self.placeOfName[symbol ?? ""] == place {
+            switch side {
+            case .finnhub: self.symbols[place].finnhubInterrupted(kind)
+            case .venue: self.symbols[place].venueInterrupted(kind)
+            }
+        }
+    }
+
+    /// Judges the trades that have waited for their partners for long enough.
+    package mutating func timePassed(now: Int64) {
+        for place in self.symbols.indices { self.symbols[place].timePassed(now: now) }
+    }
+
+    /// Judges all trades, because both streams are over: at the same moment for all symbols of a side.
+    package mutating func finish() {
+        for place in self.symbols.indices {
+            self.symbols[place].finish(finnhub: self.newest.finnhub, venue: self.newest.venue)
+        }
+    }
+
+    package var report: AuditReport {
+        AuditReport(symbols: self.symbols.map(\.report), measuresDelays: self.measuresDelays)
+    }
+}

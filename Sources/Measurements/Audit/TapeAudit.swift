@@ -1,0 +1,60 @@
+import Market
+import NIOConcurrencyHelpers
+package import Wire
+
+/// An audit that reads two tapes: the program's, with Finnhub's trades, and one with the trades of the venues.
+///
+/// Both tapes belong to one event loop; the report may be asked for from any thread.
+package final class TapeAudit: Sendable {
+    private let machine: NIOLockedValueBox<AuditMachine>
+
+    package init(_ machine: AuditMachine = AuditMachine()) { self.machine = NIOLockedValueBox(machine) }
+
+    /// Returns the reader of one side's tape.
+    package func reader(_ side: AuditSide) -> any TapeReader { Reader(self.machine, side) }
+
+    /// Notes that one side's trades may be missing from its newest one on.
+    package func interrupted(_ side: AuditSide, _ kind: AuditInterruption, symbol: String? = nil) {
+        self.machine.withLockedValue { $0.interrupted(side, kind, symbol: symbol) }
+    }
+
+    /// Judges all trades, because both tapes are over.
+    package func finish() { self.machine.withLockedValue { $0.finish() } }
+
+    /// Returns the findings so far.
+    ///
+    /// - Parameter now: the clock of the arrivals, ns; `nil` judges nothing further.
+    package func report(now: Int64?) -> AuditReport {
+        self.machine.withLockedValue { machine in
+            if let now { machine.timePassed(now: now) }
+            return machine.report
+        }
+    }
+
+    private final class Reader: TapeReader {
+        private let machine: NIOLockedValueBox<AuditMachine>
+        private let side: AuditSide
+
+        init(_ machine: NIOLockedValueBox<AuditMachine>, _ side: AuditSide) {
+            self.machine = machine
+            self.side = side
+        }
+
+        func read(_ batch: TapeBatch) {
+            guard !batch.trades.isEmpty else { return }
+            self.machine.withLockedValue { $0.take(batch, from: self.side) }
+        }
+
+        func statusChanged(_ status: FeedStatus) {}
+
+        func symbolUnsubscribed(_ symbol: String) {
+            self.machine.withLockedValue { $0.interrupted(self.side, .absence, symbol: symbol) }
+        }
+
+        func gapFound(_ gap: Gap) {
+            // A gap with ids is a venue's, and on the program's tape it is of a symbol that is not Finnhub's.
+            guard self.side == .venue || gap.missing == nil else { return }
+            self.machine.withLockedValue { $0.interrupted(self.side, .gap, symbol: gap.symbol) }
+        }
+    }
+}
