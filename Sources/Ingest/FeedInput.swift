@@ -92,6 +92,18 @@ package final class FeedInput {
         self.obeyMarks(now: now)
     }
 
+    /// Notes that another connection, which was open beside the earlier one, has taken its place. The feed goes on
+    /// without an interruption.
+    package func connectionReplaced() { self.interruptions.identified.connectionOpened() }
+
+    /// Returns the newest id of a symbol on the tape, or as the venue reported it; `nil` if none is known.
+    package func newestID(of symbol: String) -> UInt64? { self.interruptions.identified.newestID(of: symbol) }
+
+    /// Whether trades of some of these ids are missing on the tape.
+    package func lacks(_ ids: ClosedRange<UInt64>, of symbol: String) -> Bool {
+        self.interruptions.identified.lacks(ids, of: symbol)
+    }
+
     /// Notes that trades may be missing: a gap begins, and the next trades are compared with the last ones. If the
     /// trades have ids, no gap begins: this is the reason of the holes that the next trade of each symbol shows.
     ///

@@ -19,6 +19,9 @@ protocol ConnectionDialect: AnyObject {
     /// Writes the requests for changes, in order; `send` takes the changes that one message requests, and its text.
     func requests(for changes: [SubscriptionChange], send: ([SubscriptionChange], ByteBuffer) -> Void)
 
+    /// Reads one text frame without taking it: the ids of its trades, by symbol, and what it says besides trades.
+    func survey(_ frame: ByteBuffer) -> (ids: [FrameIDs], event: FeedEvent?)
+
     /// Returns the payload of a ping or pong for the readers, copied, so that it does not keep the buffer of its read
     /// alive.
     func safe(_ payload: ByteBuffer) -> ByteBuffer
@@ -28,6 +31,9 @@ extension ConnectionDialect {
     var keepaliveInterval: Int64? { nil }
 
     func keepalive() -> ByteBuffer { preconditionFailure("a protocol without a keepalive") }
+
+    /// Finds nothing: only a service whose trades have ids is given a second connection.
+    func survey(_ frame: ByteBuffer) -> (ids: [FrameIDs], event: FeedEvent?) { ([], nil) }
 
     func safe(_ payload: ByteBuffer) -> ByteBuffer {
         payload.readableBytes > 0 ? ByteBuffer(bytes: payload.readableBytesView) : ByteBuffer()

@@ -41,6 +41,10 @@ extension FeedClient {
     /// When ``deadlineReached(on:now:)`` is next due; monotonic ns.
     func deadline(of handler: FeedHandler, now: Int64) -> Int64? {
         var deadlines = [handler.monitor.deadline(isLive: self.isLive)]
+        if let second = handler.second {
+            deadlines.append(second.pacer.deadline)
+            return deadlines.compactMap(\.self).min()
+        }
         if self.pausedSince == nil {
             deadlines.append(self.watch.deadline(now: now))
             deadlines.append(self.input.deadline(patience: self.settings.watch.freshness.lateAfter))
@@ -52,10 +56,10 @@ extension FeedClient {
     func deadlineReached(on handler: FeedHandler, now: Moment) -> ConnectionEnding? {
         switch handler.monitor.deadlineReached(now: now.monotonic, isLive: self.isLive) {
         case .none: break
-        case .forgetError: self.report(self.condition, lastError: nil)
+        case .forgetError: if handler.second == nil { self.report(self.condition, lastError: nil) }
         case .drop(let nanoseconds): return .silent(nanoseconds: nanoseconds)
         }
-        if self.pausedSince != nil { return nil }
+        if self.pausedSince != nil || handler.second != nil { return nil }
         self.input.timePassed(patience: self.settings.watch.freshness.lateAfter, now: now)
         let action = self.watch.deadlineReached(now)
         self.publishChanges()
@@ -67,7 +71,9 @@ extension FeedClient {
     }
 
     func ended(_ ending: ConnectionEnding, handler: FeedHandler) {
+        if self.endedBeside(ending, handler: handler) { return }
         let now = self.now
+        if self.secondGoesOn(after: ending, of: handler, now) { return }
         self.input.connectionEnded(now: now)
         self.input.logLosses(now: now.monotonic)
         handler.resumption?.connectionEnded(subscribed: self.watch.requested)
@@ -101,6 +107,7 @@ extension FeedClient {
         self.watch.connectionEnded(now)
         self.publishChanges()
         self.handler = nil
+        self.rotation?.connectionEnded()
         self.link?.connectionEnded(failure, tradedFor: handler.monitor.tradedFor)
     }
 }
@@ -116,7 +123,9 @@ extension FeedClient: FeedInputDelegate {
     }
 
     package func readEnded(hasTrades: Bool, hasChanges: Bool, now: Moment) {
-        self.handler?.readEnded(hasTrades: hasTrades, hasChanges: hasChanges, now: now)
+        (self.bringing ?? self.handler)?.readEnded(hasTrades: hasTrades, hasChanges: hasChanges, now: now)
+        // What the first connection brings may prove that the two overlap.
+        if let second, self.bringing == nil { second.firstAdvanced(now: now.monotonic) }
     }
 
     package func pauseChanged(_ isPaused: Bool, now: Moment) {

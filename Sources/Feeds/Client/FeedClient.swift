@@ -21,6 +21,11 @@ package class FeedClient {
     weak var handler: FeedHandler?
     /// The connection to which the handler belongs.
     weak var link: ReconnectingConnection?
+    /// The open connection beside the first one, and the owner of the decisions about it.
+    var second: SecondConnection?
+    weak var rotation: RotationController?
+    /// The handler whose frames are brought to the tape apart from the first connection's reads.
+    weak var bringing: FeedHandler?
     /// When the replay was paused; monotonic ns. Silence proves nothing during a pause.
     var pausedSince: Int64?
     /// The newest status of this client's own connection, whatever the owner of the key reports.
@@ -96,6 +101,18 @@ package class FeedClient {
     /// Returns the requests that may be sent now.
     func takeRequests(_ now: Moment) -> [SubscriptionChange] { self.watch.takeRequests(now) }
 
+    /// Returns the requests that may be sent now on a connection. The second one repeats those of the first.
+    func takeRequests(for handler: FeedHandler, _ now: Moment) -> [SubscriptionChange] {
+        guard let second else { return self.takeRequests(now) }
+        if second.handler === handler { return second.takeRequests(now.monotonic) }
+        let requests = self.takeRequests(now)
+        if !requests.isEmpty {
+            second.request(requests)
+            second.handler?.requestsWait()
+        }
+        return requests
+    }
+
     /// Describes the end of a connection.
     func failure(of ending: ConnectionEnding, _ now: Moment) -> UpstreamFailure { UpstreamFailure(ending) }
 
@@ -168,6 +185,7 @@ package class FeedClient {
         if self.pausedSince != nil, condition == .late || condition == .stale { return }
         if self.condition != .live { self.lastSilent = now.wall }
         self.condition = condition
+        self.rotation?.conditionChanged(condition)
         self.report(condition, lastError: handler.monitor.error(isLive: condition == .live, now: now.monotonic))
     }
 
@@ -245,6 +263,7 @@ package class FeedClient {
             self.watch.connectionEnded(now)
             throw error
         }
+        self.rotation?.connectionOpened()
         return handler
     }
 

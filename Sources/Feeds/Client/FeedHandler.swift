@@ -23,11 +23,15 @@ final class FeedHandler: ChannelInboundHandler, WebSocketReceiver, KeptConnectio
     private var webSocket: WebSocketHandler?
     private var timer: (task: Scheduled<Void>, at: Int64)?
     private var ending: ConnectionEnding?
+    /// What is known of this connection while it is the client's second one; `nil` for the first.
+    var second: SecondConnection?
     /// The position in the relay's frames, if the peer is one.
     let resumption: RelayResumption?
     /// When the connection opened or the newest request was sent; monotonic ns.
     private var lastSent: Int64
     private var isGivenUp = false
+    /// How another connection has taken this one's place; `nil` if none has.
+    private(set) var retired: String?
     private var hasEnded = false
 
     init(
@@ -78,6 +82,25 @@ final class FeedHandler: ChannelInboundHandler, WebSocketReceiver, KeptConnectio
         self.context?.writeAndFlush(self.wrapOutboundOut(.close(.normal, reason: "")), promise: nil)
     }
 
+    /// Brings nothing to the tape any more, because another connection has taken this one's place.
+    ///
+    /// - Parameter words: what happened.
+    func retire(_ words: String) {
+        self.retired = words
+        self.isGivenUp = true
+        self.timer?.task.cancel()
+        self.timer = nil
+    }
+
+    /// Takes frames that waited, as one read.
+    func bring(_ frames: [ByteBuffer], now: Int64) {
+        for frame in frames {
+            guard let event = self.dialect.take(frame, into: self.input, now: now) else { continue }
+            self.owner?.take(event, on: self, now: Moment(monotonic: now, wall: self.wallClock()))
+        }
+        self.input.endRead(wall: self.wallClock())
+    }
+
     /// Stops or resumes reading from the socket. While reading is stopped, the service's data waits in the kernel.
     func setReading(_ isReading: Bool) {
         guard let context else { return }
@@ -92,6 +115,7 @@ final class FeedHandler: ChannelInboundHandler, WebSocketReceiver, KeptConnectio
         guard !self.isGivenUp, !self.hasEnded, let context else { return }
         // The clock is read once a read. Binary messages are not part of the protocol and are ignored.
         guard case .text(var bytes) = message else { return }
+        if let second { return second.take(bytes, now: self.moment(context)) }
         if let resumption {
             switch resumption.read(bytes) {
             case .frame(let frame, _): bytes = frame
@@ -113,7 +137,7 @@ final class FeedHandler: ChannelInboundHandler, WebSocketReceiver, KeptConnectio
     }
 
     func channelReadComplete(context: ChannelHandlerContext) {
-        self.input.endRead(wall: self.wallClock())
+        if self.second == nil { self.input.endRead(wall: self.wallClock()) }
         context.fireChannelReadComplete()
     }
 
@@ -169,14 +193,14 @@ final class FeedHandler: ChannelInboundHandler, WebSocketReceiver, KeptConnectio
         self.hasEnded = true
         // A read that an error interrupted has no `channelReadComplete`. Its trades came before the interruption, and
         // must not wait in the input for the next connection.
-        self.input.endRead(wall: self.wallClock())
+        if self.second == nil, !self.isGivenUp { self.input.endRead(wall: self.wallClock()) }
         self.timer?.task.cancel()
         self.timer = nil
         self.owner?.ended(self.ending ?? .inactive, handler: self)
     }
 
     private func sendRequests(_ now: Moment) {
-        guard let context, let changes = self.owner?.takeRequests(now), !changes.isEmpty else { return }
+        guard let context, let changes = self.owner?.takeRequests(for: self, now), !changes.isEmpty else { return }
         self.dialect.requests(for: changes) { changes, text in
             for change in changes {
                 self.input.connectionChanged(.requested(change, text: text), monotonic: now.monotonic)

@@ -25,6 +25,9 @@ struct RequestPacer: Sendable {
         self.paid = .min
     }
 
+    /// An empty queue of the same pace, for another connection.
+    var renewed: RequestPacer { RequestPacer(burst: self.burst, interval: self.interval, batch: self.batch) }
+
     mutating func append(_ request: SubscriptionChange) { self.waiting.append(request) }
 
     /// Removes a request that has not been sent; returns whether there was one.

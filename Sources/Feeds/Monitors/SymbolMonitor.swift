@@ -182,6 +182,17 @@ package struct SymbolMonitor: Sendable {
         }
     }
 
+    /// Notes that another connection has taken the place of the present one, with the same subscriptions.
+    ///
+    /// - Parameter pacer: the requests that it still has to send.
+    mutating func connectionReplaced(_ pacer: RequestPacer) { self.pacer = pacer }
+
+    /// The symbols to which the present connection is subscribed, or is about to be.
+    var acceptedSymbols: [String] { self.entries.filter(\.isAccepted).map(\.symbol) }
+
+    /// Returns how long no symbol has traded on the present connection, ns.
+    func silence(now: Int64) -> Int64 { (self.lastTrade ?? self.opened).map { now - $0 } ?? 0 }
+
     /// Takes the trades of one read; returns whether there are changes to publish.
     package mutating func traded(_ trades: [Trade], symbols: SymbolTable, now: Moment) -> Bool {
         guard !trades.isEmpty else { return false }

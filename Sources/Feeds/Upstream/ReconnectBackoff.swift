@@ -29,6 +29,9 @@ package struct ReconnectBackoff: Sendable {
         /// How long to wait after the key was rejected; `nil` ends the attempts.
         package var rejectedKey: Int64?
 
+        /// The longest wait that a service can impose, in nanoseconds.
+        package var longestRetryAfter: Int64 = 3_600_000_000_000
+
         /// The most attempts within a time.
         package var budget = AttemptBudget.ofKey
 
@@ -37,9 +40,6 @@ package struct ReconnectBackoff: Sendable {
         /// The longest wait that this program chooses by itself.
         var longest: Int64 { max(self.limit, self.rateLimitedLimit, self.keyInUse, self.budget.span) }
     }
-
-    /// The longest wait that a service can impose, in nanoseconds.
-    static let longestRetryAfter: Int64 = 3_600_000_000_000
 
     /// The wait that follows the end of an attempt or a connection.
     package struct Pause: Sendable, Equatable {
@@ -90,8 +90,8 @@ package struct ReconnectBackoff: Sendable {
     /// - Parameters:
     ///   - tradedFor: nanoseconds from the connection's first trade to its last, 0 if it had none.
     ///   - livedFor: nanoseconds from the opening of the WebSocket to its end, `nil` if it never opened.
-    ///   - retryAfter: the wait that the service asked for, in nanoseconds. The result is not shorter, but at most an
-    ///     hour counts.
+    ///   - retryAfter: the wait that the service asked for, in nanoseconds. The result is not shorter, but at most
+    ///     ``Settings/longestRetryAfter`` counts.
     ///   - chance: uniformly distributed from 0 to 1.
     package mutating func connectionEnded(
         tradedFor: Int64,
@@ -101,7 +101,7 @@ package struct ReconnectBackoff: Sendable {
     ) -> Pause {
         var pause = self.climbed(tradedFor: tradedFor, livedFor: livedFor, chance: chance)
         if let retryAfter {
-            let asked = min(retryAfter, Self.longestRetryAfter)
+            let asked = min(retryAfter, self.settings.longestRetryAfter)
             pause.wait = max(pause.wait, asked)
             pause.whole = max(pause.whole, asked)
         }
@@ -126,13 +126,14 @@ package struct ReconnectBackoff: Sendable {
 
     /// Takes a refusal for too many attempts (HTTP 429); returns the wait.
     ///
-    /// - Parameter retryAfter: the wait that the service asked for, in nanoseconds; at most an hour counts.
+    /// - Parameter retryAfter: the wait that the service asked for, in nanoseconds; at most
+    ///   ``Settings/longestRetryAfter`` counts.
     package mutating func rateLimited(retryAfter: Int64?) -> Pause {
         self.failures += 1
         self.refusals += 1
         let wait: Int64
         if let retryAfter, retryAfter > 0 {
-            wait = min(retryAfter, Self.longestRetryAfter)
+            wait = min(retryAfter, self.settings.longestRetryAfter)
         } else {
             wait = Self.doubled(
                 self.settings.rateLimited,

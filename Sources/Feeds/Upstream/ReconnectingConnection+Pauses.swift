@@ -31,6 +31,21 @@ extension ReconnectingConnection {
         self.retry(in: wait)
     }
 
+    /// Waits for the end of the time for which the service wants no attempt after a second connection's one; returns
+    /// whether there is such a time.
+    func waitsForBan() -> Bool {
+        let now = self.context.wallClock()
+        let wait = self.bannedFor(at: now)
+        guard wait > 0, let ban else {
+            self.ban = nil
+            return false
+        }
+        self.report(.rateLimited(until: now.addingCapped(wait)), ban.reason, .rateLimited)
+        self.leaveAlone(for: wait, ban.reason)
+        self.retry(in: wait)
+        return true
+    }
+
     /// Notes that the service asked for the wait that begins now, or that the wait leaves the key to another program.
     func leaveAlone(for wait: Int64, _ reason: String) {
         self.leftAlone = (self.context.wallClock() + wait, reason)

@@ -37,13 +37,7 @@ extension ReconnectingConnection {
         case .connected(let connection, let channel):
             guard self.mayRenew() else { return .tooSoon }
             self.isRenewing = true
-            connection.close()
-            // If reading is paused, the peer's answer would never be seen.
-            connection.setReading(true)
-            let limit = self.loop.assumeIsolated().scheduleTask(in: Self.renewalLimit) {
-                channel.close(mode: .all, promise: nil)
-            }
-            channel.closeFuture.assumeIsolated().whenComplete { _ in limit.cancel() }
+            Self.close(connection, channel, within: Self.renewalLimit, on: self.loop)
             return .begun
         case .pausing(let timer):
             if let leftAlone = self.leftAlone { return .notBefore(leftAlone.until, reason: leftAlone.reason) }

@@ -64,6 +64,7 @@ package final class ReconnectingConnection {
     }
 
     private let settings: Settings
+    var connector: any Connecting { self.settings.connector }
     package weak var delegate: (any ReconnectingConnectionDelegate)?
     let context: FeedContext
     let backoff: PersistentBackoff
@@ -74,6 +75,11 @@ package final class ReconnectingConnection {
     /// Numbers the questions to the disk and the delegate, for the same purpose.
     private var lookNumber = 0
     var pauseNumber = 0
+    /// The second connection beside the open one, and the number of its attempt.
+    var second = Second.none
+    var secondNumber = 0
+    /// The end of the time for which the service wants no attempt after that one; wall clock, ns since 1970.
+    var ban: (until: Int64, reason: String)?
     /// The channel of the attempt under way, once there is one.
     private var attempt: (any Channel)?
     /// The end of a connection, if it came while the handler was being installed.
@@ -94,7 +100,7 @@ package final class ReconnectingConnection {
     var leftAlone: (until: Int64, reason: String)?
     /// When the present wait began, by the loop's clock.
     var pausedAt = NIODeadline.uptimeNanoseconds(0)
-    private var isReading = true
+    private(set) var isReading = true
     /// The reason of the next attempt; `nil` for the first.
     var reason: String?
     var cause: FeedStatus.Cause?
@@ -136,6 +142,7 @@ package final class ReconnectingConnection {
     package func stop() {
         guard !self.isStopping else { return }
         self.isStopping = true
+        self.endSecond()
         switch self.state {
         case .finished:
             break
@@ -169,6 +176,7 @@ package final class ReconnectingConnection {
     package func abandon() {
         guard !self.isStopping else { return }
         self.isAbandoned = true
+        self.endSecond()
         guard case .connected(_, let channel) = self.state else { return self.stop() }
         self.isStopping = true
         channel.close(mode: .all, promise: nil)
@@ -192,6 +200,7 @@ package final class ReconnectingConnection {
         guard self.isReading != isReading else { return }
         self.isReading = isReading
         self.connection?.setReading(isReading)
+        if case .connected(let second, _, _) = self.second { second.setReading(isReading) }
     }
 
     /// Takes the end of the connection.
@@ -247,6 +256,7 @@ package final class ReconnectingConnection {
     func next() {
         let wait = self.backoff.backoff.budgetWait(at: self.context.wallClock())
         guard wait == 0 else { return self.waitForBudget(wait) }
+        if self.waitsForBan() { return }
         self.report(.connecting, self.reason, self.cause)
         self.look { answer in
             self.backoff.attempted(at: self.context.wallClock()) { answer(()) }
@@ -326,10 +336,19 @@ package final class ReconnectingConnection {
     }
 
     /// How long the connection has been open, ns.
-    private var livedFor: Int64? { self.openedAt.map { (self.loop.now - $0).nanoseconds } }
+    var livedFor: Int64? { self.openedAt.map { (self.loop.now - $0).nanoseconds } }
+
+    /// Notes that another connection, which opened then, is the present one.
+    func replaced(openedAt: NIODeadline) {
+        self.openedAt = openedAt
+        self.proof?.cancel()
+        self.proof = nil
+        if self.backoff.isPersistent { self.armProof() }
+    }
 
     private func attemptEnded(_ failure: UpstreamFailure, tradedFor: Int64) {
         self.attempt = nil
+        self.endSecond()
         self.proof?.cancel()
         self.proof = nil
         let livedFor = self.livedFor

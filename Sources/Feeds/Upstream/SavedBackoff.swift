@@ -57,7 +57,7 @@ package struct SavedBackoff: Sendable, Equatable {
     ///
     /// - Parameter now: wall clock, ns since 1970.
     package func remaining(at now: Int64, settings: ReconnectBackoff.Settings) -> Int64? {
-        let wait = min(self.wait, max(settings.longest, ReconnectBackoff.longestRetryAfter))
+        let wait = min(self.wait, max(settings.longest, settings.longestRetryAfter))
         guard now >= self.at else { return wait }
         let age = now - self.at
         return age > wait + settings.longest ? nil : max(0, wait - age)

@@ -1,5 +1,23 @@
 package import Wire
 
+extension ConnectionRotation.Settings {
+    /// The settings for a venue; `nil` for one that announces no end, and whose heartbeats show what is missing.
+    static func venue(_ venue: Venue) -> ConnectionRotation.Settings? {
+        switch venue {
+        case .binance:
+            // A connection ends after 24 hours.
+            var settings = ConnectionRotation.Settings(age: 84_600_000_000_000)
+            settings.renewsSilent = true
+            return settings
+        case .coinbase: return nil
+        case .kraken:
+            var settings = ConnectionRotation.Settings()
+            settings.renewsSilent = true
+            return settings
+        }
+    }
+}
+
 // The manners of each venue (its documentation states the limits; these stay below them).
 extension FeedSettings {
     /// The settings of a venue's own feed.

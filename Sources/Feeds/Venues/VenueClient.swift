@@ -18,9 +18,8 @@ package final class VenueClient: FeedClient {
     private var names: VenueNames?
     /// The ways in which each symbol is written, where one is not the tape's name.
     private var written: [String: Set<String>]
-    /// When the present connection opened, monotonic ns, and whether the venue has announced its end.
-    private var openedAt: Int64 = 0
-    private var isClosing = false
+    /// The connection whose end the venue has announced.
+    private weak var announced: FeedHandler?
 
     /// Creates the client and its input on a tape.
     package init(_ settings: VenueSettings, _ tape: TapeWriter, _ context: FeedContext) {
@@ -78,6 +77,7 @@ package final class VenueClient: FeedClient {
         if let handler {
             self.look(handler, now)
             handler.requestsWait()
+            self.second?.handler?.requestsWait()
         }
     }
 
@@ -127,9 +127,7 @@ package final class VenueClient: FeedClient {
     // MARK: Connections
 
     override func makeDialect() -> any ConnectionDialect {
-        self.openedAt = self.now.monotonic
-        self.isClosing = false
-        return VenueDialect(self.venue, batch: self.settings.watch.subscribeBatch, client: self)
+        VenueDialect(self.venue, batch: self.settings.watch.subscribeBatch, client: self)
     }
 
     override func take(_ event: FeedEvent, on handler: FeedHandler, now: Moment) {
@@ -138,7 +136,9 @@ package final class VenueClient: FeedClient {
             super.take(.heartbeats(areExpected: true), on: handler, now: now)
             guard let newest else { return }
             self.input.newestReported(newest, of: symbol, now: now)
-        case .closing: self.isClosing = true
+        case .closing:
+            self.announced = handler
+            self.rotation?.closingAnnounced()
         case .error, .heartbeats: super.take(event, on: handler, now: now)
         }
     }
@@ -146,9 +146,9 @@ package final class VenueClient: FeedClient {
     override func failure(of ending: ConnectionEnding, _ now: Moment) -> UpstreamFailure {
         var failure = UpstreamFailure(ending)
         guard !failure.isOurEnd else { return failure }
-        if self.isClosing {
+        if let handler, self.announced === handler {
             failure.description = "\(self.venue.name) has announced to close its connections: \(failure.description)"
-        } else if self.venue == .binance, now.monotonic - self.openedAt >= Self.plannedEnd {
+        } else if self.venue == .binance, let handler, now.monotonic - handler.monitor.opened >= Self.plannedEnd {
             failure.description = "Binance ends each connection after 24 hours: \(failure.description)"
         }
         if self.venue == .kraken, let code = ending.closeCode, [1_001, 1_012, 1_013].contains(code) {

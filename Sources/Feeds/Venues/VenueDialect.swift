@@ -13,6 +13,8 @@ final class VenueDialect: ConnectionDialect {
     private let batch: Int
     private weak var client: VenueClient?
     @exclusivity(unchecked) private var parser: VenueParser
+    /// The reader of frames that are not taken; only a second connection has them.
+    private var surveyor: (parser: VenueParser, symbols: SymbolTable)?
     private var subscribed: Set<String> = []
     /// Numbers the requests.
     private var request: Int64 = 0
@@ -31,6 +33,24 @@ final class VenueDialect: ConnectionDialect {
             return message.content
         }
         return self.event(of: message)
+    }
+
+    func survey(_ frame: ByteBuffer) -> (ids: [FrameIDs], event: FeedEvent?) {
+        var surveyor = self.surveyor.take() ?? (VenueParser(self.venue), SymbolTable())
+        defer { self.surveyor = surveyor }
+        var trades: [Trade] = []
+        let message = surveyor.parser.parse(frame, symbols: &surveyor.symbols, into: &trades)
+        var ids: [FrameIDs] = []
+        for trade in trades {
+            guard let id = trade.id else { continue }
+            let symbol = surveyor.symbols.name(of: trade.symbol)
+            if let place = ids.firstIndex(where: { $0.symbol == symbol }) {
+                ids[place].ids = min(ids[place].ids.lowerBound, id)...max(ids[place].ids.upperBound, id)
+            } else {
+                ids.append(FrameIDs(symbol: symbol, ids: id...id))
+            }
+        }
+        return (ids, self.event(of: message))
     }
 
     private func event(of message: VenueMessage) -> FeedEvent? {

@@ -34,6 +34,8 @@ package final class VenueFeed: ClientFeed<VenueClient> {
     /// Continues the attempts to connect, while no symbol needs a connection.
     private var heldRetry: (() -> Void)?
     private let days: VenueDays?
+    /// The owner of the second connection, if the venue needs one.
+    private var rotation: RotationController?
 
     /// - Parameters:
     ///   - connector: the way to the venue.
@@ -66,6 +68,16 @@ package final class VenueFeed: ClientFeed<VenueClient> {
         }
         super.init(client, keeping, context)
         self.link.delegate = self
+        guard let rotation = settings.rotation, settings.client.isLive else { return }
+        self.rotation = RotationController(rotation, self.client, self.link) { [weak self] in
+            self?.noteChanged()
+            return self?.address ?? ""
+        }
+    }
+
+    /// The address of the connection that has just opened.
+    private var address: String {
+        "\((self.connector as? VenueConnector)?.address ?? self.client.settings.upstream)"
     }
 
     private var loop: any EventLoop { self.client.context.loop }
@@ -95,6 +107,7 @@ package final class VenueFeed: ClientFeed<VenueClient> {
         if case .awaited(let limit) = self.names { limit.cancel() }
         self.heldRetry = nil
         self.days?.stop()
+        self.rotation?.stop()
     }
 
     package override func subscriptionsChanged(_ changes: [SubscriptionChange]) {
@@ -144,7 +157,10 @@ package final class VenueFeed: ClientFeed<VenueClient> {
     private func rest() {
         if let connection = self.link.connection {
             // A replay goes on without symbols, so that it comes to its end.
-            if self.client.settings.isLive { connection.close() }
+            if self.client.settings.isLive {
+                self.rotation?.connectionUnwanted()
+                connection.close()
+            }
             return
         }
         guard !self.isLinkStarted || self.heldRetry != nil else { return }
@@ -217,10 +233,9 @@ package final class VenueFeed: ClientFeed<VenueClient> {
 extension VenueFeed: ReconnectingConnectionDelegate {
     package func connectionOpened(_ channel: any Channel, isRelay: Bool) throws -> any KeptConnection {
         self.noteChanged()
-        let address = (self.connector as? VenueConnector)?.address ?? self.client.settings.upstream
         let connection = try self.client.connectionOpened(
             channel,
-            address: "\(address)",
+            address: self.address,
             isRelayed: isRelay,
             link: self.link
         )

@@ -15,6 +15,8 @@ package struct VenueSettings: Sendable {
     package var service: UpstreamAddress?
     /// The address that is used when `service` has no answer; `nil` for none.
     package var serviceFallback: UpstreamAddress?
+    /// When a second connection is opened beside the first one; `nil` for never. A replay has no second one.
+    package var rotation: ConnectionRotation.Settings?
     /// The limit of one request for the list of symbols.
     package var serviceTimeout: TimeAmount = .seconds(15)
     /// The longest wait for the list of symbols before the connection is opened without it.
@@ -25,6 +27,7 @@ package struct VenueSettings: Sendable {
         self.venue = venue
         self.client = ClientSettings(options: .venue(venue, symbols: symbols), dial: dial)
         self.service = venue.service
+        self.rotation = .venue(venue)
         self.fallback = venue == .binance ? .binanceMarketData : nil
         self.serviceFallback = venue == .binance ? .binanceMarketDataService : nil
     }

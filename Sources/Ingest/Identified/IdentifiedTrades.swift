@@ -43,6 +43,16 @@ struct IdentifiedTrades {
         }
     }
 
+    /// The newest id of a symbol; `nil` if none is known.
+    func newestID(of name: String) -> UInt64? {
+        self.placeOfName[name].flatMap { self.symbols[$0].isKnown ? self.symbols[$0].newest : nil }
+    }
+
+    /// Whether some of these ids are missing.
+    func lacks(_ ids: ClosedRange<UInt64>, of name: String) -> Bool {
+        self.placeOfName[name].map { self.symbols[$0].lacks(ids) } ?? false
+    }
+
     // MARK: The trades of a read
 
     /// Begins a read; the symbols are those of its trades.

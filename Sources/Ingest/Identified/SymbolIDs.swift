@@ -46,7 +46,7 @@ struct SymbolIDs {
     /// The id of that trade, if a report has moved ``newest`` beyond it.
     private var timedID: UInt64?
 
-    private var isKnown = false
+    private(set) var isKnown = false
     /// The smallest id on the tape to which the next ones are joined. The trades before it are not on the tape.
     private var first: UInt64 = 0
     private(set) var isWanted = true
@@ -68,6 +68,9 @@ struct SymbolIDs {
     var holes: [MissingTrades.Hole] {
         self.missing.holes.map { MissingTrades.Hole(ids: $0.ids, after: $0.after) }
     }
+
+    /// Whether some of these ids are missing.
+    func lacks(_ ids: ClosedRange<UInt64>) -> Bool { self.missing.holes.contains { $0.ids.overlaps(ids) } }
 
     // MARK: Trades
 

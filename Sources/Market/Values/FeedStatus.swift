@@ -77,6 +77,8 @@ package struct FeedStatus: Sendable, Equatable {
         case protocolViolation = "protocol"
         /// The relay of another tickertape, which supplied the trades, is gone or unreachable.
         case relay
+        /// Another connection has taken its place, before the service ended it.
+        case replaced
         /// This machine slept, or its clock was set.
         case sleep
         /// A user moved the replay to another place.

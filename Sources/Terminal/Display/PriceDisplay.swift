@@ -153,6 +153,15 @@ package final class PriceDisplay: TapeReader {
         }
     }
 
+    /// Records that another connection has taken the place of one that was about to end.
+    package func connectionChanged(_ event: ConnectionEvent, monotonic: Int64) {
+        guard case .disconnected(_, let reason, .replaced, _) = event else { return }
+        self.state.withValue { state in
+            state.model.log.add(reason, isTrouble: false, at: self.wallClock())
+            self.publishSoon(&state)
+        }
+    }
+
     /// Shows the prices still held back, so that the last value always appears.
     package func finish() async {
         try? await self.loop.submit { self.showHeldBack() }.get()

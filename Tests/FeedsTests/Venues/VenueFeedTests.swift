@@ -244,7 +244,7 @@ struct VenueFeedTests {
 
     @Test("names the planned end of a connection to Binance after 24 hours, and reconnects at once")
     func plannedEnd() throws {
-        let bench = VenueBench(.binance, ["BINANCE:BTCUSDT"])
+        let bench = VenueBench(.binance, ["BINANCE:BTCUSDT"]) { $0.rotation = nil }
         bench.start()
         for number in 0..<(24 * 60 * 3) {
             bench.connections[0].send(Self.trade("BTCUSDT", number))

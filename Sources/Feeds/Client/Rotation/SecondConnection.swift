@@ -1,0 +1,170 @@
+import Ingest
+import Market
+import NIOCore
+import Wire
+
+/// An open connection beside the client's first one, until it takes the first one's place.
+///
+/// The first connection alone brings trades to the tape meanwhile. Frames of this one whose trades are on the tape are
+/// dropped. The others wait until the first connection has brought their trades, or until this one takes its place and
+/// brings them itself. So no trade comes twice, and a first connection that is some milliseconds behind makes no hole.
+final class SecondConnection {
+    /// How long after the last request all subscriptions are believed to have taken effect, ns.
+    private static let settled: Int64 = 5_000_000_000
+
+    let address: String
+    weak var handler: FeedHandler?
+    private weak var client: FeedClient?
+    private let dialect: any ConnectionDialect
+    private(set) var pacer: RequestPacer
+    private(set) var proof: OverlapProof
+    private var asked: Set<String>
+    private var held = HeldFrames()
+    /// What the venue said on it that matters to a client of one connection.
+    private(set) var refusals: [(text: String, refusal: SymbolRefusal)] = []
+    /// When it opened or the newest request was sent; monotonic ns.
+    private var requestedAt: Int64
+    private var isSettled = false
+
+    /// - Parameter symbols: those that the first connection is subscribed to, or is about to be.
+    init(
+        symbols: [String],
+        address: String,
+        dialect: any ConnectionDialect,
+        pacer: RequestPacer,
+        client: FeedClient,
+        now: Int64
+    ) {
+        self.address = address
+        self.client = client
+        self.dialect = dialect
+        self.pacer = pacer
+        self.asked = Set(symbols)
+        self.proof = OverlapProof(symbols)
+        self.requestedAt = now
+        for symbol in symbols { self.pacer.append(.subscribe(symbol)) }
+    }
+
+    // MARK: Requests
+
+    /// Removes and returns the requests that may be sent now.
+    func takeRequests(_ now: Int64) -> [SubscriptionChange] {
+        var requests: [SubscriptionChange] = []
+        while let message = self.pacer.take(now: now) { requests += message }
+        if !requests.isEmpty { self.requestedAt = now }
+        return requests
+    }
+
+    /// Makes the same requests as the first connection, except for those that it has made already.
+    func request(_ changes: [SubscriptionChange]) {
+        for change in changes {
+            switch change {
+            case .subscribe(let symbol):
+                guard self.asked.insert(symbol).inserted else { continue }
+                self.proof.subscribed(to: symbol)
+            case .unsubscribe(let symbol):
+                guard self.asked.remove(symbol) != nil else { continue }
+                self.proof.unsubscribed(symbol)
+                if self.pacer.remove(.subscribe(symbol)) { continue }
+            }
+            self.isSettled = false
+            self.pacer.append(change)
+        }
+    }
+
+    // MARK: Frames
+
+    /// Takes one text frame of the current read, which was made at `now`.
+    func take(_ frame: ByteBuffer, now: Moment) {
+        guard let client, let handler else { return }
+        let (ids, event) = self.dialect.survey(frame)
+        handler.monitor.framesArrived(hasTrades: !ids.isEmpty, now: now.monotonic)
+        if let event { self.take(event, client, handler, now) }
+        guard !ids.isEmpty else { return }
+        let wasComplete = self.proof.isComplete
+        for one in ids {
+            self.proof.arrived(one.ids.lowerBound, of: one.symbol, newest: client.input.newestID(of: one.symbol))
+        }
+        switch self.place(of: ids, client.input) {
+        case .seen: break
+        case .missing: client.bring([frame], of: handler, now: now.monotonic)
+        case .ahead: self.held.append(frame, ids: ids, at: now.monotonic)
+        }
+        if self.proof.isComplete != wasComplete || self.held.isFull { client.rotation?.overlapAdvanced() }
+    }
+
+    private func take(_ event: FeedEvent, _ client: FeedClient, _ handler: FeedHandler, _ now: Moment) {
+        switch event {
+        case .error(let text, let refusal):
+            client.logError(text, now: now)
+            if let refusal, refusal.symbol != nil, self.refusals.count < SymbolTable.capacity {
+                self.refusals.append((text, refusal))
+            }
+        case .heartbeats(let areExpected): self.heartbeatsChanged(areExpected, handler)
+        case .newest: self.heartbeatsChanged(true, handler)
+        case .closing: client.rotation?.secondClosingAnnounced()
+        }
+    }
+
+    private func heartbeatsChanged(_ areExpected: Bool, _ handler: FeedHandler) {
+        if handler.monitor.heartbeatsChanged(areExpected: areExpected) { handler.deadlineMoved() }
+    }
+
+    private enum Place {
+        /// All its trades are on the tape.
+        case seen
+        /// It has trades that the tape lacks, and none that are newer than the tape.
+        case missing
+        /// It has trades that the first connection has not brought yet.
+        case ahead
+    }
+
+    private func place(of frame: [FrameIDs], _ input: FeedInput) -> Place {
+        var place = Place.seen
+        for one in frame {
+            guard let newest = input.newestID(of: one.symbol), one.ids.upperBound <= newest else { return .ahead }
+            if input.lacks(one.ids, of: one.symbol) { place = .missing }
+        }
+        return place
+    }
+
+    /// Notes that the first connection has brought trades.
+    func firstAdvanced(now: Int64) {
+        guard let client, let handler else { return }
+        while let frame = self.held.first {
+            let place = self.place(of: frame.ids, client.input)
+            guard place != .ahead else { break }
+            _ = self.held.removeFirst()
+            if place == .missing { client.bring([frame.bytes], of: handler, now: now) }
+        }
+        guard !self.proof.isComplete else { return }
+        self.proof.firstAdvanced(client.input.newestID)
+        if self.proof.isComplete { client.rotation?.overlapAdvanced() }
+    }
+
+    /// Removes and returns the waiting frames with trades that the tape lacks.
+    func takeHeld() -> [ByteBuffer] {
+        guard let client else { return [] }
+        var frames: [ByteBuffer] = []
+        while !self.held.isEmpty {
+            let frame = self.held.removeFirst()
+            if self.place(of: frame.ids, client.input) != .seen { frames.append(frame.bytes) }
+        }
+        return frames
+    }
+
+    /// Returns what is known of the two connections at a monotonic time, ns.
+    func overlap(now: Int64) -> ConnectionRotation.Overlap {
+        var overlap = ConnectionRotation.Overlap()
+        guard let client else { return overlap }
+        if !self.isSettled, self.pacer.deadline == nil, now - self.requestedAt >= Self.settled {
+            self.isSettled = true
+            self.proof.subscriptionsTookEffect(client.input.newestID)
+        }
+        overlap.isProven = self.proof.isComplete && self.pacer.deadline == nil
+        overlap.lag = self.held.first.map { now - $0.at } ?? 0
+        overlap.isFull = self.held.isFull
+        overlap.hasMissed = self.proof.hasMissed(client.input.newestID)
+        return overlap
+    }
+}
