@@ -54,6 +54,7 @@ package class FeedClient {
         self.watch = SymbolMonitor(
             symbols: settings.symbols,
             limit: settings.subscriptions.limit,
+            limitOwner: settings.subscriptions.limitOwner,
             settings: settings.watch,
             now: now
         )

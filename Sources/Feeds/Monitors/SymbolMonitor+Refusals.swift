@@ -82,7 +82,7 @@ extension SymbolMonitor {
             place,
             to: .refused(.overLimit, retryAt: now.wall(at: retryAt)),
             reason: "\(self.entries[place].symbol) is one more than the \(self.limit) symbols of "
-                + "upstream.max-symbols",
+                + (self.limitOwner.map { "one connection to \($0)" } ?? "upstream.max-symbols"),
             now: now
         )
     }

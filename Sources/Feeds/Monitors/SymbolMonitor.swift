@@ -55,6 +55,8 @@ package struct SymbolMonitor: Sendable {
         /// Whether it has traded since.
         var isConfirmed = false
         var refusal: Refusal?
+        /// Why the service may send no trade of a symbol that it does not refuse.
+        var remark: String?
         var episode: Episode?
         /// The number of rounds of steps without a long run of trades since, and the end of the pause after them;
         /// monotonic ns.
@@ -69,6 +71,8 @@ package struct SymbolMonitor: Sendable {
     package let settings: Settings
     /// The most symbols to which one connection subscribes.
     let limit: Int
+    /// Whose limit that is, for people; `nil` if it is that of the setting.
+    private(set) var limitOwner: String?
     /// Whether steps are taken for quiet symbols. A feed attached to another program's relay turns
     /// ``Settings/takesSteps`` off meanwhile.
     package var takesSteps: Bool
@@ -95,10 +99,13 @@ package struct SymbolMonitor: Sendable {
     /// The most symbols that are held, requested or not.
     static let maximumEntries = SymbolTable.capacity
 
-    /// - Parameter limit: the most symbols to which one connection subscribes.
-    package init(symbols: [String], limit: Int, settings: Settings, now: Moment) {
+    /// - Parameters:
+    ///   - limit: the most symbols to which one connection subscribes.
+    ///   - limitOwner: whose limit that is, for people; `nil` if it is that of the setting `upstream.max-symbols`.
+    package init(symbols: [String], limit: Int, limitOwner: String? = nil, settings: Settings, now: Moment) {
         self.settings = settings
         self.limit = limit
+        self.limitOwner = limitOwner
         self.takesSteps = settings.takesSteps
         self.pacer = RequestPacer(
             burst: settings.subscribeBurst,
@@ -260,11 +267,30 @@ extension SymbolMonitor {
         self.pacer.append(.subscribe(self.entries[place].symbol))
     }
 
+    /// Takes what the service's list says of each symbol that it may send no trade of.
+    mutating func remark(_ words: (String) -> String?, now: Moment) {
+        for place in self.entries.indices {
+            let remark = words(self.entries[place].symbol)
+            guard self.entries[place].remark != remark else { continue }
+            self.entries[place].remark = remark
+            switch self.entries[place].status.state {
+            case .asked: self.change(place, to: .asked, reason: nil, now: now)
+            // Its trades say more than a list; its refusal, too. The next change of a quiet one has the remark.
+            case .live, .quiet, .refused: break
+            }
+        }
+    }
+
     mutating func change(_ place: Int, to state: SymbolStatus.State, reason: String?, now: Moment) {
         let before = self.entries[place].status
         var status = before
         status.state = state
         status.reason = reason
+        switch state {
+        case .asked, .quiet:
+            if let remark = self.entries[place].remark { status.reason = reason.map { "\($0); \(remark)" } ?? remark }
+        case .live, .refused: break
+        }
         if status.word != before.word { status.since = now.wall }
         guard status != before else { return }
         self.entries[place].status = status

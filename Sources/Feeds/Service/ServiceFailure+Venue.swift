@@ -2,6 +2,14 @@ import HTTP
 import Wire
 
 extension ServiceFailure {
+    /// Whether a venue refuses this address or this place, and may ban it for further requests.
+    var mayBan: Bool {
+        switch self.kind {
+        case .rateLimited, .notPermitted: true
+        case .noKey, .keyRejected, .unreachable, .unreadableAnswer, .unknownExchange: false
+        }
+    }
+
     /// Explains an answer of a venue's REST service whose status is not 200.
     ///
     /// - Parameter now: nanoseconds since 1970.

@@ -5,8 +5,9 @@ package enum RetryAfter {
     /// The shortest wait after a venue's ban, ns: Binance bans for 2 minutes at least (its REST documentation, limits).
     static let afterBan: Int64 = 120_000_000_000
 
-    /// The longest wait that is returned, in nanoseconds: a day.
-    package static let limit: Int64 = 86_400_000_000_000
+    /// The longest wait that is returned, in nanoseconds: three days, the longest ban of Binance (its REST
+    /// documentation, limits).
+    package static let limit: Int64 = 259_200_000_000_000
 
     /// Reads the value of `Retry-After`, seconds or a date, as nanoseconds from `now`.
     ///

@@ -25,6 +25,7 @@ extension FeedSettings {
         var settings = FeedSettings(upstream: venue.upstream, symbols: symbols)
         // The symbols' ids prove what is missing, and a silent symbol may just be rare.
         settings.watch.takesSteps = false
+        settings.subscriptions.limitOwner = venue.name
         settings.watch.subscribeBatch = 100
         settings.watch.subscribeBurst = 1
         // No key is shared, so a brief connection says nothing about another program.
@@ -37,6 +38,8 @@ extension FeedSettings {
             settings.watch.subscribeInterval = 334_000_000
             settings.connection.silentAfter = 60_000_000_000
             settings.backoff.budget = AttemptBudget(attempts: 100, span: 300_000_000_000, isStrict: true)
+            // A ban lasts from 2 minutes to 3 days, and an attempt prolongs it.
+            settings.backoff.longestRetryAfter = RetryAfter.limit
         case .coinbase:
             // 8 requests a second. A heartbeat comes every second for each product.
             settings.subscriptions.limit = 500

@@ -93,6 +93,7 @@ package final class VenueClient: FeedClient {
             },
             now: now
         )
+        self.watch.remark(names.halt, now: now)
         self.publishChanges()
     }
 

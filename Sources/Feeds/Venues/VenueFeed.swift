@@ -17,14 +17,18 @@ package final class VenueFeed: ClientFeed<VenueClient> {
         case ready
     }
 
-    /// The time between two requests for a list that could not be had or that lacks a wanted symbol.
-    private static let namesInterval: (afterFailure: TimeAmount, afterLack: TimeAmount) = (.minutes(15), .hours(1))
+    /// The time between two requests for a list that lacks a wanted symbol.
+    private static let namesInterval = TimeAmount.hours(1)
+    /// The time from each failure of a request in a row to the next request, min. Where the venue may ban this address,
+    /// it is the longest at once.
+    private static let namesRetries: [Int64] = [1, 2, 4, 8, 15]
 
     private let namesLimit: TimeAmount
     private let connector: any Connecting
     private let source: (any VenueNameSource)?
     private var names = Names.unasked
     private var isAskingForNames = false
+    private var namesFailures = 0
     private var namesTimer: Scheduled<Void>?
     /// Why the names could not be checked.
     private var namesProblem: String?
@@ -190,11 +194,15 @@ package final class VenueFeed: ClientFeed<VenueClient> {
         switch result {
         case .success(let names):
             self.namesProblem = nil
+            self.namesFailures = 0
             self.client.namesArrived(names, now: self.client.now)
-            self.askAgain(in: Self.namesInterval.afterLack)
+            self.askAgain(in: Self.namesInterval)
         case .failure(let failure):
             self.namesProblem = "the symbols' names could not be checked: \(failure)"
-            self.askAgain(in: Self.namesInterval.afterFailure)
+            let retries = Self.namesRetries
+            let place = failure.mayBan ? retries.count - 1 : min(self.namesFailures, retries.count - 1)
+            self.namesFailures += 1
+            self.askAgain(in: .minutes(retries[place]))
         }
         self.noteChanged()
         self.advance()
@@ -218,7 +226,7 @@ package final class VenueFeed: ClientFeed<VenueClient> {
             if feed.namesProblem != nil || feed.client.hasUnlisted {
                 feed.askForNames(source)
             } else {
-                feed.askAgain(in: Self.namesInterval.afterLack)
+                feed.askAgain(in: Self.namesInterval)
             }
         }
     }

@@ -6,6 +6,8 @@ package struct VenueNames: Sendable, Equatable {
     package let venue: Venue
     /// The name on the WebSocket for each of the tape's names.
     private let names: [String: String]
+    /// The tape's names that are listed and not traded now.
+    private let halted: Set<String>
     /// The tape's name without marks for each, and the tape's names that are traded now, for suggestions.
     private let plain: [String: String]
     private let traded: [String]
@@ -19,11 +21,18 @@ package struct VenueNames: Sendable, Equatable {
             plain[Self.plain("\(venue.prefix)\(listing.name)")] = listing.symbol
         }
         self.plain = plain
+        self.halted = Set(listings.filter { !$0.isTrading }.map(\.symbol))
         self.traded = listings.filter(\.isTrading).map(\.symbol)
     }
 
     /// Returns the name on the WebSocket; `nil` for a symbol that the venue does not list.
     package func name(of symbol: String) -> String? { self.names[symbol] }
+
+    /// Returns the words about a symbol that the venue lists and does not trade now; `nil` for others. A venue under
+    /// repair says so of all its symbols.
+    package func halt(of symbol: String) -> String? {
+        self.halted.contains(symbol) ? "\(self.venue.name) lists it as halted" : nil
+    }
 
     /// Returns the words about a symbol that the venue does not list; `nil` for one that it lists.
     ///

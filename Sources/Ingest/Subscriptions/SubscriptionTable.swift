@@ -22,7 +22,7 @@ package struct SubscriptionTable: Sendable {
         case invalid
     }
 
-    private let limit: Int
+    let limit: Int
     /// The program's own symbols, which need no client: those of the settings and of the screen.
     private var retained: Set<String>
     /// The number of clients that want each symbol; 0 if it lingers. A retained symbol never lingers.

@@ -14,6 +14,8 @@ package final class Subscriptions: TapeReader {
         /// The most symbols that one connection to the upstream subscribes to: those of all clients and of the program
         /// together. A client may have as many.
         package var limit: Int
+        /// Whose limit it is, for people; `nil` if it is that of the setting `upstream.max-symbols`.
+        package var limitOwner: String?
         /// How long a symbol stays subscribed upstream after its last client has unsubscribed; 0 unsubscribes at once.
         package var linger: TimeAmount
 
@@ -46,6 +48,7 @@ package final class Subscriptions: TapeReader {
     private struct Member {
         var table: SubscriptionTable
         var feed: (any SubscribingFeed)?
+        let limitOwner: String?
         let serves: @Sendable (String) -> Bool
 
         var hasWork: Bool { self.feed != nil && self.table.hasChanges }
@@ -93,10 +96,18 @@ package final class Subscriptions: TapeReader {
                 members: shares.map { share in
                     let (limit, linger) = (share.settings.limit, share.settings.linger)
                     let table = SubscriptionTable(limit: limit, retained: share.retained, linger: linger)
-                    return Member(table: table, serves: share.serves)
+                    return Member(table: table, limitOwner: share.settings.limitOwner, serves: share.serves)
                 }
             )
         )
+    }
+
+    /// Returns the most symbols of the feed that serves a symbol, and whose limit that is (``Settings/limitOwner``).
+    package func limit(of symbol: String) -> (count: Int, owner: String?) {
+        self.state.withLockedValue { state in
+            let member = state.members.first { $0.serves(symbol) }
+            return (member?.table.limit ?? self.limit, member?.limitOwner)
+        }
     }
 
     /// Creates the subscriptions at one feed.

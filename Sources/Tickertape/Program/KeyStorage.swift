@@ -23,9 +23,9 @@ struct KeyStorage {
         self.warnings = warnings
         let folder = settings.directory.path(orAuto: environment.stateFolder)
         if folder == nil, settings.directory == .auto {
-            warnings.warn("attempts are not remembered over a restart: there is no HOME (state.directory)")
+            warnings.warnOnce("attempts are not remembered over a restart: there is no HOME (state.directory)")
         }
-        self.attemptStore = folder.flatMap { AttemptFile(directory: $0, identity: identity, warn: warnings.warn) }
+        self.attemptStore = folder.flatMap { AttemptFile(directory: $0, identity: identity, warn: warnings.warnOnce) }
         let folders: [String] =
             switch settings.runtimeDirectory {
             case .off: []

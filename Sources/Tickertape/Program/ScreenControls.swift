@@ -80,14 +80,20 @@ extension Subscriptions: ScreenSymbolSource {
     func add(_ symbol: String) async -> String? {
         switch self.retain(symbol) {
         case .accepted: nil
-        case .full:
-            "all \(self.limit) places are taken, those of the relay's clients among them: remove a symbol first, "
-                + "or raise upstream.max-symbols if the key's plan allows more"
+        case .full: self.fullness(for: symbol)
         case .invalid: "\(symbol) cannot be a symbol; write it like BINANCE:BTCUSDT"
         }
     }
 
     func remove(_ symbol: String) async { self.release(symbol) }
+
+    private func fullness(for symbol: String) -> String {
+        let limit = self.limit(of: symbol)
+        let whose = limit.owner.map { " of one connection to \($0)" } ?? ""
+        let cure = limit.owner == nil ? ", or raise upstream.max-symbols if the key's plan allows more" : ""
+        return "all \(limit.count) places\(whose) are taken, those of the relay's clients among them: remove a symbol "
+            + "first\(cure)"
+    }
 }
 
 extension ConnectionRenewal {

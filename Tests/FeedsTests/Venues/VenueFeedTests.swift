@@ -1,5 +1,7 @@
+import Ingest
 import Market
 import NIOCore
+import NIOHTTP1
 import Testing
 import TickertapeTesting
 import Wire
@@ -202,6 +204,85 @@ struct VenueFeedTests {
         }
         #expect(bench.asked == 2 && bench.status.reason == nil)
         bench.stop()
+    }
+
+    @Test("asks for the list again 1, 2, 4, 8 and 15 min after failures, and after 15 min where the venue may ban")
+    func namesRetries() {
+        let failures: [(failure: ServiceFailure, minutes: [Int])] = [
+            (ServiceFailure(.unreachable, "Binance is down"), [0, 1, 3, 7, 15, 30, 45]),
+            (ServiceFailure(.notPermitted, "Binance refuses this location"), [0, 15, 30, 45]),
+            (.rateLimited(until: 0, "Binance has banned this address for a time"), [0, 15, 30, 45]),
+        ]
+        for (failure, minutes) in failures {
+            let bench = VenueBench(.binance, ["BINANCE:BTCUSDT"], names: .failure(failure)) { $0.rotation = nil }
+            bench.start()
+            var asked: [Int] = []
+            for minute in 0..<50 {
+                if bench.asked > asked.count { asked.append(minute) }
+                bench.advance(seconds: 60)
+            }
+            // The first request is made at the start, the others within the minute before.
+            #expect(asked == minutes)
+            bench.stop()
+        }
+    }
+
+    @Test("says that the venue lists a symbol as halted, and subscribes to it all the same")
+    func halted() throws {
+        let bench = VenueBench(.binance, ["BINANCE:BTCUSDT", "BINANCE:ETHUSDT"])
+        var listings = VenueBench.listings(.binance, ["BINANCE:BTCUSDT", "BINANCE:ETHUSDT"])
+        listings[1].isTrading = false
+        bench.names = .success(VenueNames(.binance, listings))
+        bench.start()
+        #expect(try bench.requests().first?.contains("ethusdt@trade") == true)
+        func state(_ symbol: String) -> SymbolStatus? { bench.log.contents.symbolStates.last { $0.symbol == symbol } }
+        #expect(state("BINANCE:ETHUSDT")?.word == "asked")
+        #expect(state("BINANCE:ETHUSDT")?.reason == "Binance lists it as halted")
+        #expect(state("BINANCE:BTCUSDT")?.reason == nil)
+        for id in 1..<10 {
+            bench.connections[0].send(Self.trade("BTCUSDT", id))
+            bench.advance(seconds: 5)
+        }
+        #expect(state("BINANCE:ETHUSDT")?.word == "quiet")
+        #expect(state("BINANCE:ETHUSDT")?.reason?.hasSuffix(" s; Binance lists it as halted") == true)
+        bench.connections[0].send(Self.trade("ETHUSDT", 1))
+        #expect(state("BINANCE:ETHUSDT")?.word == "live" && state("BINANCE:ETHUSDT")?.reason == nil)
+        bench.stop()
+    }
+
+    @Test("says whose limit a symbol exceeds")
+    func limit() throws {
+        let symbols = ["BINANCE:A", "BINANCE:B", "BINANCE:C"]
+        let bench = VenueBench(.binance, symbols) { $0.subscriptions.limit = 2 }
+        bench.start()
+        #expect(
+            bench.log.contents.symbolStates.last?.reason
+                == "BINANCE:C is one more than the 2 symbols of one connection to Binance"
+        )
+        bench.stop()
+    }
+
+    @Test("obeys a ban of Binance for three days, and one of another venue for an hour")
+    func bans() throws {
+        for (venue, symbol, hours) in [(Venue.binance, "BINANCE:BTCUSDT", 72), (.coinbase, "COINBASE:BTC-USD", 1)] {
+            let bench = VenueBench(venue, [symbol])
+            bench.failures = [
+                UpstreamFailure(
+                    venue,
+                    status: .init(statusCode: 418),
+                    headers: ["Retry-After": "999999"],
+                    body: "",
+                    now: FeedBench.epoch
+                )
+            ]
+            bench.start()
+            #expect(bench.status.word == "rate-limited" && bench.reason.contains("has banned this address"))
+            for _ in 0..<(hours * 60 - 1) { bench.advance(seconds: 60) }
+            #expect(bench.attempts == 1)
+            bench.advance(seconds: 61)
+            #expect(bench.attempts == 2)
+            bench.stop()
+        }
     }
 
     @Test("a symbol that the venue refuses is refused, with its words and the cure; the socket stays")
