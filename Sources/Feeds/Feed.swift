@@ -25,4 +25,10 @@ package protocol Feed: AnyObject {
     func setReading(_ isReading: Bool)
     /// Replaces the connection by a new one, or makes the next attempt now, unless the service has asked for a pause.
     func renew() -> ConnectionRenewal
+    /// Notes the symbol whose missing trades matter most, the one on a screen; `nil` for none.
+    func prefer(_ symbol: String?)
+}
+
+extension Feed {
+    package func prefer(_ symbol: String?) {}
 }

@@ -40,6 +40,12 @@ package final class FeedService: Service, FlowControl {
         return (try? await self.loop.submit { feed.value.renew() }.get()) ?? .over
     }
 
+    /// Notes the symbol whose missing trades matter most, the one on a screen; `nil` for none.
+    package func prefer(_ symbol: String?) {
+        let feed = self.feed
+        self.loop.execute { feed.value.prefer(symbol) }
+    }
+
     /// Stops reading from the service until ``resume()``.
     package func pause() {
         let feed = self.feed

@@ -31,5 +31,7 @@ package class ClientFeed<Client: FeedClient>: Feed {
 
     package func renew() -> ConnectionRenewal { self.link.renew() }
 
+    package func prefer(_ symbol: String?) {}
+
     package func subscriptionsChanged(_ changes: [SubscriptionChange]) { self.client.subscriptionsChanged(changes) }
 }

@@ -124,6 +124,9 @@ package class FeedClient {
     var wordsForNoSymbol: String { "the service knows none of the symbols" }
     var wordsForNotPermitted: String { "the service sends none of the symbols" }
 
+    /// Notes that trades with ids are missing.
+    package func holesFound(now: Moment) {}
+
     /// Obeys the marks of a replay even when no frame comes, until `end` completes.
     func followMarks(until end: EventLoopFuture<Void>) {
         guard let marks = self.settings.marks else { return }

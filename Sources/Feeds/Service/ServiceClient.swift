@@ -108,43 +108,56 @@ package final class ServiceClient: Sendable {
     ///   - query: names and values, not yet escaped.
     /// - Returns: the body of an answer with status 200. It does not hold the key, and is otherwise unchecked.
     package func get(_ path: String, query: [(String, String)] = []) async -> Result<ByteBuffer, ServiceFailure> {
+        let parts = query.map { "\(PercentText.encoded($0.0))=\(PercentText.encoded($0.1))" }
+        return await self.get(target: path + (parts.isEmpty ? "" : "?\(parts.joined(separator: "&"))")).result
+    }
+
+    /// Requests a path and query below the base address, as ``get(_:query:)`` does.
+    ///
+    /// - Parameter target: begins with a slash, and is escaped.
+    /// - Returns: also the headers of an answer, whatever its status.
+    func get(target: String) async -> (result: Result<ByteBuffer, ServiceFailure>, headers: HTTPHeaders) {
         let key = self.settings.key ?? Secret("")
         let needsKey = !self.settings.isRelay && self.settings.venue == nil
-        guard !key.reveal().isEmpty || !needsKey else { return .failure(.noKey) }
+        guard !key.reveal().isEmpty || !needsKey else { return (.failure(.noKey), [:]) }
         guard let shown = key.serviceHeader else {
-            return .failure(
-                ServiceFailure(
-                    .keyRejected,
-                    "the key has characters that a header cannot carry",
-                    cure: "check FINNHUB_TOKEN or its file"
-                )
+            let failure = ServiceFailure(
+                .keyRejected,
+                "the key has characters that a header cannot carry",
+                cure: "check FINNHUB_TOKEN or its file"
             )
+            return (.failure(failure), [:])
         }
         let header: (String, String)? =
             if key.reveal().isEmpty { nil } else if self.settings.isRelay { key.bearer } else { shown }
         do {
-            switch try await self.outcome(of: self.target(path, query), header: header) {
-            case .success(let answer) where answer.head.status == .ok:
-                // The lists go to the relay's clients and to files.
-                guard !KeyDetector(key).occurs(in: answer.body.readableBytesView) else {
-                    return .failure(
-                        ServiceFailure(.unreadableAnswer, "the answer repeats the key", cure: "check service.url")
-                    )
-                }
-                return .success(answer.body)
-            case .success(let answer):
-                let now = self.wallClock()
-                let failure =
-                    self.settings.venue.map { ServiceFailure(answer, of: $0, now: now) }
-                    ?? ServiceFailure(answer, now: now)
-                return .failure(self.redacted(failure, key))
+            switch try await self.outcome(of: self.base + target, header: header) {
+            case .success(let answer): return (self.result(answer, key), answer.head.headers)
             case .failure(let failure):
-                return .failure(self.redacted(ServiceFailure(failure, self.settings), key))
+                return (.failure(self.redacted(ServiceFailure(failure, self.settings), key)), [:])
             }
         } catch {
             let failure = error as? UpstreamFailure ?? UpstreamFailure(error)
-            return .failure(self.redacted(ServiceFailure(failure), key))
+            return (.failure(self.redacted(ServiceFailure(failure), key)), [:])
         }
+    }
+
+    private func result(_ answer: OutgoingExchange.Answer, _ key: Secret) -> Result<ByteBuffer, ServiceFailure> {
+        guard answer.head.status == .ok else {
+            let now = self.wallClock()
+            var failure =
+                self.settings.venue.map { ServiceFailure(answer, of: $0, now: now) }
+                ?? ServiceFailure(answer, now: now)
+            failure.status = answer.head.status.code
+            return .failure(self.redacted(failure, key))
+        }
+        // The lists go to the relay's clients and to files.
+        guard !KeyDetector(key).occurs(in: answer.body.readableBytesView) else {
+            return .failure(
+                ServiceFailure(.unreadableAnswer, "the answer repeats the key", cure: "check service.url")
+            )
+        }
+        return .success(answer.body)
     }
 
     private func redacted(_ failure: ServiceFailure, _ key: Secret) -> ServiceFailure {
@@ -154,16 +167,13 @@ package final class ServiceClient: Sendable {
             reason = reason.replacing("service.url", with: venue.serviceSetting)
             cure = cure?.replacing("service.url", with: venue.serviceSetting)
         }
-        return ServiceFailure(failure.kind, reason, cure: cure)
+        return ServiceFailure(failure.kind, reason, cure: cure, status: failure.status)
     }
 
-    /// Returns the request target.
-    private func target(_ path: String, _ query: [(String, String)]) -> String {
-        let base =
-            self.settings.address.path.hasSuffix("/")
-            ? self.settings.address.path.dropLast() : self.settings.address.path[...]
-        let parts = query.map { "\(PercentText.encoded($0.0))=\(PercentText.encoded($0.1))" }
-        return base + path + (parts.isEmpty ? "" : "?\(parts.joined(separator: "&"))")
+    /// The path of the base address, which precedes every target.
+    private var base: Substring {
+        let path = self.settings.address.path
+        return path.hasSuffix("/") ? path.dropLast() : path[...]
     }
 
     private func outcome(of target: String, header: (String, String)?) async throws -> OutgoingExchange.Outcome {

@@ -15,7 +15,8 @@ extension ServiceFailure {
     /// - Parameter now: nanoseconds since 1970.
     init(_ answer: OutgoingExchange.Answer, of venue: Venue, now: Int64) {
         let (status, headers) = (answer.head.status.code, answer.head.headers)
-        let words = Self.words(of: Self.beginning(of: answer.body))
+        let own = VenueExchange.errorText(in: answer.body, of: venue).map { AnswerText.line(of: $0) }
+        let words = own ?? Self.words(of: Self.beginning(of: answer.body))
         let said = "HTTP \(status)" + (words.isEmpty ? "" : ": \(words)")
         switch status {
         case 451:
@@ -29,6 +30,12 @@ extension ServiceFailure {
             self = .rateLimited(
                 until: now + max(Self.wait(headers, now: now), RetryAfter.afterBan),
                 "\(venue.name) has banned this address for a time (\(said))"
+            )
+        case 403 where venue == .kraken:
+            // The edge in front of Kraken bans for 10 minutes, and an attempt renews the ban.
+            self = .rateLimited(
+                until: now + max(RetryAfter.parse(headers, now: now) ?? 0, RetryAfter.afterEdgeBan),
+                "the edge in front of Kraken refuses this address (\(said)), as it does after too many attempts"
             )
         case 401, 403:
             self.init(

@@ -1,4 +1,4 @@
-/// The most connections that are begun within a time, by this program and by those before it.
+/// The most connections, or requests, that are begun within a time, by this program and by those before it.
 package struct AttemptBudget: Sendable, Equatable {
     /// The largest number of ``attempts``: a file of attempts holds the time of each.
     static let maximum = 120
@@ -9,11 +9,14 @@ package struct AttemptBudget: Sendable, Equatable {
     package var span: Int64
     /// Whether the budget also delays the attempts of one running program. Otherwise only its first one waits for it.
     package var isStrict: Bool
+    /// The shortest time between two attempts, in nanoseconds.
+    package var interval: Int64
 
-    package init(attempts: Int, span: Int64, isStrict: Bool) {
+    package init(attempts: Int, span: Int64, isStrict: Bool, interval: Int64 = 0) {
         self.attempts = min(attempts, Self.maximum)
         self.span = span
         self.isStrict = isStrict
+        self.interval = interval
     }
 
     /// The budget that all programs with one key share. Takeovers can follow each other faster than the steps of the
@@ -26,8 +29,12 @@ package struct AttemptBudget: Sendable, Equatable {
     ///
     /// - Parameter recent: when the newest attempts began, oldest first; wall clock, ns since 1970.
     func wait(after recent: [Int64], at now: Int64) -> Int64 {
-        guard recent.count >= self.attempts else { return 0 }
-        let oldest = min(recent[recent.count - self.attempts], now)
-        return max(0, self.span - min(now - oldest, self.span))
+        let pause = recent.last.map { Self.rest(of: self.interval, since: $0, at: now) } ?? 0
+        guard recent.count >= self.attempts else { return pause }
+        return max(pause, Self.rest(of: self.span, since: recent[recent.count - self.attempts], at: now))
+    }
+
+    private static func rest(of span: Int64, since start: Int64, at now: Int64) -> Int64 {
+        span - min(now - min(start, now), span)
     }
 }

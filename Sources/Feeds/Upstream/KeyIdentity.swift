@@ -13,6 +13,12 @@ package struct KeyIdentity: Sendable, Equatable {
         self.name = isOwn ? venue.rawValue : "\(venue.rawValue)-\(upstream.host.lowercased())-\(upstream.port)"
     }
 
+    /// The name of a venue's REST service, whose requests have a budget of their own.
+    package init(restOf venue: Venue, at service: UpstreamAddress) {
+        let isOwn = service.host == venue.service.host
+        self.name = "\(venue.rawValue)-rest" + (isOwn ? "" : "-\(service.host.lowercased())-\(service.port)")
+    }
+
     package init(key: Secret, upstream: UpstreamAddress) {
         let text = "tickertape\0\(upstream.host.lowercased())\0\(upstream.port)\0" + key.target(path: "")
         self.name = SHA256.digest(text.utf8).prefix(16).map { byte in

@@ -175,6 +175,13 @@ package struct ReconnectBackoff: Sendable {
         self.settings.budget.isStrict ? self.settings.budget.wait(after: self.recent, at: now) : 0
     }
 
+    /// Returns the number of attempts within the span of the budget.
+    ///
+    /// - Parameter now: wall clock, ns since 1970.
+    package func recentAttempts(at now: Int64) -> Int {
+        self.recent.count { now - min($0, now) < self.settings.budget.span }
+    }
+
     /// Returns the state to save when a connection has settled: nothing but the newest attempts.
     ///
     /// - Parameter at: when its attempt began, wall clock, ns since 1970.

@@ -5,6 +5,10 @@ package enum RetryAfter {
     /// The shortest wait after a venue's ban, ns: Binance bans for 2 minutes at least (its REST documentation, limits).
     static let afterBan: Int64 = 120_000_000_000
 
+    /// The wait after a refusal by the edge in front of Kraken, ns: its ban lasts for 10 minutes (reference of the
+    /// venues, A3).
+    static let afterEdgeBan: Int64 = 600_000_000_000
+
     /// The longest wait that is returned, in nanoseconds: three days, the longest ban of Binance (its REST
     /// documentation, limits).
     package static let limit: Int64 = 259_200_000_000_000

@@ -47,14 +47,14 @@ extension FeedSettings {
             settings.connection.heartbeatSilentAfter = 10_000_000_000
             settings.backoff.budget = AttemptBudget(attempts: 100, span: 300_000_000_000, isStrict: true)
         case .kraken:
-            // 150 attempts in 10 minutes, of which requests to the REST service need some; then a ban of 10 minutes,
-            // which an attempt renews. A heartbeat comes every second while anything is subscribed.
+            // 150 attempts in 10 minutes, most of which are left to requests to the REST service; then a ban of 10
+            // minutes, which an attempt renews. A heartbeat comes every second while anything is subscribed.
             settings.subscriptions.limit = 500
             settings.watch.subscribeInterval = 250_000_000
             settings.connection.heartbeatSilentAfter = 10_000_000_000
-            settings.backoff.budget = AttemptBudget(attempts: 100, span: 600_000_000_000, isStrict: true)
-            settings.backoff.rateLimited = 600_000_000_000
-            settings.backoff.rateLimitedLimit = 600_000_000_000
+            settings.backoff.budget = AttemptBudget(attempts: 50, span: 600_000_000_000, isStrict: true)
+            settings.backoff.rateLimited = RetryAfter.afterEdgeBan
+            settings.backoff.rateLimitedLimit = RetryAfter.afterEdgeBan
         }
         return settings
     }

@@ -1,5 +1,5 @@
 package import Ingest
-import Market
+package import Market
 import NIOCore
 package import Wire
 
@@ -20,6 +20,8 @@ package final class VenueClient: FeedClient {
     private var written: [String: Set<String>]
     /// The connection whose end the venue has announced.
     private weak var announced: FeedHandler?
+    /// Requests what is missing; `nil` if nothing may be requested.
+    weak var backfill: VenueBackfill?
 
     /// Creates the client and its input on a tape.
     package init(_ settings: VenueSettings, _ tape: TapeWriter, _ context: FeedContext) {
@@ -124,6 +126,8 @@ package final class VenueClient: FeedClient {
         if self.watch.hasWaitingRequests { self.checkNames(now) }
         return self.watch.takeRequests(now)
     }
+
+    package override func holesFound(now: Moment) { self.backfill?.holesFound() }
 
     // MARK: Connections
 

@@ -26,6 +26,7 @@ package final class VenueFeed: ClientFeed<VenueClient> {
     private let namesLimit: TimeAmount
     private let connector: any Connecting
     private let source: (any VenueNameSource)?
+    private let backfill: VenueBackfill?
     private var names = Names.unasked
     private var isAskingForNames = false
     private var namesFailures = 0
@@ -45,12 +46,14 @@ package final class VenueFeed: ClientFeed<VenueClient> {
     ///   - connector: the way to the venue.
     ///   - names: the venue's list of symbols; `nil` leaves the names unchecked.
     ///   - service: the venue's REST service for its figures of the last 24 hours; `nil` for none.
+    ///   - trades: the venue's earlier trades; `nil` leaves missing ones missing, as in every replay.
     package init(
         _ settings: VenueSettings,
         _ tape: TapeWriter,
         connector: any Connecting,
         names: (any VenueNameSource)?,
         service: VenueService? = nil,
+        trades: (any VenueTradesSource)? = nil,
         _ context: FeedContext
     ) {
         self.namesLimit = settings.namesLimit
@@ -70,7 +73,21 @@ package final class VenueFeed: ClientFeed<VenueClient> {
                 take: client.input.dayArrived
             )
         }
+        let asks = settings.client.isLive && settings.backfill
+        self.backfill = trades.flatMap { source in
+            guard asks else { return nil }
+            return VenueBackfill(
+                settings.venue,
+                source: source,
+                holding: settings.serviceHolding,
+                preferred: client.input.symbols.first,
+                input: client.input,
+                context
+            )
+        }
         super.init(client, keeping, context)
+        client.backfill = self.backfill
+        self.backfill?.delegate = self
         self.link.delegate = self
         guard let rotation = settings.rotation, settings.client.isLive else { return }
         self.rotation = RotationController(rotation, self.client, self.link) { [weak self] in
@@ -112,6 +129,7 @@ package final class VenueFeed: ClientFeed<VenueClient> {
         self.heldRetry = nil
         self.days?.stop()
         self.rotation?.stop()
+        self.backfill?.stop()
     }
 
     package override func subscriptionsChanged(_ changes: [SubscriptionChange]) {
@@ -119,6 +137,10 @@ package final class VenueFeed: ClientFeed<VenueClient> {
         // The list may be older than the symbol. It is loaded once an hour at most.
         if self.client.hasUnlisted, let source { self.askForNames(source) }
         self.advance()
+    }
+
+    package override func prefer(_ symbol: String?) {
+        self.backfill?.prefer(symbol.map(self.client.venue.tapeName) ?? self.client.input.symbols.first)
     }
 
     package override func renew() -> ConnectionRenewal {
@@ -233,7 +255,7 @@ package final class VenueFeed: ClientFeed<VenueClient> {
 
     private func noteChanged() {
         let detour = (self.connector as? VenueConnector)?.detour
-        let notes = [detour, self.namesProblem].compactMap(\.self)
+        let notes = [detour, self.namesProblem, self.backfill?.problem].compactMap(\.self)
         self.client.noteChanged(notes.isEmpty ? nil : notes.joined(separator: "; "))
     }
 }
@@ -241,6 +263,7 @@ package final class VenueFeed: ClientFeed<VenueClient> {
 extension VenueFeed: ReconnectingConnectionDelegate {
     package func connectionOpened(_ channel: any Channel, isRelay: Bool) throws -> any KeptConnection {
         self.noteChanged()
+        self.backfill?.connectionOpened()
         let connection = try self.client.connectionOpened(
             channel,
             address: self.address,
@@ -265,6 +288,10 @@ extension VenueFeed: ReconnectingConnectionDelegate {
         self.heldRetry = { retry(failure) }
         self.rest()
     }
+}
+
+extension VenueFeed: VenueBackfillDelegate {
+    func backfillProblemChanged() { self.noteChanged() }
 }
 
 extension VenueFeed {
@@ -295,8 +322,19 @@ extension VenueFeed {
             services.isEmpty ? nil : VenueService(settings.venue, services, on: loop, wallClock: wallClock)
         let names = service.map { VenueCatalogue($0, wallClock: wallClock) }
         return try await loop.submit {
+            let trades =
+                services.isEmpty
+                ? nil : VenueTradesService(settings.venue, services, on: loop, wallClock: wallClock)
             let context = FeedContext(loop: loop, wallClock: wallClock, chance: chance, logger: logger)
-            let feed = VenueFeed(settings, tape.value, connector: connector, names: names, service: service, context)
+            let feed = VenueFeed(
+                settings,
+                tape.value,
+                connector: connector,
+                names: names,
+                service: service,
+                trades: trades,
+                context
+            )
             return FeedService(feed, on: loop)
         }.get()
     }

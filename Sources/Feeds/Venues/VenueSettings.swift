@@ -11,7 +11,8 @@ package struct VenueSettings: Sendable {
     package var client: ClientSettings
     /// The address that is used when `upstream` refuses this location or its name is unknown; `nil` for none.
     package var fallback: UpstreamAddress?
-    /// The venue's REST service, which lists its symbols; `nil` leaves the symbols' names unchecked.
+    /// The venue's REST service, which lists its symbols and has their earlier trades; `nil` leaves the symbols' names
+    /// unchecked.
     package var service: UpstreamAddress?
     /// The address that is used when `service` has no answer; `nil` for none.
     package var serviceFallback: UpstreamAddress?
@@ -19,6 +20,10 @@ package struct VenueSettings: Sendable {
     package var rotation: ConnectionRotation.Settings?
     /// The limit of one request for the list of symbols.
     package var serviceTimeout: TimeAmount = .seconds(15)
+    /// Whether missing trades are requested from the service.
+    package var backfill = true
+    /// Keeps the requests for missing trades within the venue's limits across a restart.
+    package var serviceHolding = KeyHolding.none
     /// The longest wait for the list of symbols before the connection is opened without it.
     package var namesLimit: TimeAmount = .seconds(3)
 

@@ -23,11 +23,14 @@ package struct ServiceFailure: Error, Sendable, Equatable, CustomStringConvertib
     package var reason: String
     /// What to do, in one line; `nil` if the reason says it.
     package var cure: String?
+    /// The HTTP status of the answer; `nil` without one, and for an answer with status 200.
+    package var status: UInt?
 
-    package init(_ kind: Kind, _ reason: String, cure: String? = nil) {
+    package init(_ kind: Kind, _ reason: String, cure: String? = nil, status: UInt? = nil) {
         self.kind = kind
         self.reason = reason
         self.cure = cure
+        self.status = status
     }
 
     /// The reason and the cure, in one line.
