@@ -104,6 +104,8 @@ package struct DisplayRemote: Sendable {
     /// The reason why an alert that is set by key is lost at the program's end, in one line with a hint; `nil` if it is
     /// stored.
     package var alertsAreLost: @Sendable () -> String? = { nil }
+    /// Notes the symbol that was selected or opened. Must not block.
+    package var symbolChosen: @Sendable (String) -> Void = { _ in }
     package var removeAlert: ScreenAbility<@Sendable (Int, _ text: String) async -> String?>
     package var replay: ScreenAbility<@Sendable (ReplayRequest) async -> String?>
 

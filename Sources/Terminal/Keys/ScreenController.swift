@@ -12,7 +12,13 @@ struct ScreenController: Sendable {
     /// The age of headlines after which opening the pane loads them again, ns.
     static let newsLast: Int64 = 60_000_000_000
 
-    var choice = DisplayChoice()
+    var choice = DisplayChoice() {
+        didSet {
+            let symbol = self.choice.opened ?? self.choice.selected
+            guard let symbol, symbol != oldValue.opened ?? oldValue.selected else { return }
+            self.remote.symbolChosen(symbol)
+        }
+    }
     /// The number of lines in a page of a pane or of the table.
     var pageLines = 10
     /// The last scroll position of the help, from the last drawing.

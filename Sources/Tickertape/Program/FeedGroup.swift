@@ -59,6 +59,9 @@ final class FeedGroup: Sendable, FlowControl {
         return best
     }
 
+    /// Notes the symbol whose missing trades matter most, the one on a screen.
+    func prefer(_ symbol: String) { for feed in self.feeds { feed.prefer(symbol) } }
+
     func pause() { for feed in self.feeds { feed.pause() } }
 
     func resume() { for feed in self.feeds { feed.resume() } }

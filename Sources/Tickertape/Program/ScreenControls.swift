@@ -57,8 +57,9 @@ extension DisplayRemote {
         }
     }
 
-    /// Connects the key that reconnects a live feed.
+    /// Connects the key that reconnects a live feed, and the choice of a symbol, whose missing trades come first.
     mutating func connect(to feed: FeedGroup, of source: FeedStatus.Source) {
+        self.symbolChosen = { feed.prefer($0) }
         switch source {
         case .live: self.reconnect = .can { await feed.reconnect().refusal() }
         case .replay: self.reconnect = .cannot("this is a replay: there is nothing to connect to")

@@ -116,15 +116,15 @@ struct TickerBase: Sendable {
                 try await FinnhubFeed.make(settings, into: tape, loop: loop, logger: logger, wallClock: WallClock.now)
             )
         }
+        let holding = { (identity: KeyIdentity) in
+            KeyStorage(program.settings.state, identity: identity, isShared: false, warnings: warnings).holding
+        }
         for var settings in program.feed.venues {
             if program.played == nil {
-                settings.holding =
-                    KeyStorage(
-                        program.settings.state,
-                        identity: KeyIdentity(settings.venue, at: settings.upstream),
-                        isShared: false,
-                        warnings: warnings
-                    ).holding
+                settings.holding = holding(KeyIdentity(settings.venue, at: settings.upstream))
+                if settings.backfill, let service = settings.service {
+                    settings.serviceHolding = holding(KeyIdentity(restOf: settings.venue, at: service))
+                }
             }
             settings.handshakeEnded = handshakeEnded
             feeds.append(

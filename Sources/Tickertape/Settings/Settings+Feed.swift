@@ -31,6 +31,7 @@ extension Settings {
             feed.fallback = nil
             feed.serviceFallback = nil
         }
+        feed.backfill = self.venues.backfill
         // The settings that are not Finnhub's alone.
         let chosen = self.finnhub
         feed.subscriptions.linger = chosen.subscriptions.linger

@@ -11,6 +11,13 @@ extension Setting {
         help: "Where trades come from: finnhub, venue (the exchange itself, without a key), or auto."
     )
 
+    static let venueBackfill = Setting(
+        "venues.backfill",
+        \.venues.backfill,
+        .flag,
+        help: "Request missing trades from the exchanges' REST services, in the background."
+    )
+
     static let venueAddresses = [
         stream(of: .binance, \.venues.binance.stream), service(of: .binance, \.venues.binance.service),
         stream(of: .coinbase, \.venues.coinbase.stream), service(of: .coinbase, \.venues.coinbase.service),
@@ -24,7 +31,7 @@ extension Setting {
     }
 
     private static func service(of venue: Venue, _ path: Address) -> Setting {
-        let help = "\(venue.name)'s REST service, which lists the symbols."
+        let help = "\(venue.name)'s REST service: the symbols, and missing trades."
         return Setting("venues.\(venue.rawValue)-service", path, .serviceURL, help: help)
     }
 }

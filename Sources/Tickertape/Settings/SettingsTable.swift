@@ -5,7 +5,7 @@ extension Setting {
     ///
     /// This is the only declaration of the names. The flags, the environment, the config file, the `config` command and
     /// the tests of `config/tickertape.yaml` all use it.
-    package static let all: [Setting] = beginning + venueAddresses + rest + keyBindings
+    package static let all: [Setting] = beginning + [venueBackfill] + venueAddresses + rest + keyBindings
 
     private static let beginning: [Setting] = [
         symbols, from, token, tokenFile,

@@ -5,7 +5,7 @@ package import Wire
 package struct VenueAddresses: Sendable, Equatable {
     /// The WebSocket that sends the trades.
     package var stream: UpstreamAddress
-    /// The REST service, which lists the symbols.
+    /// The REST service, which lists the symbols and has earlier trades.
     package var service: UpstreamAddress
 
     /// Creates the venue's own addresses.
@@ -15,8 +15,10 @@ package struct VenueAddresses: Sendable, Equatable {
     }
 }
 
-/// The addresses of all venues.
+/// The addresses of all venues, and what is requested from them.
 package struct AllVenueAddresses: Sendable, Equatable {
+    /// Whether missing trades are requested.
+    package var backfill = true
     package var binance = VenueAddresses(.binance)
     package var coinbase = VenueAddresses(.coinbase)
     package var kraken = VenueAddresses(.kraken)
