@@ -98,9 +98,11 @@ let package = Package(
             dependencies: ["CLinux", "Market", .nioConcurrency, .nioCore],
             swiftSettings: outer
         ),
+        // What of each symbol and hour is on a tape by the ids of its trades, and its hash.
+        .target(name: "Completeness", dependencies: ["Market", "TLS"], swiftSettings: house),
         .target(
             name: "Recordings",
-            dependencies: ["CZstd", "Market", "Platform", "Wire", .nioConcurrency, .nioCore],
+            dependencies: ["Completeness", "CZstd", "Market", "Platform", "Wire", .nioConcurrency, .nioCore],
             swiftSettings: outer
         ),
         // The web page at `/`, a separate module because turning its files into code takes the compiler some seconds.
@@ -137,7 +139,8 @@ let package = Package(
         .target(
             name: "Measurements",
             dependencies: [
-                "Market", "Platform", "Wire", "TLS", .nioConcurrency, .nioCore, .logging, .histogram, .coreMetrics,
+                "Completeness", "Market", "Platform", "Wire", "TLS", .nioConcurrency, .nioCore, .logging, .histogram,
+                .coreMetrics,
             ],
             swiftSettings: outer
         ),
@@ -263,6 +266,11 @@ let package = Package(
         .testTarget(
             name: "WireTests",
             dependencies: ["CChecksum", "Wire", "Market", "TickertapeTesting", .nioCore],
+            swiftSettings: house
+        ),
+        .testTarget(
+            name: "CompletenessTests",
+            dependencies: ["Completeness", "Market", "TLS", "TickertapeTesting"],
             swiftSettings: house
         ),
         .testTarget(

@@ -50,8 +50,7 @@ final class MergeInput {
     /// Whether its first line was merged, and another follows.
     var isOpen: Bool { self.hasBegun && self.current != nil }
 
-    /// Goes to the next line that has a place in time. Skips the lines that concern only their own file (`end`,
-    /// `mark`).
+    /// Goes to the next line that has a place in time. Skips the lines that concern only their own file.
     func advance() throws(RecordingFailure) {
         self.current = nil
         while let (line, loss) = try self.source.next() {
@@ -59,7 +58,7 @@ final class MergeInput {
             guard line.at != nil, let wall = self.source.wall(of: line) else { continue }
             self.wall = max(self.wall, wall)
             self.endWall = self.wall
-            if case .note(let note) = line.content, note.kind == .end || note.kind == .mark {
+            if case .note(let note) = line.content, note.isOfOneFile {
                 self.follow(line)
                 continue
             }

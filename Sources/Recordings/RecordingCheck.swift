@@ -112,12 +112,33 @@ package struct RecordingCheck {
         _ path: String,
         visit: ((RecordedLine) -> Void)? = nil
     ) throws(RecordingFailure) -> RecordingFindings {
+        try Self.check(RecordingMap(path: path), wantsText: visit != nil) { visit?($0) }
+    }
+
+    /// Checks a file, and computes the completeness of its trades with ids.
+    package static func check(
+        _ path: String,
+        _ completeness: inout CompletenessCheck
+    ) throws(RecordingFailure) -> (RecordingFindings, CompletenessCheck.Findings) {
         let map = try RecordingMap(path: path)
-        let reader = try map.reader(leavesTextOut: visit == nil)
+        completeness.fileBegan(map.header)
+        guard CompletenessCheck.concerns(map.header) else {
+            return (try Self.check(map, wantsText: false) { _ in }, completeness.fileEnded())
+        }
+        let findings = try Self.check(map, wantsText: true) { completeness.take($0) }
+        return (findings, completeness.fileEnded())
+    }
+
+    private static func check(
+        _ map: RecordingMap,
+        wantsText: Bool,
+        visit: (RecordedLine) -> Void
+    ) throws(RecordingFailure) -> RecordingFindings {
+        let reader = try map.reader(leavesTextOut: !wantsText)
         try reader.readAhead()
         var check = RecordingCheck()
         while let line = try reader.next() {
-            visit?(line)
+            visit(line)
             check.take(line)
         }
         check.findings.bytes = reader.bytesRead

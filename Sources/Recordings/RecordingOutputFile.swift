@@ -80,8 +80,7 @@ package struct RecordingOutputFile: ~Copyable {
             self.mark(wall: wall)
             self.numbered.gap(gap, dropped: dropped, wall: wall, at: at, into: &self.buffer)
         case (.note(let note), .current):
-            // Each file has its own `end` and marks.
-            guard note.kind != .end, note.kind != .mark else { return }
+            guard !note.isOfOneFile else { return }
             self.mark(wall: wall)
             self.numbered.note(note, wall: wall, at: at, into: &self.buffer)
         case (.gap, .plain), (.note, .plain), (.header, _), (.unknown, _), (.damaged, _), (.torn, _),

@@ -4,7 +4,7 @@ import Testing
 @Suite("A running SHA-256")
 struct RunningSHA256Tests {
     private func digest(_ pieces: [String]) -> String {
-        let running = RunningSHA256()
+        var running = RunningSHA256()
         for piece in pieces { Array(piece.utf8).withUnsafeBytes { running.take($0) } }
         return running.finish()
     }
@@ -21,9 +21,22 @@ struct RunningSHA256Tests {
 
     @Test("counts what it takes")
     func counts() {
-        let running = RunningSHA256()
+        var running = RunningSHA256()
         Array("tape".utf8).withUnsafeBytes { running.take($0) }
         Array("".utf8).withUnsafeBytes { running.take($0) }
         #expect(running.count == 4)
+    }
+
+    @Test("goes on after a digest, and separately from its copies")
+    func copies() {
+        var running = RunningSHA256()
+        Array("a".utf8).withUnsafeBytes { running.take($0) }
+        var copy = running
+        Array("bc".utf8).withUnsafeBytes { running.take($0) }
+        let abc = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"
+        #expect(running.finish() == abc && running.finish() == abc)
+        #expect(copy.finish() == self.digest(["a"]))
+        Array("bc".utf8).withUnsafeBytes { copy.take($0) }
+        #expect(copy.finish() == abc)
     }
 }

@@ -71,6 +71,33 @@ struct PaneTests {
         #expect(lines.contains("nothing measured yet") && lines.contains("a replay: no time from the exchange"))
     }
 
+    @Test("The latency pane says what of the tape is complete, where trades have ids")
+    func completeness() {
+        var found = CompletenessSummary()
+        let choice = { () -> DisplayChoice in
+            var choice = DisplayChoice()
+            choice.pane = .list(.latency, at: 0)
+            return choice
+        }()
+        func lines() -> [String] {
+            let size = ScreenGrid.Size(columns: 40, rows: 24)
+            let frame = DisplayView.frame(
+                of: Self.one,
+                choice: choice,
+                size: size,
+                now: sampleNoon,
+                latency: Self.report,
+                completeness: found
+            )
+            return (0..<24).map(frame.grid.line)
+        }
+        #expect(!lines().contains { $0.hasPrefix("hours:") })
+        (found.symbols, found.complete, found.incomplete) = (3, 46, 1)
+        (found.totals.trades, found.totals.missing, found.totals.filled) = (34_419, 2, 1_204)
+        #expect(lines().contains("hours: 46 complete, 1 incomplete"))
+        #expect(lines().contains("trades: 34419, 2 missing, 1204 filled"))
+    }
+
     @Test("No size is too small for the pane", arguments: [(1, 1), (3, 2), (20, 3), (40, 4), (10, 6), (500, 7)])
     func sizes(columns: Int, rows: Int) {
         var state = Self.one

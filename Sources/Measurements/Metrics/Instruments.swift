@@ -12,6 +12,8 @@ package final class Instruments: Sendable {
     package let handshakes: HandshakeMeter
     /// The requests, connections and clients that the relay has refused.
     package let refusals: RefusalCounts
+    /// What of each symbol and hour is on the tape.
+    package let completeness = CompletenessMeter()
     /// The start of the program, monotonic ns.
     package let started = SystemClock.monotonic()
     private let past = NIOLockedValueBox(FeedHistory())

@@ -20,6 +20,7 @@ package struct RecordedSignal: Sendable, Equatable {
         switch note.kind {
         case .ping: self.kind = .ping
         case .pong: self.kind = .pong
+        case .hour: return nil
         case .connect, .subscribe, .unsubscribe, .request, .state, .disconnect, .unsynced, .mark, .end: return nil
         }
         let payload = note.frame ?? ByteBuffer()

@@ -115,11 +115,29 @@ extension RecordingWriter {
         self.flush(now: monotonic)
         self.reportMissing(monotonic)
         self.reportUnsynced(monotonic)
+        self.reportHours(isLast: next == nil, wall: wall, monotonic: monotonic)
         var note = RecordedNote(.end)
         note.word = next
         self.lines.note(note, wall: wall, at: self.at(monotonic), into: &self.buffer)
         self.flush(now: monotonic)
         self.sync(now: monotonic)
         self.file.close()
+    }
+
+    /// Appends a line about each symbol and hour that has changed since the file before.
+    ///
+    /// - Parameter isLast: whether no file follows, so that what is missing stays missing.
+    private mutating func reportHours(isLast: Bool, wall: Int64, monotonic: Int64) {
+        guard self.completeness != nil else { return }
+        if isLast { self.completeness?.finish() }
+        let hours = self.completeness?.hours() ?? []
+        let written = Set(self.writtenHours)
+        for hour in hours where !written.contains(hour) {
+            var note = RecordedNote(.hour)
+            note.hour = hour
+            self.lines.note(note, wall: wall, at: self.at(monotonic), into: &self.buffer)
+        }
+        self.writtenHours = hours
+        self.completeness?.fileEnded()
     }
 }

@@ -49,6 +49,9 @@ package struct RecordingWriter: Sendable {
     private var nextSequence: UInt64 = 0
     private var epoch: UInt64 = 0
     private var isClosed = false
+    /// What of each symbol and hour is in the files, and the lines about that; `nil` once lines are missing in a file.
+    var completeness: RecordedCompleteness? = RecordedCompleteness()
+    var writtenHours: [CompletenessHour] = []
     /// The time at which lines appended now will be written, monotonic ns. After a stall it is later than their
     /// arrival.
     var writtenAt: Int64 = .min
@@ -143,6 +146,8 @@ package struct RecordingWriter: Sendable {
             into: &self.buffer
         )
         self.framesInBuffer += 1
+        let hasNumbers = numbers.count > 0 && epoch == self.header.epoch
+        self.completeness?.take(frame, of: dialect, numbers: hasNumbers ? numbers : nil, at: self.lines.lastAt)
     }
 
     /// The newest file's length with the buffer, bytes.
@@ -153,6 +158,7 @@ package struct RecordingWriter: Sendable {
         self.makeRoom(wall: wall, monotonic: monotonic)
         self.reportMissing(monotonic)
         self.lines.gap(gap, wall: wall, at: self.at(monotonic), into: &self.buffer)
+        self.completeness?.take(gap)
     }
 
     /// Appends a note to the buffer.
@@ -244,6 +250,7 @@ package struct RecordingWriter: Sendable {
                 reason: "\(error)"
             )
             self.lines.goBack(to: self.linesInFile)
+            self.completeness = nil
         }
         self.missing.ended(isWritten: isWritten)
         self.bufferBegan = nil

@@ -17,6 +17,7 @@ enum MetricsAnswer {
         self.latencyMaxima(instruments.latency, to: &out)
         instruments.handshakes.write(to: &out)
         self.symbols(reading, to: &out)
+        self.completeness(instruments.completeness, to: &out)
         out.family("tickertape_relay_clients", .gauge, "WebSocket clients of the relay.")
         for (name, count) in reading.clients {
             out.sample("tickertape_relay_clients", [("endpoint", name)], Double(count))
@@ -102,6 +103,28 @@ enum MetricsAnswer {
         out.family("tickertape_symbol_state", .gauge, "1 for the state that the symbol is in.")
         for symbol in reading.symbols {
             out.sample("tickertape_symbol_state", [("symbol", symbol.name), ("state", symbol.word)], 1)
+        }
+    }
+
+    /// Writes the counts of trades with ids, of as many symbols as a family may have.
+    private static func completeness(_ meter: CompletenessMeter, to out: inout PrometheusText) {
+        let totals = meter.totals.prefix(MetricRegistry.maximumSeries)
+        guard !totals.isEmpty else { return }
+        let families: [(String, PrometheusText.Kind, String, KeyPath<CompletenessTotals, UInt64>)] = [
+            ("tickertape_symbol_trades_total", .counter, "The symbol's trades with an id on the tape.", \.trades),
+            ("tickertape_symbol_missing_trades", .gauge, "The symbol's ids that are not on the tape now.", \.missing),
+            (
+                "tickertape_symbol_repeated_trades_total", .counter,
+                "The symbol's trades that came again and were left out.", \.repeated
+            ),
+            (
+                "tickertape_symbol_filled_trades_total", .counter,
+                "The symbol's trades that had been missing and came later.", \.filled
+            ),
+        ]
+        for (name, kind, help, count) in families {
+            out.family(name, kind, help)
+            for (symbol, counts) in totals { out.sample(name, [("symbol", symbol)], Double(counts[keyPath: count])) }
         }
     }
 }

@@ -10,6 +10,8 @@ enum RelayRoute: Sendable {
     case readiness
     case metrics
     case status
+    /// What of each symbol and hour is on the tape.
+    case completeness
     /// The newest prices of all symbols.
     case snapshot
     /// The newest price of one symbol. The symbol is percent-encoded as in the path, here and below.
@@ -25,7 +27,8 @@ enum RelayRoute: Sendable {
     /// The paths without a symbol, besides those of the page.
     private static let fixed: [(path: String, route: RelayRoute)] = [
         ("/livez", .liveness), ("/readyz", .readiness), ("/metrics", .metrics), ("/v1/status", .status),
-        ("/v1/snapshot", .snapshot), ("/v1/news", .news), ("/v1/symbols", .symbols), ("/v1/replay", .replay),
+        ("/v1/completeness", .completeness), ("/v1/snapshot", .snapshot), ("/v1/news", .news),
+        ("/v1/symbols", .symbols), ("/v1/replay", .replay),
     ]
     /// The paths that a symbol follows.
     private static let ofSymbols: [(path: String, route: @Sendable (Substring) -> RelayRoute)] = [
@@ -57,8 +60,8 @@ enum RelayRoute: Sendable {
     var methods: [HTTPMethod] {
         switch self {
         case .replay: [.GET, .HEAD, .POST]
-        case .page, .liveness, .readiness, .metrics, .status, .snapshot, .symbolSnapshot, .trades, .bars, .news,
-            .symbols:
+        case .page, .liveness, .readiness, .metrics, .status, .completeness, .snapshot, .symbolSnapshot, .trades,
+            .bars, .news, .symbols:
             [.GET, .HEAD]
         }
     }

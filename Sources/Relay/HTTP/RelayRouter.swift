@@ -108,6 +108,10 @@ struct RelayRouter: Sendable {
             let reading = try await sources.reading()
             let body = StatusAnswers.status(reading, instruments: sources.instruments, version: sources.version)
             return .fresh("application/json", body)
+        case .completeness:
+            let query = try QueryText(head.query, known: ["symbol"])
+            let body = try CompletenessAnswer.body(query.text("symbol"), sources.instruments.completeness, reservation)
+            return .fresh("application/json", body)
         case .snapshot:
             return .tagged(try await sources.snapshot(reservation), for: head)
         case .symbolSnapshot(let text):

@@ -16,7 +16,7 @@ package struct HarnessOutput: Sendable, Equatable {
 /// A consumer of bytes that counts and digests them, and keeps them on request.
 package final class OutputDigest {
     private let name: String
-    private let digest = RunningSHA256()
+    private var digest = RunningSHA256()
     private var kept: [UInt8]?
 
     package init(_ name: String, keepsBytes: Bool) {

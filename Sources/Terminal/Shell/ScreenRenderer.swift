@@ -72,7 +72,8 @@ package struct ScreenRenderer: Sendable {
         choice: DisplayChoice = DisplayChoice(),
         size: ScreenGrid.Size,
         now: Moment,
-        latency: LatencyReport? = nil
+        latency: LatencyReport? = nil,
+        completeness: CompletenessSummary? = nil
     ) -> [UInt8] {
         var frame = DisplayView.frame(
             of: state,
@@ -81,7 +82,8 @@ package struct ScreenRenderer: Sendable {
             now: now,
             since: self.seen,
             look: self.look,
-            latency: latency
+            latency: latency,
+            completeness: completeness
         )
         self.holdTitle(&frame, now: now.monotonic)
         let bytes = self.painter.bytes(from: self.shown, to: frame.grid)

@@ -30,6 +30,8 @@ package final class TerminalDisplay: ThreadedOutput {
     let settings: DisplaySettings
     /// The latencies, which drawing adds to and the latency pane shows.
     let latency: LatencyBook?
+    /// What of the tape is complete, for the same pane.
+    let completeness: CompletenessMeter?
     let bindings: KeyBindings
     private let controls: NIOLockedValueBox<DisplayRemote>
     let rest = FrameRest()
@@ -45,9 +47,11 @@ package final class TerminalDisplay: ThreadedOutput {
         output: Int32 = STDOUT_FILENO,
         settings: DisplaySettings,
         bindings: KeyBindings = KeyBindings(),
-        latency: LatencyBook? = nil
+        latency: LatencyBook? = nil,
+        completeness: CompletenessMeter? = nil
     ) throws(SystemCallFailure) {
         self.latency = latency
+        self.completeness = completeness
         self.bindings = bindings
         self.controls = NIOLockedValueBox(DisplayRemote(without: "this display can only be looked at"))
         self.mailbox = try OutputMailbox(Mailbox())

@@ -106,6 +106,7 @@ struct TerminalLoop {
         case .draw:
             let size = self.display.device.size
             let choice = self.controller.choice
+            let measures = choice.pane == .list(.latency, at: 0)
             self.controller.pageLines = max(size.rows - 4, 1)
             self.arrivals.drawn(state)
             self.session.send(
@@ -114,7 +115,8 @@ struct TerminalLoop {
                     choice: choice,
                     size: size,
                     now: now,
-                    latency: choice.pane == .list(.latency, at: 0) ? self.display.latency?.report : nil
+                    latency: measures ? self.display.latency?.report : nil,
+                    completeness: measures ? self.display.completeness?.summary : nil
                 )
             )
             self.controller.helpEnd = self.renderer.helpEnd ?? .max

@@ -190,6 +190,9 @@ extension DisplayView {
         } else if self.latency?.clocks == .recorded {
             lines.append([("a replay: no time from the exchange", .dimmed)])
         }
+        if let completeness, completeness.symbols > 0 {
+            for line in completeness.lines { lines.append([(line, .plain)]) }
+        }
         return PaneContents("LATENCY", room: room, lines)
     }
 

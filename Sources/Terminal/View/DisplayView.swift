@@ -27,6 +27,8 @@ struct DisplayView {
     var glyphs: ScreenGlyphs { self.look.glyphs }
     /// The figures of the latency pane.
     let latency: LatencyReport?
+    /// What of the tape is complete, in the same pane.
+    let completeness: CompletenessSummary?
     var grid: ScreenGrid
     /// The feed's current facts, also behind a frozen screen.
     let feed: FeedFacts
@@ -44,6 +46,7 @@ struct DisplayView {
     ///   - choice: the user's choices.
     ///   - since: the newest moment that the previous frame covers, monotonic ns.
     ///   - latency: the figures of the latency pane, needed only while `choice` has it open.
+    ///   - completeness: the same pane's.
     static func frame(
         of state: DisplayState,
         choice: DisplayChoice = DisplayChoice(),
@@ -51,9 +54,11 @@ struct DisplayView {
         now: Moment,
         since: Int64? = nil,
         look: DisplayLook = DisplayLook(),
-        latency: LatencyReport? = nil
+        latency: LatencyReport? = nil,
+        completeness: CompletenessSummary? = nil
     ) -> DisplayFrame {
-        var view = DisplayView(state, choice, ScreenGrid(size: size), now: now, since: since, look, latency)
+        let grid = ScreenGrid(size: size)
+        var view = DisplayView(state, choice, grid, now: now, since: since, look, latency, completeness)
         view.draw()
         if look.setsTitle { view.grid.title = view.title() }
         return DisplayFrame(
@@ -71,10 +76,12 @@ struct DisplayView {
         now: Moment,
         since: Int64?,
         _ look: DisplayLook,
-        _ latency: LatencyReport?
+        _ latency: LatencyReport?,
+        _ completeness: CompletenessSummary?
     ) {
         (self.state, self.choice, self.grid) = (state, choice, grid)
-        (self.now, self.since, self.look, self.latency) = (now, since, look, latency)
+        (self.now, self.since, self.look) = (now, since, look)
+        (self.latency, self.completeness) = (latency, completeness)
         let facts = state.facts
         let pictured = choice.frozenSince ?? now
         self.feed = state.behind ?? facts

@@ -31,6 +31,7 @@ struct DisplayService: Sendable {
         relay: (@Sendable () -> DisplayRelay?)?,
         clients: (@Sendable () -> Int)?,
         latency: LatencyBook,
+        completeness: CompletenessMeter? = nil,
         seesAllTrades: Bool = true,
         replay: (@Sendable () -> ReplayPosition?)? = nil
     ) throws {
@@ -44,7 +45,12 @@ struct DisplayService: Sendable {
             case .tui:
                 try settings.refuseAmbiguousNumbers()
                 let look = DisplaySettings(settings.screen, environment: ProcessEnvironment.current.variable)
-                self.output = try TerminalDisplay(settings: look, bindings: settings.keys, latency: latency)
+                self.output = try TerminalDisplay(
+                    settings: look,
+                    bindings: settings.keys,
+                    latency: latency,
+                    completeness: completeness
+                )
             case .plain, .json, .csv, .oneline, .waybar:
                 var lines = LinePrinter.Settings(format: format)
                 lines.fields = settings.display.fields

@@ -64,6 +64,7 @@ struct TickerProgram {
             let isOver = self.liveStart?.taken == nil
             if isOver, !self.settings.display.isQuiet, !self.settings.display.isOnce {
                 base.instruments.latency.printError()
+                if let line = base.instruments.completeness.summary.line { Console.printError(line) }
             }
         }
         do {

@@ -37,6 +37,7 @@ struct TickerReaders {
                 relay: relayState.map { state in { @Sendable () -> DisplayRelay? in state.shown } },
                 clients: server.map { server in { @Sendable () -> Int in server.clientCount } },
                 latency: base.instruments.latency,
+                completeness: base.instruments.completeness,
                 replay: program.played?.remote.map { replay in
                     { @Sendable () -> ReplayPosition? in replay.position() }
                 }
@@ -134,8 +135,9 @@ struct TickerReaders {
     func inOrder(_ base: TickerBase) -> [any TapeReader] {
         let meter = TapeMeter(base.instruments, loop: base.loop, logger: base.logger, warn: base.warnings.warn)
         let readers: [(any TapeReader)?] = [
-            base.subscriptions, self.tally, meter, self.alerts.reader, self.display?.display,
-            self.recording?.recorder, self.history?.historyRecorder, base.manager.isThere ? base.manager : nil,
+            base.subscriptions, self.tally, meter, base.instruments.completeness, self.alerts.reader,
+            self.display?.display, self.recording?.recorder, self.history?.historyRecorder,
+            base.manager.isThere ? base.manager : nil,
             // Last: on the same loop, the server has written to all clients when it returns.
             self.server,
         ]

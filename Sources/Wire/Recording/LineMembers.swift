@@ -57,6 +57,11 @@ struct LineMembers {
         case .array where key.equals("symbols"):
             guard let names = reader.strings(atMost: 4_096) else { return "broken list" }
             self.details.symbols = names
+        case .object where key.equals("hour"):
+            let value = reader
+            guard reader.skipValue() else { return "broken JSON value" }
+            var whole = value
+            self.note.hour = CompletenessHour(&whole)
         case .object, .array, .literal, .invalid: guard reader.skipValue() else { return "broken JSON value" }
         }
         return nil
@@ -197,6 +202,7 @@ struct LineMembers {
         var note = self.note
         note.kind = kind
         note.frame = self.text?.buffer
+        if kind == .hour, note.hour == nil { return .damaged(reason: "an hour without its members") }
         if kind == .mark {
             note.stops = self.stops.map { GapMarkers(count: $0, lastTrade: self.traded) }
             if let latest, let back, back >= 0 { note.wallClocks = WallClockMarks(latest: latest, back: back) }

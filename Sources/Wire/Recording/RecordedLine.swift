@@ -5,6 +5,8 @@ package import NIOCore
 package struct RecordedNote: Sendable, Equatable {
     /// The kind of event.
     package enum Kind: String, Sendable, CaseIterable {
+        /// What of one symbol and hour is in the recording so far; the lines stand before ``end``.
+        case hour
         case connect, subscribe, unsubscribe, request, state, ping, pong, disconnect, unsynced, mark, end
     }
 
@@ -31,11 +33,17 @@ package struct RecordedNote: Sendable, Equatable {
     package var wallClocks: WallClockMarks?
     package var offset: Int64?
 
+    /// For ``Kind/hour``.
+    package var hour: CompletenessHour?
+
     package init(_ kind: Kind, direction: ConnectionEvent.Direction? = nil, word: String? = nil) {
         self.kind = kind
         self.direction = direction
         self.word = word
     }
+
+    /// Whether the note is about its own file, so that files made from it do not have it.
+    package var isOfOneFile: Bool { self.kind == .end || self.kind == .mark || self.kind == .hour }
 }
 
 /// One line of a recording, of any kind, as ``RecordingParser/nextLine()`` returns it.

@@ -135,6 +135,10 @@ package enum RecordingSyntax {
         Self.text("reason", note.reason, into: &buffer)
         Self.text("cause", note.cause, into: &buffer)
         if let frame = note.frame { Self.frame(frame, into: &buffer) }
+        if let hour = note.hour {
+            Self.key("hour", into: &buffer)
+            buffer.writeImmutableBuffer(JSONWriter.object { $0.fields(of: hour, start: Self.microseconds(hour.start)) })
+        }
         LineSeal.write(into: &buffer, from: start)
     }
 
@@ -196,6 +200,7 @@ extension RecordedNote.Kind {
     /// The key of ``RecordedNote/word``.
     var wordKey: StaticString {
         switch self {
+        case .hour: "word"
         case .connect: "address"
         case .state: "state"
         case .end: "next"

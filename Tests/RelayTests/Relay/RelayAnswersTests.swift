@@ -140,6 +140,60 @@ struct RelayAnswersTests {
         }
     }
 
+    @Test("completeness is there for each symbol and hour of trades with ids, and in the metrics")
+    func completeness() async throws {
+        let instruments = Instruments()
+        let hour: Int64 = 1_787_626_800_000_000_000
+        for symbol in ["BINANCE:BTCUSDT", "COINBASE:BTC-USD"] {
+            var symbols = SymbolTable()
+            let number = try #require(symbols.intern(symbol))
+            let trades = [1, 2, 5].map { id in
+                Trade(
+                    price: sampleDecimal("61837.50"),
+                    size: sampleDecimal("0.1"),
+                    exchangeTime: hour + 1_500,
+                    symbol: number,
+                    id: id
+                )
+            }
+            instruments.completeness.epochBegan(7, symbols: symbols)
+            for id in trades.indices {
+                instruments.completeness.read(
+                    TapeBatch(
+                        epoch: 7,
+                        firstSequence: 1,
+                        received: 0,
+                        receivedMonotonic: Int64(id),
+                        trades: [trades[id]],
+                        frames: [],
+                        symbols: symbols
+                    )
+                )
+            }
+        }
+        // Ends the read of the last trades.
+        instruments.completeness.gapSettled(
+            GapOutcome(symbol: "BINANCE:BTCUSDT", missing: 3...4, from: 0, to: 0, lost: [3...4])
+        )
+        try await RelayFixture.run(instruments: instruments) { fixture in
+            let one = try await self.ask("/v1/completeness?symbol=BINANCE%3ABTCUSDT", fixture)
+            #expect(
+                one.body
+                    == #"{"symbols":[{"symbol":"BINANCE:BTCUSDT","trades":3,"missing":2,"repeated":0,"filled":0}],"hours":[{"symbol":"BINANCE:BTCUSDT","hour":1787626800000,"first":"1","last":"5","count":3,"missing":2,"repeated":0,"filled":0,"whole":false,"sha256":"63f410578d3d937276d01e8add6a22162545ee6be582f7500a9f81593abad0f7","reason":null}]}"#
+                    + "\n"
+            )
+            let all = try await self.ask("/v1/completeness", fixture)
+            #expect(all.status == 200 && all.body.split(separator: #""hour":"#).count == 3)
+            #expect(all.body.contains(#""sha256":null,"reason":"trades before others of the hour may still come"}"#))
+            #expect(try await self.ask("/v1/completeness?symbol=A", fixture).status == 404)
+            #expect(try await self.ask("/v1/completeness?symbol=", fixture).status == 400)
+            #expect(try await self.ask("/v1/completeness?hour=1", fixture).status == 400)
+            let lines = try await self.ask("/metrics", fixture).body.split(separator: "\n")
+            #expect(lines.contains(#"tickertape_symbol_trades_total{symbol="BINANCE:BTCUSDT"} 3"#))
+            #expect(lines.contains(#"tickertape_symbol_missing_trades{symbol="COINBASE:BTC-USD"} 2"#))
+        }
+    }
+
     @Test("one symbol's newest price has a tag, and a client with that tag gets only the tag")
     func snapshotOfOne() async throws {
         try await RelayFixture.run { fixture in

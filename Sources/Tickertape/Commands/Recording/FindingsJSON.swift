@@ -4,7 +4,12 @@ import Wire
 
 /// The findings about a recording as a JSON object. Every reader of JSON can represent its numbers exactly.
 enum FindingsJSON {
-    static func line(_ file: String, _ findings: RecordingFindings, _ trades: [String: Int]) -> String {
+    static func line(
+        _ file: String,
+        _ findings: RecordingFindings,
+        _ trades: [String: Int],
+        _ completeness: CompletenessCheck.Findings
+    ) -> String {
         let object = JSONWriter.object { out in
             out.field("file", file)
             out.field("intact", findings.isIntact)
@@ -63,6 +68,15 @@ enum FindingsJSON {
             if let fault = findings.indexFault { out.field("indexFault", fault) }
             out.field("tornAt", findings.tornAt)
             out.field("ended", findings.isEnded)
+            guard !completeness.hours.isEmpty || completeness.reported > 0 else { return }
+            out.object("completeness") { out in
+                out.array("hours") { out in
+                    for hour in completeness.hours { out.element { $0.fields(of: hour, start: hour.start / 1_000) } }
+                }
+                out.field("reported", completeness.reported)
+                out.field("uncompared", completeness.uncompared)
+                out.field("differences", completeness.differences)
+            }
         }
         return String(buffer: object)
     }

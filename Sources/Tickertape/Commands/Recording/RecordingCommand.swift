@@ -32,8 +32,9 @@ struct RecordingVerifyCommand: AsyncParsableCommand {
         abstract: "Check every line of recordings.",
         discussion: """
             A torn line at the end is what a crash leaves: its place is reported, and it does not count as damage. Of several files of \
-            one run, those that are missing between them are reported too. Exit status 0 when nothing is damaged or missing, \
-            else 1.
+            one run, those that are missing between them are reported too. Of trades with ids, each symbol and hour is \
+            listed with what is missing and its SHA-256, and compared with the lines that the recorder wrote about it. Exit \
+            status 0 when nothing is damaged, missing or different, else 1.
             """
     )
 

@@ -18,17 +18,21 @@ struct RecordingFilesOptions: ParsableArguments {
         var broken: [String] = []
         var unread: [String] = []
         var run = RecordingRun()
+        var check = CompletenessCheck()
+        var differing: [String] = []
         for named in self.files {
             // A file that has been compressed is found under its former name, as in all other commands.
             let file = SegmentNames.present(named)
             do throws(RecordingFailure) {
-                let (findings, trades) = try isCheck ? (RecordingCheck.check(file), [:]) : Self.look(file)
+                let (findings, trades, completeness) = try isCheck ? Self.check(file, &check) : Self.look(file)
                 if !findings.isIntact { broken.append(file) }
+                if !completeness.differences.isEmpty { differing.append(file) }
                 run.add(file, findings)
                 if self.json {
-                    Console.print(json: FindingsJSON.line(file, findings, trades))
+                    Console.print(json: FindingsJSON.line(file, findings, trades, completeness))
                 } else {
                     for line in FindingsText.lines(file, findings, trades, isCheck: isCheck) { Console.print(line) }
+                    for line in CompletenessText.lines(completeness) { Console.print(line) }
                 }
             } catch {
                 // The other files may still be readable.
@@ -43,14 +47,26 @@ struct RecordingFilesOptions: ParsableArguments {
                 "damaged: \(broken.joined(separator: ", ")); `tickertape recording repair FILE NEW-FILE` saves the rest"
             )
         }
+        if !differing.isEmpty {
+            let files = differing.joined(separator: ", ")
+            failures.append("the frames of \(files) are not those of the completeness lines")
+        }
         if !holes.isEmpty { failures.append("files do not follow each other") }
         if !failures.isEmpty { throw OperatorError(failures.joined(separator: "; "), status: .failure) }
+    }
+
+    private static func check(
+        _ file: String,
+        _ check: inout CompletenessCheck
+    ) throws(RecordingFailure) -> (RecordingFindings, [String: Int], CompletenessCheck.Findings) {
+        let (findings, completeness) = try RecordingCheck.check(file, &check)
+        return (findings, [:], completeness)
     }
 
     /// Finds the same as a check, and the number of trades of each symbol, which takes a read of every frame.
     private static func look(
         _ file: String
-    ) throws(RecordingFailure) -> (RecordingFindings, [String: Int]) {
+    ) throws(RecordingFailure) -> (RecordingFindings, [String: Int], CompletenessCheck.Findings) {
         var reader = FrameReader()
         var table = SymbolTable()
         var trades: [Trade] = []
@@ -62,6 +78,7 @@ struct RecordingFilesOptions: ParsableArguments {
             for trade in trades { counts[Int(trade.symbol.index)] += 1 }
             trades.removeAll(keepingCapacity: true)
         }
-        return (findings, Dictionary(uniqueKeysWithValues: zip(table.names, counts)))
+        let tradesOf = Dictionary(uniqueKeysWithValues: zip(table.names, counts))
+        return (findings, tradesOf, CompletenessCheck.Findings())
     }
 }

@@ -1,0 +1,101 @@
+import Market
+
+/// The ids of one symbol that are missing and may still come: a bounded number of ranges, by ascending ids.
+struct OpenHoles: Sendable {
+    struct Hole: Sendable {
+        var ids: ClosedRange<UInt64>
+        /// The beginning of the hour in which they count; `nil` before a trade after the hole is known.
+        var hour: Int64?
+        /// Whether a gap names them. Others are given up at the end of the read.
+        var isAnnounced: Bool
+    }
+
+    /// The most holes. Beyond that the lowest is given up.
+    static let limit = 1_024
+
+    private(set) var list: [Hole] = []
+
+    var isEmpty: Bool { self.list.isEmpty }
+
+    /// Adds ids beyond all others.
+    mutating func append(_ ids: ClosedRange<UInt64>, isAnnounced: Bool) {
+        if self.list.count >= Self.limit { self.list.removeFirst() }
+        self.list.append(Hole(ids: ids, hour: nil, isAnnounced: isAnnounced))
+    }
+
+    /// Notes the hour in which the holes without one count.
+    mutating func place(_ hour: Int64) {
+        for place in self.list.indices.reversed() {
+            guard self.list[place].hour == nil else { return }
+            self.list[place].hour = hour
+        }
+    }
+
+    /// The first place whose hole does not end before an id.
+    private func place(of id: UInt64) -> Int {
+        var (low, high) = (0, self.list.count)
+        while low < high {
+            let middle = (low + high) / 2
+            if self.list[middle].ids.upperBound < id { low = middle + 1 } else { high = middle }
+        }
+        return low
+    }
+
+    /// Removes an id; returns the hole that had it.
+    mutating func remove(_ id: UInt64) -> Hole? {
+        let place = self.place(of: id)
+        guard place < self.list.count, self.list[place].ids.contains(id) else { return nil }
+        let hole = self.list[place]
+        self.list.replaceSubrange(place...place, with: Self.rest(of: hole, without: id...id))
+        if self.list.count > Self.limit { self.list.removeFirst() }
+        return hole
+    }
+
+    /// Removes ids that will not come.
+    mutating func remove(_ ids: ClosedRange<UInt64>) {
+        let first = self.place(of: ids.lowerBound)
+        var end = first
+        while end < self.list.count, self.list[end].ids.lowerBound <= ids.upperBound { end += 1 }
+        guard first < end else { return }
+        let rest = self.list[first..<end].flatMap { Self.rest(of: $0, without: ids) }
+        self.list.replaceSubrange(first..<end, with: rest)
+    }
+
+    private static func rest(of hole: Hole, without ids: ClosedRange<UInt64>) -> [Hole] {
+        var rest: [Hole] = []
+        if hole.ids.lowerBound < ids.lowerBound {
+            rest.append(hole)
+            rest[0].ids = hole.ids.lowerBound...ids.lowerBound - 1
+        }
+        if hole.ids.upperBound > ids.upperBound {
+            rest.append(hole)
+            rest[rest.count - 1].ids = ids.upperBound + 1...hole.ids.upperBound
+        }
+        return rest
+    }
+
+    /// Notes that a gap names ids; returns whether any of them is in a hole.
+    mutating func announce(_ ids: ClosedRange<UInt64>) -> Bool {
+        var isFound = false
+        for place in self.list.indices where self.list[place].ids.overlaps(ids) {
+            self.list[place].isAnnounced = true
+            isFound = true
+        }
+        return isFound
+    }
+
+    /// Gives up the holes that no gap names; returns whether there were any.
+    mutating func removeUnannounced() -> Bool {
+        let count = self.list.count
+        self.list.removeAll { !$0.isAnnounced }
+        return self.list.count < count
+    }
+
+    mutating func removeAll() { self.list = [] }
+
+    /// The lowest missing id from `id` on; `nil` if none is.
+    func first(from id: UInt64) -> UInt64? {
+        let place = self.place(of: id)
+        return place < self.list.count ? max(id, self.list[place].ids.lowerBound) : nil
+    }
+}

@@ -1,0 +1,65 @@
+import Completeness
+import Market
+import NIOCore
+import Wire
+
+/// The completeness of a recording: what of each symbol and hour is in its frames.
+///
+/// The recorder and the check read the same lines in the same order, so both get the same report of files without
+/// damage. A recording without numbers of trades, as in the plain form, is judged by the ids alone.
+struct RecordedCompleteness: Sendable {
+    private var book: CompletenessBook
+    private var reader = FrameReader()
+    private var symbols = SymbolTable()
+    private var trades: [Trade] = []
+    /// How many files ended: a read does not continue in another file.
+    private var files: Int64 = 0
+
+    /// - Parameter byIDsAlone: whether the recording is in the plain form.
+    init(byIDsAlone: Bool = false) { self.book = CompletenessBook(byIDsAlone: byIDsAlone) }
+
+    /// Takes a frame.
+    ///
+    /// - Parameters:
+    ///   - numbers: of its trades; `nil` if its line has none, so that their ids show which are on the tape.
+    ///   - at: the line's time, which frames of one read share.
+    mutating func take(_ frame: ByteBuffer, of dialect: FrameDialect, numbers: RecordedNumbers?, at: Int64) {
+        // Finnhub sends no ids.
+        guard dialect != .finnhub else { return }
+        if self.symbols.isFull {
+            self.symbols = SymbolTable()
+            self.book.epochBegan()
+        }
+        self.trades.removeAll(keepingCapacity: true)
+        _ = self.reader.read(frame, of: dialect, symbols: &self.symbols, into: &self.trades)
+        guard self.trades.contains(where: { $0.id != nil }) else { return }
+        self.book.readBegan(at &+ self.files << 56, symbols: self.symbols)
+        guard let numbers, numbers.apply(toAll: &self.trades) else {
+            return self.book.take(self.trades[...], isOnTape: false)
+        }
+        var first = 0
+        for place in numbers.leftOut {
+            self.book.take(self.trades[first..<place])
+            // What an answer has besides the missing trades was not asked for.
+            if dialect.answering == nil { self.book.takeRepeated(self.trades[place]) }
+            first = place + 1
+        }
+        self.book.take(self.trades[first...])
+    }
+
+    /// Takes a gap; lines do not say whether a replay was moved.
+    mutating func take(_ gap: Gap) {
+        var gap = gap
+        gap.cause = nil
+        self.book.gapFound(gap)
+    }
+
+    /// Takes the end of a file.
+    mutating func fileEnded() { self.files += 1 }
+
+    /// Takes the end of the recording: what is missing stays missing.
+    mutating func finish() { self.book.finish() }
+
+    /// The hours, the oldest first of each symbol.
+    mutating func hours() -> [CompletenessHour] { self.book.hours() }
+}
