@@ -208,13 +208,18 @@ private struct CutLines {
             return nil
         }
         if let to = self.cut.to, kept.wall >= to { return self.takeBehind(kept) }
+        if case .note(let note) = kept.line.content, note.kind == .settled, !self.cut.symbols.isEmpty,
+            !self.cut.symbols.contains(note.symbol ?? "")
+        {
+            return nil
+        }
         self.tradesBehind = nil
         switch kept.line.content {
         case .damaged, .torn, .unreadable, .header: return nil
         case .frame(let bytes, _, let dialect):
-            // A service's answers over REST belong to its messages.
-            let isWanted = self.cut.dialect.map { $0 == dialect || $0 == dialect.answering?.dialect } ?? true
-            guard isWanted else {
+            // An exchange with a REST service belongs to the connection beside which it was made.
+            let wanted = self.cut.dialect ?? dialect
+            guard wanted == dialect || wanted == dialect.ofConnection else {
                 self.otherDialects.insert(dialect)
                 return nil
             }

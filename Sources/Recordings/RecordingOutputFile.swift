@@ -70,7 +70,7 @@ package struct RecordingOutputFile: ~Copyable {
                 frame,
                 of: dialect,
                 numbers: numbers,
-                hasTrades: numbers.map { $0.count > 0 } ?? self.finder.hasTrades(frame, of: dialect),
+                hasTrades: numbers?.hasTrades ?? self.finder.hasTrades(frame, of: dialect),
                 wall: wall,
                 at: at,
                 into: &self.buffer

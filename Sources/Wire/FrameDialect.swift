@@ -28,6 +28,17 @@ package enum FrameDialect: UInt8, Sendable, CaseIterable {
         }
     }
 
+    /// The dialect of the connection beside which an exchange stands; the dialect itself for a message.
+    package var ofConnection: FrameDialect { self.answering?.dialect ?? self }
+
+    /// Whether each trade has an id, which proves what the tape leaves out.
+    package var hasIDs: Bool {
+        switch self {
+        case .finnhub, .tickertape: false
+        case .binance, .coinbase, .kraken, .binanceREST, .coinbaseREST, .krakenREST: true
+        }
+    }
+
     /// The venue whose REST service the frame is an exchange with; `nil` for a message of a connection.
     package var answering: Venue? {
         switch self {

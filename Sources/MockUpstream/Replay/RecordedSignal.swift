@@ -20,8 +20,8 @@ package struct RecordedSignal: Sendable, Equatable {
         switch note.kind {
         case .ping: self.kind = .ping
         case .pong: self.kind = .pong
-        case .hour: return nil
-        case .connect, .subscribe, .unsubscribe, .request, .state, .disconnect, .unsynced, .mark, .end: return nil
+        case .connect, .subscribe, .unsubscribe, .request, .state, .disconnect, .unsynced, .settled, .hour, .mark, .end:
+            return nil
         }
         let payload = note.frame ?? ByteBuffer()
         // A longer payload was never on a WebSocket.

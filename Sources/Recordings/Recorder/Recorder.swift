@@ -180,8 +180,14 @@ package final class Recorder: TapeReader {
         self.put(.gap(gap, moment), bytes: gap.reason.utf8.count)
     }
 
+    package func gapSettled(_ outcome: GapOutcome) {
+        self.put(RecordedNote(outcome), monotonic: self.clock.monotonic())
+    }
+
     private func put(_ note: RecordedNote, monotonic: Int64) {
-        let bytes = (note.reason?.utf8.count ?? 0) + (note.frame?.readableBytes ?? 0)
+        let bytes =
+            (note.reason?.utf8.count ?? 0) + (note.frame?.readableBytes ?? 0)
+            + note.lost.count * MemoryLayout<ClosedRange<UInt64>>.size
         self.put(.note(note, Moment(monotonic: monotonic, wall: self.clock.wall())), bytes: bytes)
     }
 

@@ -139,8 +139,8 @@ package struct RecordingWriter: Sendable {
         self.lines.frame(
             frame,
             of: dialect,
-            numbers: numbers.count > 0 && epoch == self.header.epoch ? numbers : nil,
-            hasTrades: numbers.count > 0 || !numbers.leftOut.isEmpty,
+            numbers: epoch == self.header.epoch && self.areKept(numbers, dialect) ? numbers : nil,
+            hasTrades: numbers.hasTrades,
             wall: received,
             at: at,
             into: &self.buffer
@@ -148,6 +148,12 @@ package struct RecordingWriter: Sendable {
         self.framesInBuffer += 1
         let hasNumbers = numbers.count > 0 && epoch == self.header.epoch
         self.completeness?.take(frame, of: dialect, numbers: hasNumbers ? numbers : nil, at: self.lines.lastAt)
+    }
+
+    /// Whether a line has the numbers of its trades. Where all were left out, they are needed only if ids prove that each
+    /// is not on the tape.
+    private func areKept(_ numbers: RecordedNumbers, _ dialect: FrameDialect) -> Bool {
+        numbers.count > 0 || (dialect.hasIDs && numbers.hasTrades)
     }
 
     /// The newest file's length with the buffer, bytes.

@@ -45,6 +45,7 @@ final class RecorderHarness: TapeReader {
         self.recorder.connectionChanged(event, monotonic: monotonic)
     }
     func gapFound(_ gap: Gap) { self.recorder.gapFound(gap) }
+    func gapSettled(_ outcome: GapOutcome) { self.recorder.gapSettled(outcome) }
 
     func stop() { _ = self.recorder.close() }
 }

@@ -168,7 +168,9 @@ package struct RecordingExport: Sendable {
         self.arrived = received ?? self.arrived
         // The older form of recordings has no wall-clock arrivals, only the start.
         let arrival = frame.wall.flatMap { $0.multipliedReportingOverflow(by: 1_000).overflow ? nil : $0 * 1_000 }
-        var aheadArrival = arrival.flatMap { self.arrivals.judge(&self.trades, received: $0) }
+        // The times of earlier trades, which were asked for, say nothing about the clocks.
+        let isJudged = frame.dialect.answering == nil
+        var aheadArrival = isJudged ? arrival.flatMap { self.arrivals.judge(&self.trades, received: $0) } : nil
         // The recorded run saw more reads than this file has, and judged by what this export cannot know.
         if aheadArrival == nil, self.trades.contains(where: { $0.marks.contains(.ahead) }) {
             aheadArrival = arrival?.addingCapped(self.arrivals.offset)

@@ -26,6 +26,7 @@ struct LineMembers {
     private var overlap: Int?
     private var overlapBounds = OverlapNumbers()
     private var missing = (first: UInt64?.none, last: UInt64?.none)
+    private var lost: [String] = []
     private var stops: UInt64?
     private var traded: Int64?
     private var latest: Int64?
@@ -54,6 +55,9 @@ struct LineMembers {
         case .array where key.equals("filled"):
             guard let places = reader.places() else { return "broken list" }
             self.numbers.filled = places
+        case .array where key.equals("lost"):
+            guard let ids = reader.strings(atMost: RecordedNote.maximumLost) else { return "broken list" }
+            self.lost = ids
         case .array where key.equals("symbols"):
             guard let names = reader.strings(atMost: 4_096) else { return "broken list" }
             self.details.symbols = names
@@ -208,10 +212,18 @@ struct LineMembers {
             if let latest, let back, back >= 0 { note.wallClocks = WallClockMarks(latest: latest, back: back) }
             note.offset = self.offset
         }
-        if kind == .unsynced {
+        if kind == .unsynced || kind == .settled {
             note.frames = self.dropped
             note.from = self.from.flatMap(Self.nanoseconds)
             note.to = self.to.flatMap(Self.nanoseconds)
+        }
+        if kind == .settled {
+            note.missing = TradeID.range(first: self.missing.first, last: self.missing.last)
+            guard let missing = note.missing, let lost = RecordedNote.lost(self.lost, among: missing) else {
+                return .damaged(reason: "an outcome without its ids")
+            }
+            note.lost = lost
+            guard note.outcome != nil else { return .damaged(reason: "an outcome without its symbol or its times") }
         }
         return .note(note)
     }

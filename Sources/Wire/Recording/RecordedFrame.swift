@@ -3,12 +3,12 @@ public import NIOCore
 
 /// The numbers of a recorded frame's trades on the tape of the program that recorded it.
 public struct RecordedNumbers: Sendable, Equatable {
-    /// The first trade's number; the others follow without a hole.
+    /// The first trade's number; the others follow without a hole. Without a trade, the number of the tape's next one.
     public var first: UInt64
     /// How many of the frame's trades are on the tape.
     public var count: Int
-    /// The indices, among all trades in the frame's text, of those that are not on the tape because they had come
-    /// before an interruption already; ascending.
+    /// The indices, among all trades in the frame's text, of those that are not on the tape: they had come already, or
+    /// are from before the subscription; ascending.
     public var leftOut: [Int]
     /// The indices, counted in the same way, of those on the tape that may have come before; ascending.
     public var possibleRepeats: [Int]
@@ -18,6 +18,9 @@ public struct RecordedNumbers: Sendable, Equatable {
     /// The indices, counted in the same way, of those on the tape that had been missing and came after newer ones
     /// (``TradeMarks/filled``); ascending.
     public var filled: [Int]
+
+    /// Whether the frame holds trades, on the tape or not.
+    package var hasTrades: Bool { self.count > 0 || !self.leftOut.isEmpty }
 
     /// Whether a line of the frame has a list of indices.
     var hasPlaces: Bool {
@@ -51,7 +54,7 @@ public struct RecordedFrame: Sendable, Equatable {
     public var frame: ByteBuffer
     /// The dialect of the payload.
     package var dialect = FrameDialect.finnhub
-    /// `nil` where none of its trades is on the tape, and in the plain form, which has no numbers.
+    /// `nil` where it has no trade, where it was left out as a whole without an id's proof, and in the plain form, which has no numbers.
     public var numbers: RecordedNumbers?
     /// The wall clock at its arrival, µs since 1970; `nil` in the plain form, which has only ``at``.
     public var wall: Int64?

@@ -7,7 +7,7 @@ package struct RecordedNote: Sendable, Equatable {
     package enum Kind: String, Sendable, CaseIterable {
         /// What of one symbol and hour is in the recording so far; the lines stand before ``end``.
         case hour
-        case connect, subscribe, unsubscribe, request, state, ping, pong, disconnect, unsynced, mark, end
+        case connect, subscribe, unsubscribe, request, state, ping, pong, disconnect, unsynced, settled, mark, end
     }
 
     package var kind: Kind
@@ -27,6 +27,9 @@ package struct RecordedNote: Sendable, Equatable {
     package var frames: UInt64?
     package var from: Int64?
     package var to: Int64?
+    /// For ``Kind/settled``: the ids that were missing, and those that are lost for good. The times are the gap's.
+    package var missing: ClosedRange<UInt64>?
+    package var lost: [ClosedRange<UInt64>] = []
     /// For ``Kind/mark``: the stops and the wall clocks of the file so far, and the line's offset in the file's text,
     /// bytes.
     package var stops: GapMarkers?

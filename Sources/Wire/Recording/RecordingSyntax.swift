@@ -111,8 +111,7 @@ package enum RecordingSyntax {
         Self.number("overlapLeast", gap.overlapBounds?.least, into: &buffer)
         Self.number("overlapMost", gap.overlapBounds?.most, into: &buffer)
         Self.text("symbol", gap.symbol, into: &buffer)
-        Self.text("missingFirst", gap.missing.map { "\($0.lowerBound)" }, into: &buffer)
-        Self.text("missingLast", gap.missing.map { "\($0.upperBound)" }, into: &buffer)
+        Self.missing(gap.missing, into: &buffer)
         LineSeal.write(into: &buffer, from: start)
     }
 
@@ -134,6 +133,8 @@ package enum RecordingSyntax {
         Self.number("offset", note.offset, into: &buffer)
         Self.text("reason", note.reason, into: &buffer)
         Self.text("cause", note.cause, into: &buffer)
+        Self.missing(note.missing, into: &buffer)
+        Self.lost(note.lost, into: &buffer)
         if let frame = note.frame { Self.frame(frame, into: &buffer) }
         if let hour = note.hour {
             Self.key("hour", into: &buffer)
@@ -171,6 +172,19 @@ package enum RecordingSyntax {
         JSONText.escape(value, into: &buffer)
     }
 
+    private static func missing(_ ids: ClosedRange<UInt64>?, into buffer: inout ByteBuffer) {
+        Self.text("missingFirst", ids.map { "\($0.lowerBound)" }, into: &buffer)
+        Self.text("missingLast", ids.map { "\($0.upperBound)" }, into: &buffer)
+    }
+
+    /// Writes ranges of ids, such as `["2-4","9-9"]`; nothing for an empty list.
+    private static func lost(_ ranges: [ClosedRange<UInt64>], into buffer: inout ByteBuffer) {
+        guard !ranges.isEmpty else { return }
+        Self.key("lost", into: &buffer)
+        let texts = ranges.map { "\"\($0.lowerBound)-\($0.upperBound)\"" }
+        buffer.writeString("[\(texts.joined(separator: ","))]")
+    }
+
     private static func number(_ key: StaticString, _ value: (some FixedWidthInteger)?, into buffer: inout ByteBuffer) {
         guard let value else { return }
         Self.key(key, into: &buffer)
@@ -204,7 +218,7 @@ extension RecordedNote.Kind {
         case .connect: "address"
         case .state: "state"
         case .end: "next"
-        case .subscribe, .unsubscribe, .request, .ping, .pong, .disconnect, .unsynced, .mark: "word"
+        case .subscribe, .unsubscribe, .request, .ping, .pong, .disconnect, .unsynced, .settled, .mark: "word"
         }
     }
 }
