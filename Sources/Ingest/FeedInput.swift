@@ -165,8 +165,14 @@ package final class FeedInput {
     /// It is no sign of life of the connection, and changes neither the status nor what is known of the clocks. A
     /// symbol that is unknown or not subscribed gets nothing, and no number on the tape.
     package func take(answer: ByteBuffer, of dialect: FrameDialect, now: Moment) {
+        self.take(answer: answer, of: dialect, recorded: nil, now: now)
+    }
+
+    /// - Parameter recorded: what the recording of a replay says of its trades; `nil` leaves it to their ids.
+    private func take(answer: ByteBuffer, of dialect: FrameDialect, recorded: FramePlaces?, now: Moment) {
         guard self.interruptions.hasIDs, let venue = dialect.answering else { return }
         self.endRead(wall: now.wall)
+        self.read.judgement.announce(recorded)
         self.read.take(answer, of: dialect, now: now.monotonic, symbols: self.tape.symbols) { bytes, symbols, trades in
             VenueExchange.read(bytes, of: venue, symbols: &symbols, into: &trades)
         }
@@ -189,7 +195,10 @@ package final class FeedInput {
     }
 
     private func publishOutcomes() {
-        for outcome in self.interruptions.identified.takeOutcomes() { self.tape.gapSettled(outcome) }
+        let outcomes = self.interruptions.identified.takeOutcomes()
+        // A recording that judges the trades has the outcomes, too.
+        guard !self.read.judgement.isOn else { return }
+        for outcome in outcomes { self.tape.gapSettled(outcome) }
     }
 
     // MARK: Between frames
@@ -226,8 +235,8 @@ package final class FeedInput {
             guard source != self.status.source else { return }
             self.status.source = source
             self.statusChanged()
-        // The ids show such a gap again.
-        case .gap(let gap) where gap.missing != nil && self.interruptions.hasIDs: break
+        // The ids show such a gap again, unless the recording judges them.
+        case .gap(let gap) where gap.missing != nil && self.interruptions.hasIDs && !self.read.judgement.isOn: break
         case .gap(var gap):
             // The gap keeps its recorded times, which match those of the trades; arrival times depend on the replay's
             // speed. A gap that was itself recorded from a replay already has the prefix.
@@ -238,8 +247,20 @@ package final class FeedInput {
             self.read.arrivalMarked(arrival)
         case .repeats(let places):
             self.read.announce(places)
-        case .answer(let frame, let dialect):
-            self.take(answer: frame, of: dialect, now: now)
+        case .judged(let isJudged):
+            self.read.judgement.isOn = isJudged && self.interruptions.hasIDs
+        case .places(let places):
+            self.read.judgement.announce(places)
+        case .made:
+            self.read.judgement.announce(nil)
+        case .answer(let frame, let dialect, let places):
+            self.take(answer: frame, of: dialect, recorded: places, now: now)
+        case .settled(let outcome) where self.read.judgement.isOn:
+            self.tape.gapSettled(outcome)
+        case .settled(let outcome):
+            for ids in outcome.lost {
+                self.giveUp(ids, of: outcome.symbol, reason: outcome.reason ?? "lost", now: now)
+            }
         }
     }
 

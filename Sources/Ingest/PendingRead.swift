@@ -22,6 +22,8 @@ struct PendingRead {
     private var judged: Int64??
     /// The positions of suspected trades in the next frame of a replay.
     private var announced: [Int] = []
+    /// What the recording of a replay says of the frames.
+    var judgement = RecordedJudgement()
     /// Whether some trades of the read are marked ``TradeMarks/filled``.
     private var hasFilled = false
 
@@ -55,6 +57,7 @@ struct PendingRead {
     mutating func forgetFrames(isRelayed: Bool) {
         self.repeated.reset()
         self.announced = []
+        self.judgement.forgetNext()
         self.repetition = RepetitionDetector(after: self.repetition)
         self.repeatsHere = isRelayed && self.repeats == .leftOut ? .marked : self.repeats
         self.comparesFrames = self.repeats.comparesContent && !isRelayed
@@ -104,6 +107,7 @@ struct PendingRead {
         }
         if isMalformed { self.readLosses.malformedFrames += 1 }
         self.arrivals.frameTaken(&self.trades, from: first)
+        if self.judgement.isOn { self.judgement.frameTaken(self.frames.count) }
         let places = first..<self.trades.count
         self.frames.append(
             TapeBatch.Frame(bytes: bytes, dialect: dialect, trades: places, isWhole: isWhole, isMalformed: isMalformed)
@@ -176,6 +180,7 @@ struct PendingRead {
     /// Leaves out the trades whose ids were seen, and marks those that were missing. Returns the gaps that show.
     mutating func identify(_ ids: inout IdentifiedTrades, _ now: Moment, symbols: SymbolTable) -> [FoundGap] {
         ids.readBegan(now, symbols: symbols)
+        if !self.judgement.isEmpty { return self.followRecording(&ids) }
         var isLeftOut: [Bool] = []
         var marks: TradeMarks = []
         self.trades.withUnsafeMutableBufferPointer { trades in
@@ -198,11 +203,49 @@ struct PendingRead {
         return ids.readEnded()
     }
 
+    /// Leaves out and marks trades of a replay as its recording says. The ids take them, too, for the frames of which it
+    /// says nothing. Returns the gaps that such frames show; those of the others are recorded.
+    private mutating func followRecording(_ ids: inout IdentifiedTrades) -> [FoundGap] {
+        var isLeftOut = [Bool](repeating: false, count: self.trades.count)
+        for index in self.frames.indices {
+            ids.frameBegan(index)
+            let recorded = self.judgement.places(of: index)
+            var leftOut = recorded?.leftOut[...] ?? []
+            var filled = recorded?.filled[...] ?? []
+            let places = self.frames[index].trades
+            for place in places {
+                let finding = ids.take(&self.trades[place])
+                isLeftOut[place] = finding != .kept
+                if recorded != nil {
+                    isLeftOut[place] = leftOut.takeFirst(place - places.lowerBound)
+                    self.trades[place].marks.remove(.filled)
+                    if filled.takeFirst(place - places.lowerBound) { self.trades[place].marks.insert(.filled) }
+                }
+                guard isLeftOut[place], finding == .repeated else { continue }
+                self.readLosses.repeatedTrades += 1
+                self.repeatedTrades.append(self.trades[place])
+            }
+        }
+        if isLeftOut.contains(true) { _ = self.leaveOut(isLeftOut) }
+        self.hasFilled = self.trades.contains(where: \.isFilled)
+        let judgement = self.judgement
+        self.judgement.readEnded()
+        return ids.readEnded().filter { judgement.places(of: $0.frame) == nil }
+    }
+
     /// Leaves out the trades of an answer that are not missing, and marks the others. They are as old as they are, so
     /// nothing is learned from their times.
     mutating func fill(_ ids: inout IdentifiedTrades, _ now: Moment, symbols: SymbolTable) {
         ids.readBegan(now, symbols: symbols)
-        let isLeftOut = self.trades.indices.map { !ids.fill(&self.trades[$0]) }
+        var isLeftOut = self.trades.indices.map { !ids.fill(&self.trades[$0]) }
+        if let recorded = self.judgement.places(of: 0) {
+            var leftOut = recorded.leftOut[...]
+            for place in self.trades.indices {
+                let isUnknown = Int(self.trades[place].symbol.index) >= symbols.count
+                isLeftOut[place] = leftOut.takeFirst(place) || isUnknown
+            }
+        }
+        self.judgement.readEnded()
         _ = self.leaveOut(isLeftOut)
         self.judged = .some(self.arrivals.judgeEarlier(&self.trades, received: now.wall))
     }

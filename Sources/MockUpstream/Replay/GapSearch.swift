@@ -49,13 +49,17 @@ final class GapSearch {
             switch item {
             case .gap(let gap):
                 if gap.gap.symbol == nil { self.hasGap = true }
-            case .signal, .closing, .connected: break
+            case .signal, .closing, .connected, .settled: break
             case .frame(let frame):
                 if frame.at > self.end { return .none }
                 self.at = frame.at
                 if self.finder.hasTrades(frame) {
                     let isSilent = GapMarkers.isSilence(from: self.lastTrade, to: frame.at)
-                    if self.hasGap || isSilent { return .found(self.cursor.place) }
+                    if self.hasGap || isSilent {
+                        if frame.dialect.answering == nil { return .found(self.cursor.place) }
+                        // The trades of an exchange with a REST service are no prices, which the place is to show.
+                        self.hasGap = true
+                    }
                     self.lastTrade = frame.at
                 }
             }

@@ -53,7 +53,7 @@ package struct RecordingFile: Sendable {
         let mayMix = stream.segments.contains { $0.header.version >= RecordingHeader.dialectVersion }
         while let frame = try reader.next() {
             frames += 1
-            dialects.insert(frame.dialect)
+            dialects.insert(frame.dialect.ofConnection)
             _ = frameReader.read(frame.frame, of: frame.dialect, symbols: &table, into: &trades)
             trades.removeAll(keepingCapacity: true)
             // The header's list is enough, once a frame after it was found.
@@ -113,7 +113,7 @@ package struct RecordingFile: Sendable {
         if let stream = try? RecordingStream(segments) {
             while stream.bytesRead < Self.searchedBytes, let line = try? stream.next() {
                 guard case .frame(_, _, let dialect) = line.content else { continue }
-                guard MockProtocols.of(dialect) == nil else {
+                guard MockProtocols.of(dialect.ofConnection) == nil else {
                     return RecordingFailure(
                         "\(path) also holds messages that cannot be replayed; `tickertape recording cut --dialect "
                             + "\(dialect.name) FILE NEW-FILE` keeps those of \(dialect.name)"

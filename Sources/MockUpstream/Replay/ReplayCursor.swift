@@ -1,3 +1,4 @@
+package import Market
 package import Recordings
 package import Wire
 
@@ -26,6 +27,8 @@ package final class ReplayCursor {
         case signal(RecordedSignal)
         /// The service closed the connection.
         case closing(RecordedClosing)
+        /// All trades of a gap had come here, or the rest was lost; ns since the recording's start.
+        case settled(at: Int64, GapOutcome)
         /// A connection was opened; ns since the recording's start.
         case connected(at: Int64)
     }
@@ -108,7 +111,7 @@ package final class ReplayCursor {
             switch line.content {
             case .frame:
                 guard let frame = line.frame else { continue }
-                guard MockProtocols.of(frame.dialect) != nil else {
+                guard MockProtocols.of(frame.dialect.ofConnection) != nil else {
                     throw RecordingFile.foreign(stream.segments[segment].path, in: stream.segments)
                 }
                 self.earliest = nil
@@ -119,6 +122,7 @@ package final class ReplayCursor {
             case .note(let note):
                 if let signal = RecordedSignal(note, at: at) { return .signal(signal) }
                 if let closing = RecordedClosing(note, at: at, wall: line.wall) { return .closing(closing) }
+                if let outcome = note.outcome { return .settled(at: at, outcome) }
                 if note.kind == .connect { return .connected(at: at) }
             case .damaged(let reason):
                 damage.found(line: line.offset, reason: reason, in: segment, path: stream.segments[segment].path)

@@ -12,6 +12,8 @@ package protocol ReplayOutput: AnyObject {
     func play(_ signal: RecordedSignal)
     /// Notes a gap of the recording at this place. Does not flush.
     func play(_ gap: RecordedGap)
+    /// Notes the outcome of a gap at this place. Does not flush.
+    func play(_ outcome: GapOutcome)
     /// Flushes what was played.
     func flush()
     /// Notes a change of the replay; `movedFrom` is the position before a move.
@@ -28,6 +30,7 @@ package protocol ReplayOutput: AnyObject {
 extension ReplayOutput {
     package func play(_ signal: RecordedSignal) {}
     package func play(_ gap: RecordedGap) {}
+    package func play(_ outcome: GapOutcome) {}
     package func closed(_ closing: RecordedClosing) { self.broke() }
 }
 
@@ -43,6 +46,23 @@ package struct ReplayMessage {
     /// The arrival by the exchange's clock, moved as the trades are, ns since 1970; set only if some trades are ahead
     /// of it.
     var aheadArrival: Int64?
+    /// The recorded numbers of the trades; `nil` where they have none.
+    var numbers: RecordedNumbers?
+
+    /// Returns what the recording says of those of its trades that go to a client, by their places among these; `nil`
+    /// where it says nothing.
+    func places(where isSelected: (Trade) -> Bool) -> FramePlaces? {
+        guard let numbers else { return nil }
+        var places = FramePlaces()
+        guard !numbers.leftOut.isEmpty || !numbers.filled.isEmpty else { return places }
+        var place = 0
+        for (index, trade) in self.trades.enumerated() where isSelected(trade) {
+            if numbers.leftOut.contains(index) { places.leftOut.append(place) }
+            if numbers.filled.contains(index) { places.filled.append(place) }
+            place += 1
+        }
+        return places
+    }
 }
 
 /// The settings for playing a recording.

@@ -178,20 +178,23 @@ package final class ReplayPlayer {
         case .message(let frame):
             let message = self.read(frame)
             for output in self.outputs { output.play(message) }
-            // Finnhub's protocol has no answer with earlier trades.
+            // Finnhub's protocol has no answer with earlier trades, and an exchange with a REST service has no newer ones.
+            let isAnswer = frame.dialect.answering != nil
             if frame.dialect != .finnhub {
-                if frame.dialect.answering == nil { self.recent.take(message.trades, symbols: message.symbols) }
+                if !isAnswer { self.recent.take(message.trades, symbols: message.symbols) }
                 self.played?.take(message.trades, symbols: message.symbols, now: now)
             }
             // A frame whose trades are all unusable shows no price. The search for places skips it, too.
-            let counts = !message.trades.isEmpty
-            if counts { self.lastTrade = frame.at }
-            self.machine.played(recorded: frame.at, counts: counts, now: now)
+            if !message.trades.isEmpty { self.lastTrade = frame.at }
+            self.machine.played(recorded: frame.at, counts: !message.trades.isEmpty && !isAnswer, now: now)
         case .signal(let signal):
             for output in self.outputs { output.play(signal) }
             self.machine.played(recorded: signal.at, counts: false, now: now)
         case .gap(let at, let gap):
             if let gap = self.moved(gap) { for output in self.outputs { output.play(gap) } }
+            self.machine.played(recorded: at, counts: false, now: now)
+        case .settled(let at, let outcome):
+            if let outcome = self.moved(outcome) { for output in self.outputs { output.play(outcome) } }
             self.machine.played(recorded: at, counts: false, now: now)
         case .breakBegins(let at, let closing):
             self.isBroken = true
@@ -218,8 +221,12 @@ package final class ReplayPlayer {
             // Pings, errors and unknown messages are sent as they were recorded.
             return ReplayMessage(frame: frame, hasTrades: false, trades: [], symbols: self.symbols, isMoved: false)
         }
-        var aheadArrival = self.judge(frame)
-        self.reading.mark(&self.trades, of: frame)
+        var aheadArrival = frame.dialect.answering == nil ? self.judge(frame) : nil
+        let numbers = self.reading.mark(&self.trades, of: frame)
+        // The times of earlier trades say nothing about the clocks.
+        if frame.dialect.answering != nil, self.trades.contains(where: { $0.marks.contains(.ahead) }) {
+            aheadArrival = frame.wall.map { $0 &* 1_000 &+ self.arrivals.offset }
+        }
         if self.settings.rebasesTimes {
             self.moveToNow()
             aheadArrival = aheadArrival.map { $0 &+ (self.rebase ?? 0) }
@@ -230,13 +237,13 @@ package final class ReplayPlayer {
             trades: self.trades,
             symbols: self.symbols,
             isMoved: self.settings.rebasesTimes,
-            aheadArrival: aheadArrival
+            aheadArrival: aheadArrival,
+            numbers: numbers
         )
     }
 
     /// Marks the trades of a frame that are ahead of its recorded arrival. If there are any, returns that arrival by
     /// the exchange's clock, ns since 1970. Without a recorded arrival no trade is known to be ahead.
-    /// 1970. Where none was recorded, no trade is known to be ahead.
     private func judge(_ frame: RecordedFrame) -> Int64? {
         guard let (received, isOut) = frame.wall?.multipliedReportingOverflow(by: 1_000), !isOut else { return nil }
         return self.arrivals.judge(&self.trades, received: received)
@@ -259,6 +266,15 @@ package final class ReplayPlayer {
         gap.gap.from &+= rebase
         gap.gap.to &+= rebase
         return gap
+    }
+
+    private func moved(_ outcome: GapOutcome) -> GapOutcome? {
+        guard self.settings.rebasesTimes else { return outcome }
+        guard let rebase else { return nil }
+        var outcome = outcome
+        outcome.from &+= rebase
+        outcome.to &+= rebase
+        return outcome
     }
 
     /// Returns the next item; at the end, the first one if the recording repeats. `nil` if the replay is over, or

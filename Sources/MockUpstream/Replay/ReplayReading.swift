@@ -9,6 +9,8 @@ struct ReplayReading {
         case signal(RecordedSignal)
         /// Trades may be missing at this place.
         case gap(at: Int64, RecordedGap)
+        /// All trades of a gap had come, or the rest was lost.
+        case settled(at: Int64, GapOutcome)
         /// Connections end, with a close frame if the service sent one.
         case breakBegins(at: Int64, RecordedClosing?)
         case breakEnds(at: Int64)
@@ -18,7 +20,7 @@ struct ReplayReading {
             switch self {
             case .message(let frame): frame.at
             case .signal(let signal): signal.at
-            case .gap(let at, _), .breakBegins(let at, _), .breakEnds(let at): at
+            case .gap(let at, _), .settled(let at, _), .breakBegins(let at, _), .breakEnds(let at): at
             }
         }
     }
@@ -26,7 +28,7 @@ struct ReplayReading {
     /// The tolerance between the two clocks when a gap is matched with the end of a connection, ns.
     private static let clockDifference: Int64 = 1_000_000_000
 
-    /// The most gaps in a silence that is skipped; further gaps of such a file are left out.
+    /// The most gaps and outcomes in a silence that is skipped; further ones of such a file are left out.
     private static let maximumWaitingGaps = 1_000
 
     /// The valid times of a gap, ns since 1970: up to the µs that every JSON reader holds exactly.
@@ -37,8 +39,8 @@ struct ReplayReading {
     private let start: Int64
     private let hasBreaks: Bool
     private let hasSignals: Bool
-    /// Gaps that are played with the next message.
-    private var waitingGaps: [RecordedGap] = []
+    /// Gaps and outcomes that are played with the next message.
+    private var waitingGaps: [Next] = []
     private var cursor: ReplayCursor
     private var upcoming: [Next] = []
     private var repeats = RecordedRepeats()
@@ -75,7 +77,11 @@ struct ReplayReading {
     }
 
     /// Marks the trades of a frame that may be repeats.
-    mutating func mark(_ trades: inout [Trade], of frame: RecordedFrame) { _ = self.repeats.mark(&trades, of: frame) }
+    ///
+    /// - Returns: the numbers of the trades; `nil` where they have none, or the numbers do not match the text.
+    mutating func mark(_ trades: inout [Trade], of frame: RecordedFrame) -> RecordedNumbers? {
+        self.repeats.mark(&trades, of: frame)
+    }
 
     /// Continues at a message elsewhere, without the items before it.
     mutating func land(_ cursor: ReplayCursor) {
@@ -104,7 +110,7 @@ struct ReplayReading {
         case .frame(let frame): frame.at
         case .signal(let signal): signal.at
         case .closing(let closing): closing.at
-        case .connected(let at): at
+        case .connected(let at), .settled(let at, _): at
         case .gap: nil
         }
     }
@@ -114,7 +120,8 @@ struct ReplayReading {
         case .frame(let frame):
             self.isLanding = false
             self.sendWaitingGaps(at: frame.at)
-            self.endClosing(at: frame.at)
+            // An exchange with a REST service needs no connection.
+            if frame.dialect.answering == nil { self.endClosing(at: frame.at) }
             self.upcoming.append(.message(frame))
         case .signal(let signal):
             guard self.hasSignals, !self.isLanding, signal.at >= self.bounds.lowerBound else { return }
@@ -126,17 +133,15 @@ struct ReplayReading {
             self.unreportedClosing = closing
         case .connected(let at): self.endClosing(at: at)
         case .gap(let gap): self.take(Self.sound(gap))
+        case .settled(let at, var outcome):
+            (outcome.from, outcome.to) = Self.sound(outcome.from, outcome.to)
+            self.add(.settled(at: at, outcome))
         }
     }
 
     private mutating func take(_ gap: RecordedGap) {
         if !self.hasBreaks || gap.gap.symbol != nil {
-            guard !self.isLanding, self.bounds.contains(gap.at) else { return }
-            if self.hasSignals {
-                self.upcoming.append(.gap(at: gap.at, gap))
-            } else if self.waitingGaps.count < Self.maximumWaitingGaps {
-                self.waitingGaps.append(gap)
-            }
+            self.add(.gap(at: gap.at, gap))
         } else {
             let begin = min(gap.gap.from.subtractingCapped(self.start), gap.at)
             self.endClosing(at: gap.at)
@@ -149,12 +154,26 @@ struct ReplayReading {
         }
     }
 
+    /// Adds a gap or an outcome at its place. Where silences are skipped, it must not interrupt one.
+    private mutating func add(_ next: Next) {
+        guard !self.isLanding, self.bounds.contains(next.at) else { return }
+        if self.hasSignals {
+            self.upcoming.append(next)
+        } else if self.waitingGaps.count < Self.maximumWaitingGaps {
+            self.waitingGaps.append(next)
+        }
+    }
+
     /// Returns the gap with its times clamped to a range that allows arithmetic.
     private static func sound(_ gap: RecordedGap) -> RecordedGap {
         var gap = gap
-        gap.gap.from = min(max(gap.gap.from, Self.gapTimes.lowerBound), Self.gapTimes.upperBound)
-        gap.gap.to = min(max(gap.gap.to, gap.gap.from), Self.gapTimes.upperBound)
+        (gap.gap.from, gap.gap.to) = Self.sound(gap.gap.from, gap.gap.to)
         return gap
+    }
+
+    private static func sound(_ from: Int64, _ to: Int64) -> (from: Int64, to: Int64) {
+        let from = min(max(from, Self.gapTimes.lowerBound), Self.gapTimes.upperBound)
+        return (from, min(max(to, from), Self.gapTimes.upperBound))
     }
 
     /// Returns whether a gap belongs to an end that has been played.
@@ -166,7 +185,13 @@ struct ReplayReading {
     }
 
     private mutating func sendWaitingGaps(at: Int64) {
-        for gap in self.waitingGaps { self.upcoming.append(.gap(at: at, gap)) }
+        for waiting in self.waitingGaps {
+            switch waiting {
+            case .gap(_, let gap): self.upcoming.append(.gap(at: at, gap))
+            case .settled(_, let outcome): self.upcoming.append(.settled(at: at, outcome))
+            case .message, .signal, .breakBegins, .breakEnds: self.upcoming.append(waiting)
+            }
+        }
         self.waitingGaps = []
     }
 

@@ -43,7 +43,8 @@ enum ReplaySearch {
             var parser = TradeFinder()
             while let frame = try cursor.next() {
                 if (cursor.place.time, cursor.place.ties) >= (end.time, end.ties) { break }
-                if parser.hasTrades(frame) { found.append(cursor.place) }
+                // The trades of an exchange with a REST service are no prices.
+                if frame.dialect.answering == nil, parser.hasTrades(frame) { found.append(cursor.place) }
                 // At most twice as many as needed are kept.
                 if found.count >= 2 * messages { found.removeFirst(messages) }
             }

@@ -96,7 +96,7 @@ package struct SimulatedRun: Sendable {
             switch item {
             case .frame(let frame): recording.frame(frame.frame, of: dialect, at: frame.at)
             case .gap(let gap): recording.gap(gap.gap, at: gap.at)
-            case .signal, .closing, .connected: break
+            case .signal, .closing, .connected, .settled: break
             }
             guard recording.bytes.readableBytes >= 1 << 20 else { continue }
             try take(recording.takeBytes())

@@ -50,6 +50,10 @@ package final class MockServerHandler: ChannelInboundHandler, ReplayOutput {
     private var session: any MockSession
     /// Called when the upstream would disconnect the client, with the rule that the client has broken.
     private let disconnected: (String) -> Void
+    /// Whether the recording says which trades of its newest frame are on the tape, and what the feed was told of it;
+    /// `nil` before the first frame. The feed keeps what it was told on the connection before.
+    private var isJudged: Bool?
+    private var announcedJudged: Bool?
     /// The number of text frames written.
     private var frames = 0
     private var player: ReplayPlayer?
@@ -140,7 +144,10 @@ package final class MockServerHandler: ChannelInboundHandler, ReplayOutput {
         for output in outputs {
             switch output {
             // A client that does not read its answers gets no more of them.
-            case .text(let text): if self.hasRoom { self.write(text) }
+            case .text(let text):
+                guard self.hasRoom else { continue }
+                if self.announcedJudged != false, !self.session.needsRepeats { self.post(.made) }
+                self.write(text)
             case .ping(let payload):
                 guard self.hasRoom, let signal = RecordedSignal(.ping, payload: payload) else { continue }
                 self.context?.write(self.wrapOutboundOut(.framed(signal.frame)), promise: nil)
@@ -218,6 +225,7 @@ package final class MockServerHandler: ChannelInboundHandler, ReplayOutput {
     }
 
     package func play(_ message: ReplayMessage) {
+        if message.frame.dialect.answering != nil { return self.play(answer: message) }
         // Another connection of the recording, with another upstream.
         guard message.frame.dialect == self.session.dialect, let context else { return }
         guard message.hasTrades else {
@@ -229,6 +237,7 @@ package final class MockServerHandler: ChannelInboundHandler, ReplayOutput {
         switch selection {
         case .everything:
             self.announceRepeats(message.trades)
+            self.announce(message) { _ in true }
             if message.isMoved {
                 self.write(encoding: message.trades, of: message)
             } else {
@@ -237,6 +246,7 @@ package final class MockServerHandler: ChannelInboundHandler, ReplayOutput {
             }
         case .some(let trades):
             self.announceRepeats(trades)
+            self.announce(message) { self.session.isSubscribed(to: message.symbols.name(of: $0.symbol)) }
             self.write(encoding: trades, of: message)
         case .nothing: break
         }
@@ -251,6 +261,44 @@ package final class MockServerHandler: ChannelInboundHandler, ReplayOutput {
         if !places.isEmpty { self.post(.repeats(places)) }
     }
 
+    /// Reports what the recording says of the trades of the next frame, if they have ids.
+    private func announce(_ message: ReplayMessage, where isSelected: (Trade) -> Bool) {
+        guard self.settings.marks != nil, !self.session.needsRepeats, !message.trades.isEmpty else { return }
+        let places = message.places(where: isSelected)
+        self.isJudged = places != nil
+        self.announceJudged()
+        if let places, !places.isEmpty { self.post(.places(places)) }
+    }
+
+    private func announceJudged() {
+        guard let isJudged, isJudged != self.announcedJudged else { return }
+        self.announcedJudged = isJudged
+        self.post(.judged(isJudged))
+    }
+
+    /// Reports an exchange with the REST service, which the feed of a replay takes beside the connection. A client
+    /// without marks asks the REST service itself.
+    private func play(answer message: ReplayMessage) {
+        guard self.settings.marks != nil, !message.isMoved,
+            message.frame.dialect.ofConnection == self.session.dialect,
+            message.trades.allSatisfy({ self.session.isSubscribed(to: message.symbols.name(of: $0.symbol)) })
+        else { return }
+        if !message.trades.isEmpty {
+            self.isJudged = message.numbers != nil
+            self.announceJudged()
+        }
+        if let arrival = message.aheadArrival { self.post(.arrival(arrival)) }
+        self.post(.answer(message.frame.frame, message.frame.dialect, message.places { _ in true }))
+    }
+
+    package func play(_ outcome: GapOutcome) {
+        guard self.session.isSubscribed(to: outcome.symbol) else { return }
+        var outcome = outcome
+        outcome.reason = outcome.reason?.start(bytes: Self.longestReason)
+        self.announceJudged()
+        self.post(.settled(outcome))
+    }
+
     package func play(_ signal: RecordedSignal) {
         // A client that does not keep up needs no sign of life.
         guard self.hasRoom, let context else { return }
@@ -262,6 +310,7 @@ package final class MockServerHandler: ChannelInboundHandler, ReplayOutput {
         if let symbol = gap.gap.symbol, !self.session.isSubscribed(to: symbol) { return }
         var gap = gap.gap
         gap.reason = gap.reason.start(bytes: Self.longestReason)
+        self.announceJudged()
         self.post(.gap(gap))
     }
 

@@ -15,14 +15,24 @@ package enum FrameMark: Sendable, Equatable {
     case arrival(Int64)
     /// Which trades of the next frame may have come before: their places in it, ascending.
     case repeats([Int])
-    /// An exchange with the venue's REST service was recorded here; its frame and its dialect.
-    case answer(ByteBuffer, FrameDialect)
+    /// Whether the recording says which trades of the next frames are on the tape: then no id has to prove it, and a
+    /// frame without ``places(_:)`` is there as a whole. Otherwise the ids of the trades decide again.
+    case judged(Bool)
+    /// What the recording says of the next frame's trades.
+    case places(FramePlaces)
+    /// The next frame is not in the recording: the mock server answers a request with it. The ids of its trades decide.
+    case made
+    /// An exchange with the venue's REST service was recorded here: its frame, its dialect, and what the recording says
+    /// of its trades, if it says anything.
+    case answer(ByteBuffer, FrameDialect, FramePlaces?)
+    /// The outcome of a gap was recorded here.
+    case settled(GapOutcome)
 
     /// Whether it is about the next frame, and means nothing without that.
     var isOfFrame: Bool {
         switch self {
-        case .changed, .gap, .answer: false
-        case .arrival, .repeats: true
+        case .changed, .gap, .judged, .answer, .settled: false
+        case .arrival, .repeats, .places, .made: true
         }
     }
 
@@ -30,8 +40,8 @@ package enum FrameMark: Sendable, Equatable {
     package var endsRead: Bool {
         switch self {
         // One read has one arrival.
-        case .changed, .gap, .arrival, .answer: true
-        case .repeats: false
+        case .changed, .gap, .arrival, .answer, .settled: true
+        case .repeats, .judged, .places, .made: false
         }
     }
 }

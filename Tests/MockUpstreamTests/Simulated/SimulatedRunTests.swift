@@ -30,7 +30,7 @@ struct SimulatedRunTests {
                 seen.times.append(frame.at)
                 _ = parser.parse(frame.frame, symbols: &symbols, into: &seen.trades)
             case .gap(let gap): seen.gaps.append(gap)
-            case .signal, .closing, .connected: Issue.record("a market has no pings")
+            case .signal, .closing, .connected, .settled: Issue.record("a market has no pings")
             }
         }
         #expect(zip(seen.times, seen.times.dropFirst()).allSatisfy { $0 <= $1 })
