@@ -33,6 +33,7 @@ final class VenueBench: @unchecked Sendable {
         loop: EmbeddedEventLoop = EmbeddedEventLoop(),
         names: Result<VenueNames, ServiceFailure>? = nil,
         asks: Bool = true,
+        trades: (any VenueTradesSource)? = nil,
         change: (inout VenueSettings) -> Void = { _ in }
     ) {
         self.loop = loop
@@ -47,7 +48,14 @@ final class VenueBench: @unchecked Sendable {
             logger: Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() })
         )
         let tape = TapeWriter(epoch: 7, readers: [self.log])
-        self.feed = VenueFeed(settings, tape, connector: Way(self), names: asks ? Way(self) : nil, context)
+        self.feed = VenueFeed(
+            settings,
+            tape,
+            connector: Way(self),
+            names: asks ? Way(self) : nil,
+            trades: trades,
+            context
+        )
     }
 
     /// The feed owns its connector, which must not own the bench.
