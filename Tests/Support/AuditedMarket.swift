@@ -54,7 +54,9 @@ package struct AuditedMarket {
                 item.price += Int64.random(in: -3...3, using: &random)
                 item.size = Int64.random(in: 1...20, using: &random) * 20
             }
-            item.arrival = item.time * 1_000_000 + Int64.random(in: 3_000_000...6_000_000, using: &random)
+            // A venue sends its trades in the order of their ids.
+            let sent = item.time * 1_000_000 + Int64.random(in: 3_000_000...6_000_000, using: &random)
+            item.arrival = max(item.arrival, sent)
             self.venue.append(item)
             var own = item
             own.id = nil
@@ -103,26 +105,37 @@ package struct AuditedMarket {
     package func count(_ fault: Fault) -> Int { self.faults[fault]?.count ?? 0 }
 
     /// The venue's side as a recording in the plain form, in Binance's frames.
-    package var venueRecording: String {
-        self.venue.map { item in
-            self.line(
-                item.arrival,
-                #"{"stream":"btcusdt@trade","data":{"e":"trade","E":\#(item.time + 1),"s":"BTCUSDT","t":\#(item.id ?? 0),"#
-                    + #""p":"\#(item.priceText)","q":"\#(item.sizeText)","T":\#(item.time),"m":true,"M":true}}"#
-            )
-        }.joined()
-    }
+    package var venueRecording: String { self.venueLines.map(\.text).joined() }
 
     /// Finnhub's side as a recording in the plain form, with up to ten trades in a frame.
-    package var finnhubRecording: String {
+    package var finnhubRecording: String { self.finnhubLines.map(\.text).joined() }
+
+    /// Both sides as one recording.
+    package var recording: String {
+        (self.venueLines + self.finnhubLines).enumerated()
+            .sorted { ($0.element.arrival, $0.offset) < ($1.element.arrival, $1.offset) }
+            .map(\.element.text).joined()
+    }
+
+    private var venueLines: [(arrival: Int64, text: String)] {
+        self.venue.map { item in
+            let frame =
+                #"{"stream":"btcusdt@trade","data":{"e":"trade","E":\#(item.time + 1),"s":"BTCUSDT","t":\#(item.id ?? 0),"#
+                + #""p":"\#(item.priceText)","q":"\#(item.sizeText)","T":\#(item.time),"m":true,"M":true}}"#
+            return (item.arrival, self.line(item.arrival, frame))
+        }
+    }
+
+    private var finnhubLines: [(arrival: Int64, text: String)] {
         stride(from: 0, to: self.finnhub.count, by: 10).map { first in
             let items = self.finnhub[first..<min(first + 10, self.finnhub.count)]
             let trades = items.map {
                 #"{"c":null,"p":\#($0.priceText),"s":"BINANCE:BTCUSDT","t":\#($0.time),"v":\#($0.sizeText)}"#
             }
             let frame = #"{"data":[\#(trades.joined(separator: ","))],"type":"trade"}"#
-            return self.line(items.last?.arrival ?? 0, frame)
-        }.joined()
+            let arrival = items.last?.arrival ?? 0
+            return (arrival, self.line(arrival, frame))
+        }
     }
 
     private func line(_ arrival: Int64, _ frame: String) -> String {

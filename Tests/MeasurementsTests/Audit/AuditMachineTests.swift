@@ -241,7 +241,10 @@ import Wire
         #expect(script.machine.report.symbols[0].waiting == 101)
     }
 
-    @Test("times and ids at their limits are no fault", arguments: [Int64.min / 1_000_000, Int64.max / 1_000_000 - 1, 0])
+    @Test(
+        "times and ids at their limits are no fault",
+        arguments: [Int64.min / 1_000_000, Int64.max / 1_000_000 - 1, 0]
+    )
     func extremes(time: Int64) {
         var script = AuditScript()
         for id in [0, 1, UInt64.max - 1] {

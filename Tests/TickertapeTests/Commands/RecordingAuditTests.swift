@@ -19,7 +19,7 @@ import TickertapeTesting
 
     @Test("of 5,000 trades, 15 % of which equal their neighbours, all are delivered")
     func complete() throws {
-        let symbol = try self.audit(AuditedMarket(seed: 1, count: 5_000, share: 0))
+        let symbol = try self.audit(AuditedMarket(seed: 1, count: 5_000, share: 0, delay: 50_000_000...50_000_000))
         #expect(symbol.shareText == "100 %")
         #expect(symbol.delivered == 5_000)
         #expect(symbol.lines.count == 1)

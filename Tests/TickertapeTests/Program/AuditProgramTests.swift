@@ -40,7 +40,9 @@ struct AuditProgramTests {
         let venue = try folder.write(market.venueRecording, to: "venue.jsonl")
         let whole = try await self.audit([finnhub, venue])
         #expect(whole.status == .exit(0), "\(whole.errors)")
-        #expect(whole.output.contains("\n  BINANCE:BTCUSDT: 100 % delivered, 500 of 500 trades, from 2024-08-08T23:54:"))
+        #expect(
+            whole.output.contains("\n  BINANCE:BTCUSDT: 100 % delivered, 500 of 500 trades, from 2024-08-08T23:54:")
+        )
         let same = try await self.audit([finnhub, finnhub])
         #expect(same.status == .exit(64))
         #expect(same.errors.contains("one recording must have trades in Finnhub's messages, the other in those of an"))
