@@ -5,6 +5,7 @@ extension AuditReport {
     /// Writes the findings as the members `complete` and `symbols` of an object.
     package func write(to out: inout JSONWriter) {
         out.field("complete", self.isComplete)
+        if let trouble { out.field("trouble", trouble) }
         out.array("symbols") { out in for symbol in self.symbols { out.element { symbol.write(to: &$0) } } }
     }
 }

@@ -5,6 +5,9 @@ package struct AuditReport: Sendable, Equatable {
     /// Whether the arrivals of both sides were on one clock.
     package var measuresDelays = true
 
+    /// Why the venues' trades do not come, in one line; `nil` while they do.
+    package var trouble: String?
+
     package init(symbols: [AuditedSymbol] = [], measuresDelays: Bool = true) {
         self.symbols = symbols
         self.measuresDelays = measuresDelays

@@ -7,11 +7,13 @@ package import Wire
 /// Both tapes belong to one event loop; the report may be asked for from any thread.
 package final class TapeAudit: Sendable {
     private let machine: NIOLockedValueBox<AuditMachine>
+    /// The newest status of the venues' tape.
+    private let status = NIOLockedValueBox<FeedStatus?>(nil)
 
     package init(_ machine: AuditMachine = AuditMachine()) { self.machine = NIOLockedValueBox(machine) }
 
     /// Returns the reader of one side's tape.
-    package func reader(_ side: AuditSide) -> any TapeReader { Reader(self.machine, side) }
+    package func reader(_ side: AuditSide) -> any TapeReader { Reader(self.machine, side, self.status) }
 
     /// Notes that one side's trades may be missing from its newest one on.
     package func interrupted(_ side: AuditSide, _ kind: AuditInterruption, symbol: String? = nil) {
@@ -25,19 +27,25 @@ package final class TapeAudit: Sendable {
     ///
     /// - Parameter now: the clock of the arrivals, ns; `nil` judges nothing further.
     package func report(now: Int64?) -> AuditReport {
-        self.machine.withLockedValue { machine in
+        var report = self.machine.withLockedValue { machine in
             if let now { machine.timePassed(now: now) }
             return machine.report
         }
+        if let status = self.status.withLockedValue({ $0 }), let reason = status.reason {
+            report.trouble = "\(status.word): \(reason)"
+        }
+        return report
     }
 
     private final class Reader: TapeReader {
         private let machine: NIOLockedValueBox<AuditMachine>
         private let side: AuditSide
+        private let status: NIOLockedValueBox<FeedStatus?>
 
-        init(_ machine: NIOLockedValueBox<AuditMachine>, _ side: AuditSide) {
+        init(_ machine: NIOLockedValueBox<AuditMachine>, _ side: AuditSide, _ status: NIOLockedValueBox<FeedStatus?>) {
             self.machine = machine
             self.side = side
+            self.status = status
         }
 
         func read(_ batch: TapeBatch) {
@@ -45,7 +53,9 @@ package final class TapeAudit: Sendable {
             self.machine.withLockedValue { $0.take(batch, from: self.side) }
         }
 
-        func statusChanged(_ status: FeedStatus) {}
+        func statusChanged(_ status: FeedStatus) {
+            if self.side == .venue { self.status.withLockedValue { $0 = status } }
+        }
 
         func symbolUnsubscribed(_ symbol: String) {
             self.machine.withLockedValue { $0.interrupted(self.side, .absence, symbol: symbol) }

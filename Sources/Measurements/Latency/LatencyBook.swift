@@ -1,4 +1,5 @@
 import NIOConcurrencyHelpers
+import Platform
 
 /// A measured path through the program.
 package enum LatencyPath: String, Sendable, CaseIterable {
@@ -32,6 +33,8 @@ package enum ExchangeClocks: Sendable, Equatable {
 package final class LatencyBook: Sendable {
     private let histograms: [LatencyHistogram]
     private let clock = NIOLockedValueBox(ClockCheck())
+    /// The audit of Finnhub's trades, if there is one.
+    private let audit = NIOLockedValueBox<TapeAudit?>(nil)
     package let clocks: ExchangeClocks
 
     /// The limit of a difference of clocks, ns (36 years).
@@ -41,6 +44,9 @@ package final class LatencyBook: Sendable {
         self.clocks = clocks
         self.histograms = LatencyPath.allCases.map { _ in LatencyHistogram() }
     }
+
+    /// Makes the report include an audit of Finnhub's trades, whose delays are latencies, too.
+    package func follow(_ audit: TapeAudit) { self.audit.withLockedValue { $0 = audit } }
 
     package subscript(path: LatencyPath) -> LatencyHistogram {
         switch path {
@@ -72,13 +78,20 @@ package final class LatencyBook: Sendable {
     }
 
     package var report: LatencyReport {
-        LatencyReport(
+        var report = LatencyReport(
             rows: LatencyPath.allCases.compactMap { path in
                 self[path].summary.map { LatencyReport.Row(path: path, summary: $0) }
             },
             clockOffset: self.clock.withLockedValue { $0.offset },
             clocks: self.clocks
         )
+        report.audit = self.auditReport
+        return report
+    }
+
+    /// The findings of the audit so far; `nil` without one.
+    package var auditReport: AuditReport? {
+        self.audit.withLockedValue { $0 }?.report(now: SystemClock.monotonic())
     }
 }
 
@@ -103,6 +116,8 @@ package struct LatencyReport: Sendable, Equatable {
     /// The least time by which this machine's clock is behind the exchange's, ns; 0 while no read contradicts it.
     package var clockOffset: Int64
     package var clocks: ExchangeClocks
+    /// The audit of Finnhub's trades; `nil` without one.
+    package var audit: AuditReport?
 
     package init(rows: [Row], clockOffset: Int64 = 0, clocks: ExchangeClocks = .compared) {
         self.rows = rows

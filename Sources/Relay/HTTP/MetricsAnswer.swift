@@ -15,6 +15,7 @@ enum MetricsAnswer {
         self.state(reading.status, to: &out)
         instruments.registry.write(to: &out)
         self.latencyMaxima(instruments.latency, to: &out)
+        instruments.latency.auditReport?.write(to: &out)
         instruments.handshakes.write(to: &out)
         self.symbols(reading, to: &out)
         self.completeness(instruments.completeness, to: &out)

@@ -23,12 +23,14 @@ enum RelayRoute: Sendable {
     /// Finnhub's symbols, by exchange and by text.
     case symbols
     case replay
+    /// The comparison of Finnhub's trades with those of their venues.
+    case audit
 
     /// The paths without a symbol, besides those of the page.
     private static let fixed: [(path: String, route: RelayRoute)] = [
         ("/livez", .liveness), ("/readyz", .readiness), ("/metrics", .metrics), ("/v1/status", .status),
         ("/v1/completeness", .completeness), ("/v1/snapshot", .snapshot), ("/v1/news", .news),
-        ("/v1/symbols", .symbols), ("/v1/replay", .replay),
+        ("/v1/symbols", .symbols), ("/v1/replay", .replay), ("/v1/audit", .audit),
     ]
     /// The paths that a symbol follows.
     private static let ofSymbols: [(path: String, route: @Sendable (Substring) -> RelayRoute)] = [
@@ -61,7 +63,7 @@ enum RelayRoute: Sendable {
         switch self {
         case .replay: [.GET, .HEAD, .POST]
         case .page, .liveness, .readiness, .metrics, .status, .completeness, .snapshot, .symbolSnapshot, .trades,
-            .bars, .news, .symbols:
+            .bars, .news, .symbols, .audit:
             [.GET, .HEAD]
         }
     }

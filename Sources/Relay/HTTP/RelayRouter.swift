@@ -143,6 +143,8 @@ struct RelayRouter: Sendable {
                 head.method == .POST
                 ? try await ReplayEndpoint.take(body, sources.replay) : try ReplayEndpoint.position(sources.replay)
             return .fresh("application/json", position)
+        case .audit:
+            return .fresh("application/json", StatusAnswers.audit(sources.instruments.latency.auditReport))
         }
     }
 

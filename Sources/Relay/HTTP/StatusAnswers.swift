@@ -4,7 +4,7 @@ import NIOCore
 import Platform
 import Wire
 
-/// The bodies of `/readyz`, `/v1/status` and `/v1/trades`, encoded from copies of the relay's state.
+/// The bodies of `/readyz`, `/v1/status`, `/v1/audit` and `/v1/trades`, encoded from copies of the relay's state.
 enum StatusAnswers {
     /// Returns whether the data is fresh, and the body with the facts behind that.
     static func readiness(_ reading: RelayReading) -> (isReady: Bool, body: ByteBuffer) {
@@ -95,6 +95,16 @@ enum StatusAnswers {
                 }
             }
             out.field("clockBehind", milliseconds: report.clocks == .compared ? report.clockOffset : nil)
+        }
+    }
+
+    /// Returns the body of `/v1/audit`.
+    ///
+    /// - Parameter report: `nil` while nothing is compared.
+    static func audit(_ report: AuditReport?) -> ByteBuffer {
+        JSONWriter.line { out in
+            out.field("enabled", report != nil)
+            (report ?? AuditReport()).write(to: &out)
         }
     }
 

@@ -193,7 +193,19 @@ extension DisplayView {
         if let completeness, completeness.symbols > 0 {
             for line in completeness.lines { lines.append([(line, .plain)]) }
         }
+        lines += self.auditLines
         return PaneContents("LATENCY", room: room, lines)
+    }
+
+    /// What `finnhub.audit` has found out about the marked symbol.
+    private var auditLines: [PaneContents.Line] {
+        guard let audit = self.latency?.audit else { return [] }
+        let selected = DisplayListing.selected(of: self.state, choice: self.choice, now: self.now)
+        let symbol = self.choice.opened ?? selected
+        guard let found = audit.symbols.first(where: { $0.symbol == symbol }), let text = found.shortText else {
+            return self.wrapped("audit  ", audit.trouble ?? "nothing to compare yet", .dimmed, most: 2)
+        }
+        return self.wrapped("audit  ", text, found.missing > 0 ? CellStyle(.warning) : .plain, most: 2)
     }
 
     /// A label of 19 columns and three figures of 7: 40 in all.

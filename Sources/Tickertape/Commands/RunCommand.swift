@@ -79,6 +79,9 @@ struct RunCommand: SettingsCommand {
                 "no key is set: this is the bundled recording (DEMO); \(hint); FINNHUB_TOKEN sets a key"
             )
         }
+        if settings.auditsFinnhub {
+            Console.printError("warning: finnhub.audit has no effect on the bundled recording; set FINNHUB_TOKEN")
+        }
         var mockServer = MockServerSettings()
         mockServer.speed = 1
         mockServer.repeats = true

@@ -10,12 +10,19 @@ final class FeedGroup: Sendable, FlowControl {
     private let feeds: [FeedService]
     /// The run that ``begin()`` has started.
     private let begun = NIOLockedValueBox<Task<Void, any Error>?>(nil)
+    /// The comparison of Finnhub's trades with others; Finnhub's feed is the first then.
+    let audit: FinnhubAudit?
 
-    init(_ feeds: [FeedService]) { self.feeds = feeds }
+    init(_ feeds: [FeedService], audit: FinnhubAudit? = nil) {
+        self.feeds = feeds
+        self.audit = audit
+    }
 
     /// Connects each feed to its share of the subscriptions.
     func connect(to subscriptions: Subscriptions) {
-        for (index, feed) in self.feeds.enumerated() { subscriptions.connect(feed, at: index) }
+        for (index, feed) in self.feeds.enumerated() {
+            subscriptions.connect(index == 0 ? self.audit?.following(feed) ?? feed : feed, at: index)
+        }
     }
 
     /// Starts the feeds before a program runs them; ``run()`` then waits for their end.
@@ -40,13 +47,18 @@ final class FeedGroup: Sendable, FlowControl {
     }
 
     private func runAll() async throws {
+        async let _: Void? = self.audit?.run()
+        defer { self.audit?.stop() }
         try await withThrowingTaskGroup(of: Void.self) { group in
             for feed in self.feeds { group.addTask { try await feed.run() } }
             try await group.waitForAll()
         }
     }
 
-    func stop() { for feed in self.feeds { feed.stop() } }
+    func stop() {
+        self.audit?.stop()
+        for feed in self.feeds { feed.stop() }
+    }
 
     /// Replaces every connection by a new one. Returns the answer that says most: a feed without a symbol only says that
     /// an attempt is under way.

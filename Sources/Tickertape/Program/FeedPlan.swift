@@ -10,6 +10,8 @@ struct FeedPlan: Sendable {
     /// Finnhub's feed; `nil` for a program without one.
     var finnhub: FinnhubSettings?
     var venues: [VenueSettings] = []
+    /// The second feeds with whose trades Finnhub's are compared; they put nothing on the program's tape.
+    var audited: [VenueSettings] = []
     /// Where the trades of each symbol come from.
     let routes: SymbolRoutes
     /// The symbols of the settings as the tape names them, in display order.
@@ -75,6 +77,19 @@ struct FeedPlan: Sendable {
         }
         if let token, !finnhub.isEmpty {
             self.finnhub = try settings.liveFeed(token: token, symbols: finnhub)
+        }
+        guard settings.auditsFinnhub else { return }
+        guard self.finnhub != nil else {
+            throw OperatorError(
+                "finnhub.audit compares Finnhub's trades, and no symbol comes from Finnhub: leave it out, or set "
+                    + "FINNHUB_TOKEN and --from finnhub",
+                status: .configuration
+            )
+        }
+        // Clients may ask for symbols of any venue.
+        for venue in Venue.allCases {
+            let own = finnhub.filter { Venue(of: $0) == venue }
+            self.audited.append(try settings.liveFeed(of: venue, symbols: own))
         }
     }
 

@@ -80,8 +80,10 @@ struct TickerBase: Sendable {
                 instruments: self.instruments,
                 logger: self.logger,
                 warnings: self.warnings
-            )
+            ),
+            audit: try await Self.makeAudit(program, on: loop, warnings: self.warnings, logger: self.logger)
         )
+        if let audit = self.feed.audit { self.instruments.latency.follow(audit.tapeAudit) }
         self.subscriptions = Subscriptions(program.feed.shares, loop: loop)
     }
 
@@ -89,6 +91,29 @@ struct TickerBase: Sendable {
         guard let finnhub = program.feed.finnhub else { return nil }
         let identity = KeyIdentity(key: finnhub.key, upstream: finnhub.upstream)
         return KeyStorage(program.settings.state, identity: identity, warnings: warnings)
+    }
+
+    /// Makes the comparison of Finnhub's trades with those of the venues; `nil` if it is not wanted.
+    private static func makeAudit(
+        _ program: TickerProgram,
+        on loop: any EventLoop,
+        warnings: Warnings,
+        logger: Logger
+    ) async throws -> FinnhubAudit? {
+        guard program.feed.finnhub != nil, !program.feed.audited.isEmpty else { return nil }
+        var venues = program.feed.audited
+        for index in venues.indices {
+            // Another feed of the same venue keeps the count of attempts.
+            guard !program.feed.venues.contains(where: { $0.venue == venues[index].venue }) else { continue }
+            venues[index].holding =
+                KeyStorage(
+                    program.settings.state,
+                    identity: KeyIdentity(venues[index].venue, at: venues[index].upstream),
+                    isShared: false,
+                    warnings: warnings
+                ).holding
+        }
+        return try await FinnhubAudit.make(venues, on: loop, logger: logger)
     }
 
     /// Makes the feeds, in the order of their shares. Only this function names the services that trades come from.

@@ -184,8 +184,16 @@ struct TickerProgram {
 }
 
 extension LatencyBook {
-    /// Prints the last line of a program: its latencies.
+    /// Prints the last lines of a program: its latencies, and what an audit of Finnhub's trades has found.
     func printError() {
-        if let line = self.report.line { Console.printError(line) }
+        let report = self.report
+        if let line = report.line { Console.printError(line) }
+        guard let audit = report.audit else { return }
+        for symbol in audit.symbols where symbol.trades > 0 {
+            for line in symbol.lines { Console.printError("audit: \(line)") }
+        }
+        if audit.symbols.allSatisfy({ $0.trades == 0 }) {
+            Console.printError("audit: nothing was compared\(audit.trouble.map { ": \($0)" } ?? "")")
+        }
     }
 }

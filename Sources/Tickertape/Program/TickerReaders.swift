@@ -137,6 +137,7 @@ struct TickerReaders {
         let readers: [(any TapeReader)?] = [
             base.subscriptions, self.tally, meter, base.instruments.completeness, self.alerts.reader,
             self.display?.display, self.recording?.recorder, self.history?.historyRecorder,
+            base.feed.audit?.tapeAudit.reader(.finnhub),
             base.manager.isThere ? base.manager : nil,
             // Last: on the same loop, the server has written to all clients when it returns.
             self.server,

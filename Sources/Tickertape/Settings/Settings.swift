@@ -16,6 +16,8 @@ package struct Settings: Sendable, Equatable {
     package var tokenFile: String?
     /// The market feed, with the followed symbols in display order.
     package var finnhub = FeedSettings.finnhub
+    /// Whether Finnhub's trades are compared with those of their venues.
+    package var auditsFinnhub = false
     /// Where the trades of a symbol come from, unless the symbol's text says so itself.
     package var from = FeedChoice.auto
     /// The addresses of the exchanges' own feeds.

@@ -18,6 +18,14 @@ extension Setting {
         help: "Request missing trades from the exchanges' REST services, in the background."
     )
 
+    static let finnhubAudit = Setting(
+        "finnhub.audit",
+        \.auditsFinnhub,
+        .flag,
+        flags: ["audit"],
+        help: "Compare Finnhub's trades with the exchange's own, by a second connection that needs no key."
+    )
+
     static let venueAddresses = [
         stream(of: .binance, \.venues.binance.stream), service(of: .binance, \.venues.binance.service),
         stream(of: .coinbase, \.venues.coinbase.stream), service(of: .coinbase, \.venues.coinbase.service),

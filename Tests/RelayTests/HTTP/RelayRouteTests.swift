@@ -8,7 +8,7 @@ struct RelayRouteTests {
         #expect(
             RelayRoute.paths == [
                 "/", "/livez", "/readyz", "/metrics", "/v1/status", "/v1/completeness", "/v1/snapshot", "/v1/news",
-                "/v1/symbols", "/v1/replay", "/v1/snapshot/SYMBOL", "/v1/trades/SYMBOL", "/v1/bars/SYMBOL",
+                "/v1/symbols", "/v1/replay", "/v1/audit", "/v1/snapshot/SYMBOL", "/v1/trades/SYMBOL", "/v1/bars/SYMBOL",
             ]
         )
         for path in RelayRoute.paths { #expect(RelayRoute(path[...]) != nil, "\(path)") }
@@ -19,7 +19,8 @@ struct RelayRouteTests {
     @Test(
         "a path with a part too many or too few, or without its slash, is unknown",
         arguments: [
-            "", "livez", "/v1", "/v1/trades", "/v1/bars", "/v1/news/A", "/v1/symbols/A", "/v1/replay/A", "/livez/x",
+            "", "livez", "/v1", "/v1/trades", "/v1/bars", "/v1/news/A", "/v1/symbols/A", "/v1/replay/A", "/v1/audit/A",
+            "/livez/x",
             "/v1/snapshot/A/B", "/v1/News", "/v1/nothing", "/nothing/A/B",
         ]
     )

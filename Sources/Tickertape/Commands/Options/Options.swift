@@ -92,6 +92,9 @@ struct FeedOptions: ParsableArguments, SettingFlags {
     @Option(name: .of(.from), help: .of(.from, "feed"), completion: .list(FeedChoice.allCases.map(\.rawValue)))
     var from: String?
 
+    @Flag(name: .of(.finnhubAudit), help: ArgumentHelp(stringLiteral: Setting.finnhubAudit.help))
+    var audit = false
+
     @Option(name: .of(.upstreamURL), help: .of(.upstreamURL, "url"))
     var upstream: String?
 
@@ -116,6 +119,7 @@ struct FeedOptions: ParsableArguments, SettingFlags {
     func add(to flags: inout GivenFlags) {
         if !self.symbols.isEmpty { flags.add(.symbols, self.symbols, flag: "--symbol") }
         flags.add(.from, self.from)
+        if self.audit { flags.add(.finnhubAudit, "true") }
         flags.add(.upstreamURL, self.upstream)
         flags.add(.authorityFile, self.authorityFile)
         flags.add(.tokenFile, self.tokenFile)

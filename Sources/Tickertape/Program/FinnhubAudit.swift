@@ -1,0 +1,84 @@
+import Feeds
+import Ingest
+import Logging
+import Measurements
+import NIOCore
+import Wire
+
+/// The comparison of Finnhub's trades with those of their venues while a program runs (`finnhub.audit`).
+///
+/// The venues' feeds write to a tape that only the audit reads.
+final class FinnhubAudit: Sendable {
+    /// The program's tape has it among its readers.
+    let tapeAudit: TapeAudit
+    private let feeds: [(venue: Venue, feed: FeedService)]
+
+    private init(_ audit: TapeAudit, _ feeds: [(venue: Venue, feed: FeedService)]) {
+        self.tapeAudit = audit
+        self.feeds = feeds
+    }
+
+    /// Makes the feeds, which have not started.
+    static func make(_ venues: [VenueSettings], on loop: any EventLoop, logger: Logger) async throws -> FinnhubAudit {
+        let audit = TapeAudit()
+        let tape = try await loop.submit {
+            NIOLoopBound(TapeWriter(epoch: 1, readers: [audit.reader(.venue)]), eventLoop: loop)
+        }.get()
+        var feeds: [(venue: Venue, feed: FeedService)] = []
+        for settings in venues {
+            let feed = try await VenueFeed.make(
+                settings,
+                into: tape,
+                loop: loop,
+                logger: logger,
+                wallClock: WallClock.now
+            )
+            feeds.append((settings.venue, feed))
+        }
+        return FinnhubAudit(audit, feeds)
+    }
+
+    /// Runs until the task is cancelled or shut down. A venue that cannot be had ends nothing else.
+    func run() async {
+        await withTaskGroup(of: Void.self) { group in
+            for (_, feed) in self.feeds { group.addTask { try? await feed.run() } }
+        }
+    }
+
+    func stop() { for (_, feed) in self.feeds { feed.stop() } }
+
+    /// Returns a feed whose subscriptions the audit's feeds follow.
+    func following(_ feed: any SubscribingFeed) -> any SubscribingFeed { FollowedFeed(feed: feed, audit: self) }
+
+    /// Passes on the changes of the symbols of each venue.
+    fileprivate func follow(_ changes: [SubscriptionChange]) {
+        for (venue, feed) in self.feeds {
+            let own = changes.filter { venue == Venue(of: $0.symbol) && venue.tapeName(of: $0.symbol) == $0.symbol }
+            if !own.isEmpty { feed.subscriptionsChanged(own) }
+        }
+    }
+}
+
+/// Finnhub's feed together with those that its trades are compared with.
+private final class FollowedFeed: SubscribingFeed {
+    private let feed: any SubscribingFeed
+    private let audit: FinnhubAudit
+
+    init(feed: any SubscribingFeed, audit: FinnhubAudit) {
+        self.feed = feed
+        self.audit = audit
+    }
+
+    func subscriptionsChanged(_ changes: [SubscriptionChange]) {
+        self.feed.subscriptionsChanged(changes)
+        self.audit.follow(changes)
+    }
+}
+
+extension SubscriptionChange {
+    fileprivate var symbol: String {
+        switch self {
+        case .subscribe(let symbol), .unsubscribe(let symbol): symbol
+        }
+    }
+}
