@@ -29,7 +29,10 @@ struct DemoScreenTests {
         #expect(lines[1].hasPrefix("This is the bundled recording, not the market: v shows the live market"))
     }
 
-    @Test("says it in few words on a narrow screen", arguments: [(40, "v: the live market, no key needed"), (20, "v: live market")])
+    @Test(
+        "says it in few words on a narrow screen",
+        arguments: [(40, "v: the live market, no key needed"), (20, "v: live market")]
+    )
     func narrow(columns: Int, words: String) {
         #expect(Self.lines(columns, 10)[1].hasPrefix(words))
     }
@@ -48,7 +51,10 @@ struct DemoScreenTests {
         #expect(Self.lines(100, 30, hints: [])[1].hasPrefix("the bundled recording; start with --from venue"))
     }
 
-    @Test("has no such line where the source is another", arguments: [FeedStatus.Source.live, .replay(file: "a", speed: 1)])
+    @Test(
+        "has no such line where the source is another",
+        arguments: [FeedStatus.Source.live, .replay(file: "a", speed: 1)]
+    )
     func others(source: FeedStatus.Source) {
         #expect(!Self.lines(100, 30, source: source).joined().contains("live market"))
     }

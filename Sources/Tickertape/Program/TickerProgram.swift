@@ -120,7 +120,8 @@ struct TickerProgram {
             SignalServices.secondStop { server?.cut() }, base.manager.watch([base.loop, base.relayLoop]),
             readers.history?.part, readers.recording?.part, readers.relay?.part,
             readers.display.map { $0.part(self.controls(of: $0, base, alerts: readers.alerts, rooms: rooms)) },
-            rooms?.part, self.liveStart?.part, readers.alerts.part, self.played?.diskWatch(warn: base.warnings.warn)?.part, job.part,
+            rooms?.part, self.liveStart?.part, readers.alerts.part,
+            self.played?.diskWatch(warn: base.warnings.warn)?.part, job.part,
             // The first to stop.
             base.manager.life { await server?.stopAccepting() },
         ]

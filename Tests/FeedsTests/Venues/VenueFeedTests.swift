@@ -123,7 +123,7 @@ struct VenueFeedTests {
 
     @Test("sends Kraken a ping after 30 s without a request, and the others none")
     func keepalive() throws {
-        let bench = VenueBench(.kraken, ["KRAKEN:XXBTZUSD"])
+        let bench = VenueBench(.kraken, ["KRAKEN:XXBTZUSD"]) { $0.rotation = nil }
         bench.start()
         #expect(try bench.requests().count == 1)
         for _ in 0..<3 {

@@ -29,7 +29,8 @@ struct CommandTests {
     func everyFlagIsWired() throws {
         for setting in Setting.all where !setting.flags.isEmpty {
             for name in setting.flags {
-                let value = ["display.quiet", "display.once", "finnhub.audit"].contains(setting.key) ? [] : ["some-value"]
+                let isSwitch = ["display.quiet", "display.once", "finnhub.audit"].contains(setting.key)
+                let value = isSwitch ? [] : ["some-value"]
                 let command = try #require(
                     try TickertapeCommand.parseAsRoot(["config", "--\(name)"] + value) as? ConfigCommand
                 )

@@ -178,21 +178,21 @@ final class RotationController {
         let name = self.client.input.name
         return switch self.reason {
         case .age: "\(name) ends each connection after 24 hours"
-        case .announced: "\(name) has announced to close its connections"
+        case .announced: "\(name) announced an end"
         case .silent: "every symbol was silent for far longer than usual"
         }
     }
 
     /// Says in one line what has happened.
     private func words(_ proof: OverlapProof, ended: UpstreamFailure?) -> String {
-        let end = ended.map { " (\($0.description))" } ?? ""
-        let symbols = proof.count == 1 ? "the symbol" : "all \(proof.count) symbols"
+        let end = ended.map { "; \($0.description)" } ?? ""
+        let symbols = proof.count == 1 ? "the symbol" : "the \(proof.count) symbols"
         let overlap =
             proof.isComplete
-            ? "the ids of \(symbols) show that nothing is missing"
-            : "\(proof.provenCount) of \(proof.count) symbols overlap by their ids, and the next trades of the others show "
-                + "whether any are missing"
-        return "\(self.client.input.name): a second connection has taken over, since \(self.words)\(end); \(overlap)"
+            ? "the ids of \(symbols) prove that nothing is missing"
+            : "\(proof.provenCount) of \(proof.count) symbols overlap by their ids, and the next ids of the others show "
+                + "whether trades are missing"
+        return "a second connection took over (\(self.words)\(end)): \(overlap)"
     }
 
     private func arm() {

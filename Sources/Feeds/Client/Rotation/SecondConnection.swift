@@ -121,7 +121,8 @@ final class SecondConnection {
 
     private func place(of frame: [FrameIDs], _ input: FeedInput) -> Place {
         var place = Place.seen
-        for one in frame {
+        // The first connection brings no others.
+        for one in frame where self.asked.contains(one.symbol) {
             guard let newest = input.newestID(of: one.symbol), one.ids.upperBound <= newest else { return .ahead }
             if input.lacks(one.ids, of: one.symbol) { place = .missing }
         }
