@@ -1,4 +1,5 @@
 import Feeds
+import HTTP
 import TLS
 import Wire
 
@@ -31,7 +32,9 @@ extension Settings {
             feed.fallback = nil
             feed.serviceFallback = nil
         }
-        feed.backfill = self.venues.backfill
+        // What a server on this machine sends is a recording or made up, and its ids mean nothing to the venue.
+        let isStandIn = LoopbackHost.contains(addresses.stream.host) && !LoopbackHost.contains(addresses.service.host)
+        feed.backfill = self.venues.backfill && !isStandIn
         // The settings that are not Finnhub's alone.
         let chosen = self.finnhub
         feed.subscriptions.linger = chosen.subscriptions.linger

@@ -13,10 +13,10 @@ struct ChosenSymbolTests {
                 remote.symbolChosen = { symbol in told.withLockedValue { $0.append(symbol) } }
             }
         )
-        person.presses(.down)
-        person.presses(.enter)
+        person.presses(.named(.down))
+        person.presses(.named(.enter))
         #expect(told.withLockedValue { $0 } == ["X:B"])
-        person.presses(.down, .down, .down)
+        person.presses(.named(.down), .named(.down), .named(.down))
         #expect(told.withLockedValue { $0 } == ["X:B", "X:C"])
     }
 }

@@ -207,7 +207,7 @@ final class VenueBackfill {
             self.input.take(answer: exchange.frame, of: self.venue.answerDialect, now: now)
             let losses = self.machine.answered(trades, missing: self.input.missing, now: now.monotonic)
             self.giveUp(losses, now)
-            self.problem = self.machine.limitation.map { "of missing trades \($0)" }
+            self.problem = self.machine.limitation.map { "missing trades: \($0)" }
         case .failure(let failure): self.failed(failure, now)
         }
         self.obeyWeight(answer.usedWeight, request, now)

@@ -248,7 +248,7 @@ struct VenueBackfillTests {
         bench.advance(seconds: 1)
         #expect(bench.texts().prefix(2) == ["\(Self.symbol) ids 4400+101", "\(Self.symbol) newest"])
         #expect(bench.tape.missing.map(\.symbol) == ["BINANCE:ETHUSDT"])
-        #expect(bench.problem.hasPrefix("of missing trades data-api.binance.vision has the newest 1,000 trades only"))
+        #expect(bench.problem.hasPrefix("missing trades: data-api.binance.vision has the newest 1,000 trades only"))
     }
 
     @Test("gives up after 10 minutes if every address refuses")
