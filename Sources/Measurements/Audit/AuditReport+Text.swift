@@ -3,12 +3,14 @@ import Market
 extension AuditedSymbol {
     /// The findings in a few lines for people, the first with the symbol's name.
     package var lines: [String] {
+        let name = SymbolName.word(self.symbol)
         guard let share = self.shareText, let span else {
-            return ["\(self.symbol): nothing to compare\(self.waiting > 0 ? " yet" : ""): \(self.unprovenText)"]
+            let comparison = self.waiting > 0 ? "nothing to compare yet" : "nothing to compare"
+            return ["\(name): \(comparison): trades of one side only: \(self.unproven &+ self.waiting)"]
         }
         let (from, to) = (Self.timestamp(span.lowerBound), Self.timestamp(span.upperBound))
         var lines = [
-            "\(self.symbol): \(share) delivered, \(self.delivered) of \(self.trades) trades, from \(from) to \(to)"
+            "\(name): \(share) delivered, \(self.delivered) of \(self.trades) trades, from \(from) to \(to)"
         ]
         if self.missing > 0 { lines.append("missing: \(self.missing), ids \(self.idsText)") }
         if self.gaps > 0 {
@@ -50,10 +52,6 @@ extension AuditedSymbol {
         }
         let others = self.missingIDs.count > 10 || self.unlistedIDs > 0
         return ranges.joined(separator: ", ") + (others ? " and earlier ones" : "")
-    }
-
-    private var unprovenText: String {
-        "trades of one side only: \(self.unproven &+ self.waiting)"
     }
 
     private static func timestamp(_ milliseconds: Int64) -> String {

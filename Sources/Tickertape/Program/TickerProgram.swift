@@ -191,7 +191,9 @@ extension LatencyBook {
         if let line = report.line { Console.printError(line) }
         guard let audit = report.audit else { return }
         for symbol in audit.symbols where symbol.trades > 0 {
-            for line in symbol.lines { Console.printError("audit: \(line)") }
+            for (place, line) in symbol.lines.enumerated() {
+                Console.printError("audit: \(place == 0 ? "" : "\(SymbolName.word(symbol.symbol)): ")\(line)")
+            }
         }
         if audit.symbols.allSatisfy({ $0.trades == 0 }) {
             Console.printError("audit: nothing was compared\(audit.trouble.map { ": \($0)" } ?? "")")

@@ -1,3 +1,4 @@
+import NIOCore
 import Testing
 @testable import Feeds
 
@@ -170,6 +171,27 @@ struct ConnectionRotationTests {
         run.passes(to: 100_000)
         run.overlaps(at: 5, proven: true)
         #expect(run.lines == ["5: none"])
+    }
+}
+
+@Suite("The frames that wait for the first connection")
+struct HeldFramesTests {
+    @Test("are bounded, by their number and by their size, and a full store still has room for a read")
+    func bounds() {
+        let ids = [FrameIDs(symbol: "A", ids: 1...1)]
+        for (text, full) in [("x", HeldFrames.maximumCount), (String(repeating: "x", count: 1 << 20), 8)] {
+            var held = HeldFrames()
+            for number in 1...3 * full {
+                held.append(ByteBuffer(string: text), ids: ids, at: Int64(number))
+                #expect(held.isFull == (number >= full))
+            }
+            var count = 0
+            while !held.isEmpty {
+                count += 1
+                #expect(held.removeFirst().at == Int64(count))
+            }
+            #expect(count == 2 * full && !held.isFull)
+        }
     }
 }
 

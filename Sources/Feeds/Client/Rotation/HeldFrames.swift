@@ -19,6 +19,8 @@ struct HeldFrames {
         var at: Int64
     }
 
+    /// The size from which the store counts as full. The change follows within the same turn of the loop, so what one
+    /// read brings until then still finds room.
     static let maximumCount = 16_384
     static let maximumBytes = 8 << 20
 
@@ -31,7 +33,7 @@ struct HeldFrames {
 
     /// Adds a frame; copies it, so that it does not keep the buffer of its read alive.
     mutating func append(_ bytes: ByteBuffer, ids: [FrameIDs], at: Int64) {
-        guard !self.isFull else { return }
+        guard self.frames.count < 2 * Self.maximumCount, self.bytes < 2 * Self.maximumBytes else { return }
         self.bytes += bytes.readableBytes
         self.frames.append(Frame(bytes: ByteBuffer(bytes: bytes.readableBytesView), ids: ids, at: at))
     }
