@@ -153,6 +153,8 @@ package final class RelayServer: TapeReader, Sendable {
 
     package func gapFound(_ gap: Gap) { self.offer(.gap(gap)) }
 
+    package func gapSettled(_ outcome: GapOutcome) { self.offer(.settled(outcome)) }
+
     package func symbolChanged(_ status: SymbolStatus) { self.offer(.symbol(status)) }
 
     package func dayChanged(_ day: VenueDay) { self.offer(.day(day)) }

@@ -140,6 +140,81 @@ struct HistoryStoreTests {
         }
     }
 
+    /// A gap of one symbol, at seconds after the start.
+    private static func gap(_ from: Int64, _ to: Int64, _ ids: ClosedRange<UInt64>?) -> Gap {
+        Gap(
+            from: HistorySample.start + from * 1_000_000_000,
+            to: HistorySample.start + to * 1_000_000_000,
+            reason: "r",
+            nextSequence: 1,
+            symbol: "A:B",
+            missing: ids
+        )
+    }
+
+    private static func outcome(_ gap: Gap, lost: [ClosedRange<UInt64>] = []) -> GapOutcome {
+        GapOutcome(symbol: "A:B", missing: gap.missing ?? 0...0, from: gap.from, to: gap.to, lost: lost)
+    }
+
+    @Test(
+        "bars are complete when the last gap with ids that touches them is filled, written before or in one transaction",
+        arguments: [true, false]
+    )
+    func settled(isWrittenBetween: Bool) async throws {
+        try await self.folder { path in
+            var sample = HistorySample()
+            let recorder = try self.recorder(path, pause: isWrittenBetween ? 0.01 : 60)
+            func pause() { if isWrittenBetween { recorder.waitUntilWritten() } }
+            for second in [1, 61, 121] as [Int64] {
+                recorder.read(try sample.batch("A:B", [("100", "1", second * 1_000)]))
+            }
+            let (first, second) = (Self.gap(70, 130, 7...9), Self.gap(100, 110, 20...29))
+            recorder.gapFound(first)
+            recorder.gapFound(second)
+            pause()
+            recorder.read(try sample.batch("A:B", [("100", "1", 181_000)]))
+            var late = try sample.batch("A:B", [("100", "1", 62_000)])
+            late.trades[0].marks = [.filled]
+            recorder.read(late)
+            pause()
+            recorder.gapSettled(Self.outcome(first))
+            pause()
+            if isWrittenBetween {
+                let minutes = try HistoryStore(path: path).bars(of: "A:B", .minute, from: nil, to: nil, limit: 9)
+                #expect(minutes.map(\.isIncomplete) == [true, true, false, false])
+            }
+            recorder.gapSettled(Self.outcome(second))
+            _ = await recorder.finish()
+            let minutes = try HistoryStore(path: path).bars(of: "A:B", .minute, from: nil, to: nil, limit: 9)
+            #expect(minutes.map(\.isIncomplete) == [true, false, false, false])
+            #expect(minutes.map(\.count) == [1, 2, 1, 1])
+        }
+    }
+
+    @Test("bars stay marked over a restart if trades are lost for good, are still awaited, or have no ids")
+    func unsettled() async throws {
+        try await self.folder { path in
+            var sample = HistorySample()
+            let recorder = try self.recorder(path)
+            for second in [1, 61, 121, 181, 241] as [Int64] {
+                recorder.read(try sample.batch("A:B", [("100", "1", second * 1_000)]))
+            }
+            let (lost, open) = (Self.gap(70, 80, 7...9), Self.gap(130, 140, 20...29))
+            for gap in [lost, open, Self.gap(190, 200, nil)] { recorder.gapFound(gap) }
+            recorder.waitUntilWritten()
+            recorder.gapSettled(Self.outcome(lost, lost: [8...8]))
+            recorder.read(try sample.batch("A:B", [("100", "1", 301_000)]))
+            _ = await recorder.finish()
+            let second = try self.recorder(path)
+            second.read(try sample.batch("A:B", [("100", "1", 601_000)]))
+            // The earlier run's gap, which this run never had.
+            second.gapSettled(Self.outcome(open))
+            _ = await second.finish()
+            let minutes = try HistoryStore(path: path).bars(of: "A:B", .minute, from: nil, to: nil, limit: 6)
+            #expect(minutes.map(\.isIncomplete) == [true, true, true, false, true, true])
+        }
+    }
+
     @Test("the first bar of a symbol stays marked where filled trades come before its first trade")
     func filledFirst() async throws {
         try await self.folder { path in

@@ -104,7 +104,7 @@ extension Venue {
     var serviceSetting: String { "the REST address of \(self.name)" }
 
     /// A symbol as it is written here, for the words about a name that the venue does not know.
-    var example: String {
+    package var example: String {
         switch self {
         case .binance: "BINANCE:BTCUSDT"
         case .coinbase: "COINBASE:BTC-USD"

@@ -44,6 +44,8 @@ package final class HistoryRecorder: TapeReader {
         /// The trades are among ``Waiting/trades``.
         case run(WaitingTrades.Run)
         case hole(HistoryBatch.Hole)
+        /// A hole with ids is filled, or stays for good.
+        case settled(GapOutcome)
         /// A file of the recording is complete, and another one has begun.
         case completed(String, newest: String)
         case lost(UInt64, from: Int64, to: Int64)
@@ -191,8 +193,24 @@ package final class HistoryRecorder: TapeReader {
             }
             Self.reportLost(&queue)
             queue.waiting.entries.append(
-                .hole(HistoryBatch.Hole(symbol: gap.symbol, from: gap.from, to: gap.to, reason: gap.reason))
+                .hole(
+                    HistoryBatch.Hole(
+                        symbol: gap.symbol,
+                        from: gap.from,
+                        to: gap.to,
+                        reason: gap.reason,
+                        missing: gap.missing
+                    )
+                )
             )
+        }
+    }
+
+    package func gapSettled(_ outcome: GapOutcome) {
+        self.queue.withLockedValue { queue in
+            // Without it the bars stay incomplete.
+            guard !queue.isFinished, queue.waiting.entries.count < self.limits.waitingTrades else { return }
+            queue.waiting.entries.append(.settled(outcome))
         }
     }
 

@@ -8,6 +8,8 @@ import Wire
 struct HistoryWriter {
     /// The most holes that may still touch later trades.
     private static let maximumHoles = 32
+    /// The most holes with ids that are waited for.
+    private static let maximumAwaited = 1_024
 
     private(set) var store: HistoryStore
     private(set) var report = HistoryRecorder.Report()
@@ -21,6 +23,8 @@ struct HistoryWriter {
     /// The number of trades in the batch.
     private var waiting: UInt64 = 0
     private var holes: [HistoryBatch.Hole] = []
+    /// The holes whose trades may still come.
+    private var awaited: [HistoryBatch.Hole] = []
     /// The symbols that have traded in this run.
     private var seen: Set<String> = []
     /// The newest trade of the previous run, until the first trade of this one; ns since 1970.
@@ -95,6 +99,8 @@ struct HistoryWriter {
             return
         case .hole(let hole):
             self.take(hole)
+        case .settled(let outcome):
+            self.settle(outcome)
         case .completed(let path, let newest):
             self.completed(path, newest: newest)
         case .lost(let count, let from, let to):
@@ -155,6 +161,31 @@ struct HistoryWriter {
 
     private mutating func take(_ hole: HistoryBatch.Hole) {
         self.batch.take(hole)
+        guard hole.missing == nil else {
+            self.awaited.append(hole)
+            if self.awaited.count > Self.maximumAwaited {
+                self.batch.take(HistoryBatch.Settled(hole: self.awaited.removeFirst(), isComplete: false))
+            }
+            return
+        }
+        self.keep(hole)
+    }
+
+    private mutating func settle(_ outcome: GapOutcome) {
+        guard
+            let index = self.awaited.firstIndex(where: {
+                $0.symbol == outcome.symbol && $0.missing == outcome.missing
+            })
+        else { return }
+        var hole = self.awaited.remove(at: index)
+        self.batch.take(HistoryBatch.Settled(hole: hole, isComplete: outcome.isComplete))
+        guard !outcome.isComplete else { return }
+        hole.missing = nil
+        self.keep(hole)
+    }
+
+    /// Keeps a hole that may touch later trades.
+    private mutating func keep(_ hole: HistoryBatch.Hole) {
         self.holes.append(hole)
         if self.holes.count > Self.maximumHoles { self.holes.removeFirst() }
     }
@@ -162,12 +193,12 @@ struct HistoryWriter {
     mutating func commit() {
         guard !self.batch.isEmpty, !self.isClosed, self.mayWrite() else { return }
         do throws(HistoryFailure) {
-            try self.store.commit(self.batch, holes: self.holes)
+            try self.store.commit(self.batch, holes: self.holes + self.awaited)
         } catch {
             guard error.kind == .damaged else { return self.failed(error) }
             guard self.setAside(error) else { return }
             do throws(HistoryFailure) {
-                try self.store.commit(self.batch, holes: self.holes)
+                try self.store.commit(self.batch, holes: self.holes + self.awaited)
             } catch {
                 return self.failed(error)
             }

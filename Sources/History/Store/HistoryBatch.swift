@@ -32,12 +32,24 @@ package struct HistoryBatch: Sendable {
         package var from: Int64
         package var to: Int64
         package var reason: String
+        /// The ids of the missing trades, all of which may still come; `nil` without ids.
+        package var missing: ClosedRange<UInt64>?
 
-        /// Whether the hole touches a bar, by the rule of ``BarSeries/gapFound(from:to:)``.
+        /// Whether the hole touches a bar, by the rule of ``BarSeries/gapFound(from:to:missing:)``.
         func touches(_ bar: Bar, of symbol: String) -> Bool {
-            (self.symbol == nil || self.symbol == symbol) && bar.start <= self.to
-                && bar.end > self.from &- BarSeries.usualDelay
+            (self.symbol == nil || self.symbol == symbol) && self.touches(from: bar.start, to: bar.end)
         }
+
+        /// Whether the hole touches a period of the exchange's clock, ns since 1970.
+        func touches(from start: Int64, to end: Int64) -> Bool {
+            start <= self.to && end > self.from &- BarSeries.usualDelay
+        }
+    }
+
+    /// A hole with ids whose trades have come, or cannot come any more.
+    package struct Settled: Sendable, Equatable {
+        package var hole: Hole
+        package var isComplete: Bool
     }
 
     /// The pieces by symbol, in the order of their trades' arrival.
@@ -45,6 +57,8 @@ package struct HistoryBatch: Sendable {
     package private(set) var pieceCount = 0
     /// The holes since the last transaction.
     package private(set) var holes: [Hole] = []
+    /// The holes that were settled since the last transaction.
+    package private(set) var settled: [Settled] = []
     package private(set) var segments: [Segment] = []
     package private(set) var roomRecords: [RoomRecord] = []
     /// The newest exchange time of all trades that are neither ahead nor filled, ns since 1970.
@@ -53,7 +67,8 @@ package struct HistoryBatch: Sendable {
     package init() {}
 
     package var isEmpty: Bool {
-        self.pieces.isEmpty && self.holes.isEmpty && self.segments.isEmpty && self.roomRecords.isEmpty
+        self.pieces.isEmpty && self.holes.isEmpty && self.settled.isEmpty && self.segments.isEmpty
+            && self.roomRecords.isEmpty
     }
 
     /// Takes the next trade of a symbol. With `isFirst` the trades before it are unknown, so its piece is incomplete.
@@ -83,6 +98,9 @@ package struct HistoryBatch: Sendable {
         // The rows of the gap table are for people, who do not read more than these.
         if self.holes.count < 1_000 { self.holes.append(hole) }
     }
+
+    /// Takes what became of a hole; the writer no longer lets it touch the trades of this batch.
+    package mutating func take(_ settled: Settled) { self.settled.append(settled) }
 
     /// Takes the file that holds the newest frames.
     package mutating func note(_ segment: Segment) {
@@ -129,7 +147,9 @@ package struct HistoryBatch: Sendable {
         for piece in self.pieces[symbol] ?? [] {
             for width in BarWidth.allCases {
                 var bar = piece.widened(to: width)
-                if holes.contains(where: { $0.touches(bar, of: symbol) }) { bar.isIncomplete = true }
+                for hole in holes where hole.touches(bar, of: symbol) {
+                    if hole.missing == nil { bar.lacksTrades = true } else { bar.awaitsTrades = true }
+                }
                 if rows[width]?[bar.start]?.append(bar) == nil { rows[width, default: [:]][bar.start] = bar }
             }
         }

@@ -22,6 +22,7 @@ extension HistoryStore {
                         for bar in bars.values { try Self.put(bar, width, id, in: database) }
                     }
                 }
+                for settled in batch.settled { try Self.settle(settled, awaited: holes, in: database) }
                 for segment in batch.segments { try Self.put(segment, in: database) }
                 if let newest = batch.newestTime { try Self.noteNewest(newest, in: database) }
                 if !batch.roomRecords.isEmpty { try Self.put(batch.roomRecords, in: database) }
@@ -57,9 +58,21 @@ extension HistoryStore {
         try insert.execute(arguments: [
             symbol, width.rawValue, whole.start, whole.open.description, whole.openTime, whole.high.description,
             whole.low.description, whole.close.description, whole.closeTime, Self.text(whole.volume),
-            Self.text(whole.turnover), Int64(clamping: whole.count), whole.lacksSomething ? 1 : 0,
+            Self.text(whole.turnover), Int64(clamping: whole.count), Self.marks(of: whole),
             Int64(clamping: whole.possibleRepeats),
         ])
+    }
+
+    /// The values of the column `incomplete`, added together.
+    private enum Mark {
+        /// The bar may lack trades for good.
+        static let lacking: Int64 = 1
+        /// Trades of the bar are missing that may still come. In a database that is not written any more they have not.
+        static let awaiting: Int64 = 2
+    }
+
+    private static func marks(of bar: Bar) -> Int64 {
+        (bar.lacksTrades || !bar.volume.isWhole ? Mark.lacking : 0) + (bar.awaitsTrades ? Mark.awaiting : 0)
     }
 
     /// Returns a sum as it is stored: `nil` (NULL) if it is not exact.
@@ -74,11 +87,12 @@ extension HistoryStore {
         for width in BarWidth.allCases {
             try database.execute(
                 sql: """
-                    UPDATE bar SET incomplete = 1
+                    UPDATE bar SET incomplete = incomplete | :mark
                     WHERE symbol IN (SELECT id FROM symbol WHERE :symbol IS NULL OR name = :symbol) AND width = :width
-                    AND start > :from AND start <= :to AND incomplete = 0
+                    AND start > :from AND start <= :to AND incomplete & :mark = 0
                     """,
                 arguments: [
+                    "mark": hole.missing == nil ? Mark.lacking : Mark.awaiting,
                     "from": hole.from &- BarSeries.usualDelay &- width.nanoseconds, "to": hole.to,
                     "symbol": hole.symbol, "width": width.rawValue,
                 ]
@@ -88,6 +102,43 @@ extension HistoryStore {
             sql: "INSERT INTO gap (symbol, fromTime, toTime, reason) VALUES (?, ?, ?, ?)",
             arguments: [hole.symbol, hole.from, hole.to, hole.reason]
         )
+    }
+
+    /// Changes the marks of the bars that a settled hole touches: they are complete if all its trades have come and no
+    /// other hole touches them.
+    private static func settle(
+        _ settled: HistoryBatch.Settled,
+        awaited: [HistoryBatch.Hole],
+        in database: Database
+    ) throws {
+        guard let symbol = settled.hole.symbol,
+            let id = try Row.fetchOne(database, sql: "SELECT id FROM symbol WHERE name = ?", arguments: [symbol])?
+                .value(0).integer
+        else { return }
+        let awaited = awaited.filter { $0.missing != nil && $0.symbol == symbol }
+        for width in BarWidth.allCases {
+            let rows = try Row.fetchAll(
+                database,
+                sql: """
+                    SELECT start, incomplete FROM bar
+                    WHERE symbol = ? AND width = ? AND start > ? AND start <= ? AND incomplete & ? != 0
+                    """,
+                arguments: [
+                    id, width.rawValue, settled.hole.from &- BarSeries.usualDelay &- width.nanoseconds, settled.hole.to,
+                    Mark.awaiting,
+                ]
+            )
+            for row in rows {
+                guard let start = row.value(0).integer, var marks = row.value(1).integer else { continue }
+                let end = start &+ width.nanoseconds
+                if !awaited.contains(where: { $0.touches(from: start, to: end) }) { marks &= ~Mark.awaiting }
+                if !settled.isComplete { marks |= Mark.lacking }
+                try database.execute(
+                    sql: "UPDATE bar SET incomplete = ? WHERE symbol = ? AND width = ? AND start = ?",
+                    arguments: [marks, id, width.rawValue, start]
+                )
+            }
+        }
     }
 
     private static func noteNewest(_ time: Int64, in database: Database) throws {
@@ -141,7 +192,12 @@ extension HistoryStore {
                         """,
                     arguments: [symbol, width.rawValue, from ?? .min, to ?? .max, limit]
                 )
-                return try rows.map { try Self.bar($0, width) }
+                return try rows.map { row in
+                    var bar = try Self.bar(row, width)
+                    // Only the writer knows for which trades it waits.
+                    if bar.awaitsTrades { bar.lacksTrades = true }
+                    return bar
+                }
             }
             return from == nil ? bars.reversed() : bars
         } catch {
@@ -184,7 +240,7 @@ extension HistoryStore {
             let incomplete = row.value(10).integer,
             let possibleRepeats = row.value(11).integer.flatMap({ UInt64(exactly: $0) })
         else { throw HistoryFailure(.damaged, "a bar in it cannot be read") }
-        return Bar(
+        var bar = Bar(
             start: start,
             width: width,
             open: (open, openTime),
@@ -195,7 +251,9 @@ extension HistoryStore {
             turnover: turnover,
             count: trades,
             possibleRepeats: possibleRepeats,
-            isIncomplete: incomplete != 0
+            isIncomplete: incomplete & Mark.lacking != 0
         )
+        bar.awaitsTrades = incomplete & Mark.awaiting != 0
+        return bar
     }
 }

@@ -82,15 +82,19 @@ package final class Subscriptions: TapeReader {
 
     /// The most symbols of all clients together, and of one client.
     package let limit: Int
+    /// Returns what to write instead of a name that no feed serves, in one line; `nil` where nothing better is known.
+    package let hint: @Sendable (String) -> String?
     private let loop: any EventLoop
     private let state: NIOLockedValueBox<State>
 
     /// - Parameters:
     ///   - shares: the symbols of each feed.
     ///   - loop: the feeds' event loop.
-    package init(_ shares: [Share], loop: any EventLoop) {
+    ///   - hint: what to write instead of a name that no feed serves, in one line.
+    package init(_ shares: [Share], loop: any EventLoop, hint: @escaping @Sendable (String) -> String? = { _ in nil }) {
         self.limit = shares.reduce(0) { $0 + $1.settings.limit }
         self.loop = loop
+        self.hint = hint
         self.state = NIOLockedValueBox(
             State(
                 members: shares.map { share in

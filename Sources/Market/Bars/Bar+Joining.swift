@@ -74,7 +74,8 @@ extension Bar {
         self.turnover.add(later.turnover)
         self.count &+= later.count
         self.possibleRepeats &+= later.possibleRepeats
-        self.isIncomplete = self.isIncomplete || later.isIncomplete
+        self.lacksTrades = self.lacksTrades || later.lacksTrades
+        self.awaitsTrades = self.awaitsTrades || later.awaitsTrades
     }
 
     /// Whether the bar may lack trades, or its volume lacks an addend that could not be held.

@@ -24,8 +24,18 @@ package struct Bar: Sendable, Equatable {
     package var count: UInt64
     /// The number of trades that may have been counted before: those marked ``TradeMarks/possibleRepeat``.
     package var possibleRepeats: UInt64 = 0
-    /// Whether trades of this period may be missing: the tape has a gap in it, or began or ended within it.
-    package var isIncomplete: Bool
+    /// Whether trades of this period may be missing for good: the tape has a gap in it, or began or ended within it.
+    package var lacksTrades: Bool
+    /// Whether trades of this period are missing that have ids and may still come.
+    package var awaitsTrades = false
+    /// Whether trades of this period may be missing. Setting it says whether they may be missing for good.
+    package var isIncomplete: Bool {
+        get { self.lacksTrades || self.awaitsTrades }
+        set {
+            self.lacksTrades = newValue
+            if !newValue { self.awaitsTrades = false }
+        }
+    }
 
     /// The first moment after the period.
     package var end: Int64 { self.start &+ self.width }
@@ -54,7 +64,7 @@ package struct Bar: Sendable, Equatable {
         self.volume = ExactSum()
         self.turnover = ExactSum()
         self.count = 0
-        self.isIncomplete = isIncomplete
+        self.lacksTrades = isIncomplete
         self.count(price: price, size: size, marks)
     }
 

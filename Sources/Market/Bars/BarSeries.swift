@@ -1,7 +1,8 @@
 /// The newest bars of one symbol and one width, with marks where trades may be missing.
 ///
 /// Bars that a gap touches are marked incomplete, including those that begin later. The very first bar is also
-/// incomplete, because the trades before its first one are unknown.
+/// incomplete, because the trades before its first one are unknown. A bar that is incomplete only because of gaps whose
+/// trades have ids is complete as soon as the trades of all of them have come.
 package struct BarSeries: Sendable {
     /// The usual delay between a trade and its arrival, ns. A gap in the arrivals reaches back by this much in the
     /// exchange's time.
@@ -20,6 +21,8 @@ package struct BarSeries: Sendable {
     private var isInterrupted = true
     /// The period of the newest gap, ns since 1970.
     private var gap: (from: Int64, to: Int64)?
+    /// The gaps whose trades may still come.
+    private var awaited = AwaitedGaps()
 
     package init(width: BarWidth, capacity: Int) {
         self.width = width
@@ -40,8 +43,12 @@ package struct BarSeries: Sendable {
             return nil
         }
         let isNext = !isFilled || start > self.bars.last?.start ?? .min
-        piece.isIncomplete = piece.isIncomplete || (self.isInterrupted && isNext) || self.isTouched(piece)
-        if !isFilled { self.isInterrupted = false }
+        piece.lacksTrades = piece.lacksTrades || (self.isInterrupted && isNext) || self.isTouched(piece)
+        if !isFilled {
+            self.isInterrupted = false
+            self.awaited.end(at: start)
+        }
+        piece.awaitsTrades = piece.awaitsTrades || self.awaited.touches(start: start, end: piece.end)
         // The piece nearly always belongs to the newest bar or follows it.
         var index = self.bars.count
         if index > 1, self.bars[index - 2].start > start {
@@ -66,8 +73,23 @@ package struct BarSeries: Sendable {
     }
 
     /// Notes that trades may be missing that arrived between two moments, both ns since 1970.
-    package mutating func gapFound(from: Int64, to: Int64) {
+    ///
+    /// - Parameter missing: the ids of the missing trades, all of which may still come; `nil` without ids.
+    package mutating func gapFound(from: Int64, to: Int64, missing: ClosedRange<UInt64>? = nil) {
         let from = from &- Self.usualDelay
+        if let missing {
+            self.await(AwaitedGaps.Entry(missing: missing, from: from, to: to))
+        } else {
+            self.gapIsForGood(from: from, to: to)
+        }
+    }
+
+    private mutating func await(_ gap: AwaitedGaps.Entry) {
+        if let oldest = self.awaited.add(gap) { self.gapIsForGood(from: oldest.from, to: oldest.to) }
+        self.change(touchedBy: gap) { $0.awaitsTrades = true }
+    }
+
+    private mutating func gapIsForGood(from: Int64, to: Int64) {
         // Two gaps with no trade between them merge.
         if let gap, gap.to >= (self.bars.last?.start ?? .min) {
             self.gap = (min(gap.from, from), max(gap.to, to))
@@ -76,14 +98,36 @@ package struct BarSeries: Sendable {
         }
         for index in self.bars.indices.reversed() {
             guard self.bars[index].end > from else { break }
-            if self.bars[index].start <= to { self.bars[index].isIncomplete = true }
+            if self.bars[index].start <= to { self.bars[index].lacksTrades = true }
         }
     }
 
+    /// Changes the bars that a gap touches.
+    private mutating func change(touchedBy gap: AwaitedGaps.Entry, _ change: (inout Bar) -> Void) {
+        for index in self.bars.indices.reversed() {
+            guard self.bars[index].end > gap.from else { break }
+            if self.bars[index].start <= gap.to { change(&self.bars[index]) }
+        }
+    }
+
+    /// Notes what became of a gap with ids. A bar that lacks trades of no other gap is complete if all have come.
+    package mutating func gapSettled(_ missing: ClosedRange<UInt64>, isComplete: Bool) {
+        // A gap that is not awaited any more has marked its bars for good.
+        guard let gap = self.awaited.remove(missing) else { return }
+        if !isComplete { self.gapIsForGood(from: gap.from, to: gap.to) }
+        let awaited = self.awaited
+        self.change(touchedBy: gap) { $0.awaitsTrades = awaited.touches(start: $0.start, end: $0.end) }
+    }
+
     /// Notes that trades may be missing here; for gaps whose times are not of the trades' clock.
-    package mutating func interrupted() {
+    ///
+    /// - Parameter missing: the ids of the missing trades, all of which may still come; `nil` without ids.
+    package mutating func interrupted(missing: ClosedRange<UInt64>? = nil) {
+        if let missing, let last = self.bars.last {
+            return self.await(AwaitedGaps.Entry(missing: missing, from: last.start, to: .max))
+        }
         self.isInterrupted = true
-        if let last = self.bars.indices.last { self.bars[last].isIncomplete = true }
+        if let last = self.bars.indices.last { self.bars[last].lacksTrades = true }
     }
 
     private func isTouched(_ bar: Bar) -> Bool { self.gap.map { bar.start <= $0.to && bar.end > $0.from } ?? false }
@@ -91,7 +135,7 @@ package struct BarSeries: Sendable {
     /// Marks the bars incomplete that had not ended at `time`, ns since 1970: no further trades follow.
     package mutating func ended(at time: Int64) {
         for index in self.bars.indices where self.bars[index].end > time {
-            self.bars[index].isIncomplete = true
+            self.bars[index].lacksTrades = true
         }
     }
 

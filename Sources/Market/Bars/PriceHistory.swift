@@ -5,7 +5,7 @@
 /// first change after a copy copies a few hundred bytes, and sometimes a chunk. Times are ns of one clock: the clock of
 /// arrival for a live market, the recording's clock for a replay.
 package struct PriceHistory: Sendable {
-    fileprivate struct Body: Sendable {
+    struct Body: Sendable {
         var seconds = PriceSeries(width: 1_000_000_000, capacity: 384, limit: .forgetsOldest)
         var tens = PriceSeries(width: 10_000_000_000, capacity: 448, limit: .forgetsOldest)
         var session = PriceSeries(width: 1_000_000_000, capacity: 512, limit: .widens)
@@ -15,12 +15,15 @@ package struct PriceHistory: Sendable {
         var isInterrupted = false
         var isMoved = false
         var gaps = TradeGaps()
+        /// The holes whose trades may still come, and the prices of those that have.
+        var awaited: [AwaitedHole] = []
+        var filledPoints: [PricePoint] = []
         /// Before this moment prices are known only by the minute, and `price(at:)` gives none; ns.
         var exactFrom = Int64.min
     }
 
     /// A single element: an array copies its storage only if it is shared when it changes.
-    fileprivate var body = [Body()]
+    var body = [Body()]
 
     package init() {}
 
@@ -47,7 +50,7 @@ package struct PriceHistory: Sendable {
 
     /// Returns a time within the bounds of a history. No difference of two such times overflows, nor does a sum with a
     /// chart's span.
-    fileprivate static func bounded(_ time: Int64) -> Int64 { min(max(time, -(1 << 61)), 1 << 61) }
+    static func bounded(_ time: Int64) -> Int64 { min(max(time, -(1 << 61)), 1 << 61) }
 
     /// Creates a history that begins with bars of an earlier run; prices may be missing after them.
     ///
@@ -107,6 +110,8 @@ package struct PriceHistory: Sendable {
         }
         for index in 0..<body.seconds.count { whole.body[0].take(body.seconds[index]) }
         whole.body[0].isInterrupted = body.isInterrupted
+        whole.body[0].awaited = body.awaited
+        whole.body[0].filledPoints = body.filledPoints
         whole.body[0].gaps = body.gaps
         whole.body[0].sessionStart = body.sessionStart
         return whole
@@ -114,9 +119,16 @@ package struct PriceHistory: Sendable {
 
     /// Notes that prices may be missing before the next one.
     ///
-    /// - Parameter isMoved: whether the clock jumps, even if it goes back by less than the reorder window.
-    package mutating func interrupted(isMoved: Bool = false) {
-        self.body[0].isInterrupted = true
+    /// - Parameters:
+    ///   - isMoved: whether the clock jumps, even if it goes back by less than the reorder window.
+    ///   - missing: the ids of the missing trades, all of which may still come (``gapSettled(_:isComplete:)``); `nil`
+    ///     without ids.
+    package mutating func interrupted(isMoved: Bool = false, missing: ClosedRange<UInt64>? = nil) {
+        if let missing, let newest = self.newest {
+            self.body[0].await(missing, after: newest)
+        } else {
+            self.body[0].isInterrupted = true
+        }
         if isMoved { self.body[0].isMoved = true }
         self.body[0].gaps.interrupted()
     }
@@ -162,17 +174,21 @@ extension PriceHistory.Body {
             if self.session.last == nil { self.start = nil }
             if let first = self.sessionStart, first > time { self.sessionStart = nil }
             self.newest = nil
+            // The clock was set back: these holes are of a time that is no longer in the chart.
+            (self.awaited, self.filledPoints) = ([], [])
         }
-        let isGap = self.isInterrupted
+        let awaits = self.holesEnd(at: time)
+        let isGap = self.isInterrupted || awaits
+        let lacks = self.isInterrupted
         self.isInterrupted = false
         if self.start == nil { self.start = time }
         self.gaps.traded(at: arrived)
         // A late price was never the newest.
         if let newest = self.newest, time < newest, !isGap { return }
         self.newest = max(self.newest ?? time, time)
-        self.seconds.take(price, at: time, followsGap: isGap)
-        self.tens.take(price, at: time, followsGap: isGap)
-        self.session.take(price, at: time, followsGap: isGap)
+        self.seconds.take(price, at: time, followsGap: lacks, awaitsTrades: awaits)
+        self.tens.take(price, at: time, followsGap: lacks, awaitsTrades: awaits)
+        self.session.take(price, at: time, followsGap: lacks, awaitsTrades: awaits)
     }
 }
 
@@ -180,13 +196,14 @@ extension PriceHistory.Body {
     /// Adds a point of another history that begins after everything in this one.
     fileprivate mutating func take(_ point: PricePoint) {
         guard point.start >= self.newest ?? .min else { return }
-        let isGap = self.isInterrupted || point.followsGap
+        var point = point
+        point.lacksTrades = point.lacksTrades || self.isInterrupted
         self.isInterrupted = false
         self.start = self.start ?? point.start
         self.newest = point.start
-        self.seconds.take(point, followsGap: isGap)
-        self.tens.take(point, followsGap: isGap)
-        self.session.take(point, followsGap: isGap)
+        self.seconds.take(point)
+        self.tens.take(point)
+        self.session.take(point)
     }
 
     /// Adds a bar: its first and last price at their times. The times of the extremes are unknown, so they join the

@@ -7,15 +7,19 @@ package struct PricePoint: Sendable, Equatable {
     package var high: Double
     /// The last price, exact.
     package var close: ExactDecimal
+    /// Whether trades may be missing for good between the previous point and this one.
+    var lacksTrades: Bool
+    /// Whether trades are missing there that have ids and may still come.
+    var awaitsTrades = false
     /// Whether trades may be missing between the previous point and this one.
-    package var followsGap: Bool
+    package var followsGap: Bool { self.lacksTrades || self.awaitsTrades }
 
     package init(start: Int64, price: ExactDecimal, followsGap: Bool = false) {
         self.start = start
         self.low = price.approximation
         self.high = self.low
         self.close = price
-        self.followsGap = followsGap
+        self.lacksTrades = followsGap
     }
 
     mutating func take(_ price: ExactDecimal) {
@@ -30,7 +34,8 @@ package struct PricePoint: Sendable, Equatable {
         self.low = min(self.low, next.low)
         self.high = max(self.high, next.high)
         self.close = next.close
-        self.followsGap = self.followsGap || next.followsGap
+        self.lacksTrades = self.lacksTrades || next.lacksTrades
+        self.awaitsTrades = self.awaitsTrades || next.awaitsTrades
     }
 }
 
@@ -91,26 +96,34 @@ package struct PriceSeries: Sendable {
     }
 
     /// Adds a price. A time before the newest period counts in the newest period.
-    mutating func take(_ price: ExactDecimal, at time: Int64, followsGap: Bool) {
+    mutating func take(_ price: ExactDecimal, at time: Int64, followsGap: Bool, awaitsTrades: Bool = false) {
         let start = Self.floor(time, to: self.width)
+        var point = PricePoint(start: start, price: price, followsGap: followsGap)
+        point.awaitsTrades = awaitsTrades
         guard var newest = self.newest else {
-            self.newest = PricePoint(start: start, price: price, followsGap: followsGap)
+            self.newest = point
             return
         }
         if start <= newest.start {
             newest.take(price)
-            newest.followsGap = newest.followsGap || followsGap
+            newest.lacksTrades = newest.lacksTrades || followsGap
+            newest.awaitsTrades = newest.awaitsTrades || awaitsTrades
             self.newest = newest
             return
         }
         self.append(newest)
-        self.newest = PricePoint(start: start, price: price, followsGap: followsGap)
+        self.newest = point
         if self.count > self.capacity { self.makeRoom() }
     }
 
     /// Adds a point of another series, with its extremes.
-    mutating func take(_ point: PricePoint, followsGap: Bool) {
-        self.take(point.close, at: point.start, followsGap: followsGap)
+    mutating func take(_ point: PricePoint) {
+        self.take(
+            point.close,
+            at: point.start,
+            followsGap: point.lacksTrades,
+            awaitsTrades: point.awaitsTrades
+        )
         guard var newest = self.newest else { return }
         newest.low = min(newest.low, point.low)
         newest.high = max(newest.high, point.high)
@@ -149,19 +162,59 @@ package struct PriceSeries: Sendable {
             // Widths end at about 73 years, before doubling them could overflow.
             guard self.width < Int64.max / 4 else { return }
             self.width *= 2
-            let points = (0..<self.count).map { self[$0] }
-            self.chunks = []
-            self.newest = nil
-            for point in points {
-                var point = point
-                point.start = Self.floor(point.start, to: self.width)
-                if self.newest?.start == point.start {
-                    self.newest?.merge(point)
-                } else {
-                    if let newest = self.newest { self.append(newest) }
-                    self.newest = point
+            self.replace(by: (0..<self.count).map { self[$0] })
+        }
+    }
+
+    /// Replaces all points; those of one period become one.
+    private mutating func replace(by points: [PricePoint]) {
+        self.chunks = []
+        self.newest = nil
+        for point in points {
+            var point = point
+            point.start = Self.floor(point.start, to: self.width)
+            if self.newest?.start == point.start {
+                self.newest?.merge(point)
+            } else {
+                if let newest = self.newest { self.append(newest) }
+                self.newest = point
+            }
+        }
+    }
+
+    /// Inserts the prices of a hole, oldest first, and lets the points decide anew whether trades are missing before
+    /// them.
+    ///
+    /// - Parameters:
+    ///   - end: the time of the first price after the hole: earlier points of its period precede the inserted ones.
+    ///   - awaits: whether trades are still missing that precede a price of this period, ns.
+    mutating func fill(_ filled: [PricePoint], upTo end: Int64, awaits: (Range<Int64>) -> Bool) {
+        let last = Self.floor(end, to: self.width)
+        var points: [PricePoint] = []
+        points.reserveCapacity(self.count + filled.count)
+        var rest = filled[...]
+        for index in 0..<self.count {
+            var point = self[index]
+            while let next = rest.first, Self.floor(next.start, to: self.width) < point.start {
+                points.append(next)
+                rest.removeFirst()
+            }
+            if point.awaitsTrades { point.awaitsTrades = awaits(point.start..<point.start &+ self.width) }
+            // In the period in which the hole ends its price is the older one.
+            if point.start == last {
+                while let next = rest.first, Self.floor(next.start, to: self.width) == point.start {
+                    point.low = min(point.low, next.low)
+                    point.high = max(point.high, next.high)
+                    rest.removeFirst()
                 }
             }
+            points.append(point)
+        }
+        self.replace(by: points + rest)
+        while self.count > self.capacity {
+            let before = self.count
+            self.makeRoom()
+            if self.count >= before { break }
         }
     }
 

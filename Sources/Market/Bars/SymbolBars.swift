@@ -43,15 +43,23 @@ package struct SymbolBars: Sendable {
     }
 
     /// Notes that trades may be missing between two moments, both ns since 1970.
-    package mutating func gapFound(from: Int64, to: Int64) {
+    ///
+    /// - Parameter missing: the ids of the missing trades, all of which may still come; `nil` without ids.
+    package mutating func gapFound(from: Int64, to: Int64, missing: ClosedRange<UInt64>? = nil) {
         self.settle()
-        for index in self.series.indices { self.series[index].gapFound(from: from, to: to) }
+        for index in self.series.indices { self.series[index].gapFound(from: from, to: to, missing: missing) }
+    }
+
+    /// Notes what became of a gap with ids: its bars are complete if all trades have come and no other gap touches them.
+    package mutating func gapSettled(_ missing: ClosedRange<UInt64>, isComplete: Bool) {
+        self.settle()
+        for index in self.series.indices { self.series[index].gapSettled(missing, isComplete: isComplete) }
     }
 
     /// Notes that trades may be missing here; for gaps whose times are not of the trades' clock.
-    package mutating func interrupted() {
+    package mutating func interrupted(missing: ClosedRange<UInt64>? = nil) {
         self.settle()
-        for index in self.series.indices { self.series[index].interrupted() }
+        for index in self.series.indices { self.series[index].interrupted(missing: missing) }
     }
 
     /// Starts a width with the bars of earlier runs, the newest of which ended at `end`. The caller does this before

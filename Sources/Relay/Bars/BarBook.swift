@@ -88,11 +88,16 @@ struct BarBook {
         let isForeign = self.newest.map { ($0.time &- gap.to).magnitude > Self.foreignAfter } ?? false
         for (name, row) in self.names where gap.symbol == nil || gap.symbol == name {
             if isForeign {
-                self.rows[row].interrupted()
+                self.rows[row].interrupted(missing: gap.missing)
             } else {
-                self.rows[row].gapFound(from: gap.from, to: gap.to)
+                self.rows[row].gapFound(from: gap.from, to: gap.to, missing: gap.missing)
             }
         }
+    }
+
+    mutating func gapSettled(_ outcome: GapOutcome) {
+        guard let row = self.names[outcome.symbol] else { return }
+        self.rows[row].gapSettled(outcome.missing, isComplete: outcome.isComplete)
     }
 
     mutating func begin(with earlier: [EarlierBars]) {

@@ -55,6 +55,13 @@ package struct RelayContext {
     var symbolLimit: Int { self.hub.subscriptions.limit }
     var symbols: [String] { Array(self.hub.subscriptions.symbols) }
 
+    /// Returns the error about a name that cannot be subscribed, with what to write instead if it is a name of another
+    /// feed.
+    func invalid(_ symbol: String) -> String {
+        let hint = SymbolName.isValid(symbol) ? self.hub.subscriptions.hint(symbol) : nil
+        return SymbolErrors.invalid(symbol) + (hint.map { ": \($0)" } ?? "")
+    }
+
     /// The rooms of the clients.
     var rooms: RoomService { self.hub.rooms }
 

@@ -8,6 +8,8 @@ package enum RelayEvent: Sendable {
     case batch(TapeBatch)
     case status(FeedStatus)
     case gap(Gap)
+    /// What became of a gap with ids.
+    case settled(GapOutcome)
     case symbol(SymbolStatus)
     case day(VenueDay)
     /// The upstream subscription to the symbol has ended.

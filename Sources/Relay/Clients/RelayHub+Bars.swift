@@ -82,22 +82,34 @@ extension RelayHub {
 
     /// Marks the bars that a gap touches. Returns the starts of the newly marked bars of topics that have subscribers.
     func markBars(_ gap: Gap) -> [BarTopic: [Int64]] {
-        var whole: [BarTopic: [Int64]] = [:]
-        for topic in self.barTopics.keys where gap.symbol == nil || gap.symbol == topic.symbol {
-            guard let series = self.bars.series(of: topic.symbol, topic.width) else { continue }
-            whole[topic] = series.bars.filter { !$0.isIncomplete }.map(\.start)
-        }
-        self.bars.gapFound(gap)
-        var marked: [BarTopic: [Int64]] = [:]
-        for (topic, starts) in whole {
-            guard let series = self.bars.series(of: topic.symbol, topic.width) else { continue }
-            let found = starts.filter { start in series.place(of: start).map { series.bars[$0].isIncomplete } ?? false }
-            if !found.isEmpty { marked[topic] = found }
-        }
-        return marked
+        self.changedBars(of: gap.symbol) { $0.gapFound(gap) }
     }
 
-    /// Publishes again the bars that were over when a gap marked them. This cannot wait, since the next trades may push
+    /// Takes what became of a gap, and publishes again the bars that are complete now.
+    func gapSettled(_ outcome: GapOutcome) {
+        self.sendBars(marked: self.changedBars(of: outcome.symbol) { $0.gapSettled(outcome) })
+    }
+
+    /// Returns the starts of the bars that a change makes incomplete or complete, of topics that have subscribers.
+    ///
+    /// - Parameter symbol: the only symbol that changes; `nil` for all.
+    private func changedBars(of symbol: String?, _ change: (inout BarBook) -> Void) -> [BarTopic: [Int64]] {
+        var before: [BarTopic: [Int64: Bool]] = [:]
+        for topic in self.barTopics.keys where symbol == nil || symbol == topic.symbol {
+            guard let series = self.bars.series(of: topic.symbol, topic.width) else { continue }
+            before[topic] = series.bars.reduce(into: [:]) { $0[$1.start] = $1.isIncomplete }
+        }
+        change(&self.bars)
+        var changed: [BarTopic: [Int64]] = [:]
+        for (topic, marks) in before {
+            guard let series = self.bars.series(of: topic.symbol, topic.width) else { continue }
+            let starts = series.bars.filter { $0.isIncomplete != marks[$0.start] ?? $0.isIncomplete }.map(\.start)
+            if !starts.isEmpty { changed[topic] = starts }
+        }
+        return changed
+    }
+
+    /// Publishes again the bars that were over when a gap changed their mark. This cannot wait, since the next trades may push
     /// them out of the compared range.
     func sendBars(marked: [BarTopic: [Int64]]) {
         for (topic, starts) in marked.sorted(by: { $0.key < $1.key }) {

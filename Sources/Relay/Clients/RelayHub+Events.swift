@@ -113,6 +113,8 @@ extension RelayHub {
             self.changeStatus { $0.status = status }
         case .gap(let gap):
             self.gapFound(gap)
+        case .settled(let outcome):
+            self.gapSettled(outcome)
         case .symbol(let status):
             self.symbolChanged(status)
         case .day(let day):

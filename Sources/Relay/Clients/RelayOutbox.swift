@@ -98,7 +98,7 @@ final class RelayOutbox: Sendable {
         case .batch(let batch):
             256 + batch.trades.count * MemoryLayout<Trade>.stride
                 + batch.frames.reduce(0) { $0 + $1.bytes.readableBytes + 64 }
-        case .epochBegan, .status, .symbol, .day, .gap, .unsubscribed, .lost:
+        case .epochBegan, .status, .symbol, .day, .gap, .settled, .unsubscribed, .lost:
             256
         }
     }

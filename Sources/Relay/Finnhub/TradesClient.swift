@@ -130,7 +130,7 @@ package final class TradesClient: RelayProtocol {
 
     private func report(_ refusal: SymbolRefusals.Refusal) {
         switch refusal.reason {
-        case .invalid: self.answer(FinnhubEncoder.error(SymbolErrors.invalid(refusal.symbol)))
+        case .invalid: self.answer(FinnhubEncoder.error(self.context.invalid(refusal.symbol)))
         case .tooMany: self.answer(FinnhubEncoder.error(SymbolErrors.tooMany(refusal.symbol)))
         case .upstream: self.context.reportRefusal(of: refusal.symbol, to: self)
         }

@@ -156,7 +156,7 @@ extension LineClient {
     private func report(_ refusal: SymbolRefusals.Refusal) {
         let symbol = refusal.symbol
         switch refusal.reason {
-        case .invalid: self.notify(.error(SymbolErrors.invalid(symbol), code: "invalid-symbol"))
+        case .invalid: self.notify(.error(self.context.invalid(symbol), code: "invalid-symbol"))
         case .tooMany: self.notify(.error(SymbolErrors.tooMany(symbol), code: "too-many-symbols"))
         case .upstream: self.context.reportRefusal(of: symbol, to: self)
         }

@@ -5,7 +5,8 @@ import Wire
 /// The encoder of lines, without their line ends.
 ///
 /// - Plain: `BINANCE:BTCUSDT 61837.63 0.02 2026-11-25T12:34:56.123Z`, exact and with the exchange's time. Data that is
-///   not the market's ends with `DEMO`, `REPLAY` or `SIMULATED`. Other lines begin with `# `.
+///   not the market's ends with `DEMO`, `REPLAY` or `SIMULATED`, and then a filled trade with `FILLED`. Other lines
+///   begin with `# `.
 /// - JSON: the messages of `/v1/stream` without `n`, each with its `source`, as `--format json` writes them.
 struct LineEncoder {
     let form: LineForm
@@ -60,6 +61,7 @@ struct LineEncoder {
         switch self.form {
         case .plain:
             self.plain(symbol, price: trade.price, size: trade.size, time: trade.exchangeTime, into: &out)
+            if trade.isFilled { out.writeStaticString(" FILLED") }
         case .json:
             StreamEncoder.trade(
                 trade,

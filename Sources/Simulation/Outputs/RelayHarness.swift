@@ -111,6 +111,7 @@ private final class HubReader: TapeReader {
     func symbolChanged(_ status: SymbolStatus) { self.hub.value.take(.symbol(status)) }
     func symbolUnsubscribed(_ symbol: String) { self.hub.value.take(.unsubscribed(symbol)) }
     func gapFound(_ gap: Gap) { self.hub.value.take(.gap(gap)) }
+    func gapSettled(_ outcome: GapOutcome) { self.hub.value.take(.settled(outcome)) }
 }
 
 /// A replay that reports its position and refuses every request.

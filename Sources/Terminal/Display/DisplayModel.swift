@@ -1,4 +1,5 @@
 import Market
+import Wire
 
 /// The model of the display: it takes the feed's events and holds the state to draw.
 ///
@@ -162,14 +163,38 @@ package struct DisplayModel: Sendable {
         if !gap.movesClock {
             self.state.gaps += 1
             self.state.lastGap = gap
+            self.state.lastOutcome = nil
         }
         for index in self.state.rows.indices
         where gap.symbol == nil || gap.symbol == self.state.rows[index].summary.symbol {
-            self.state.rows[index].history.interrupted(isMoved: gap.movesClock)
+            self.state.rows[index].history.interrupted(isMoved: gap.movesClock, missing: gap.missing)
             // After a seek, the last known price does not precede the next one.
             if gap.cause == .seek { self.state.rows[index].lastKnown = nil }
         }
         self.log.gapFound(gap)
+    }
+
+    /// Takes what became of a gap with ids.
+    ///
+    /// - Parameter wall: when, ns since 1970.
+    mutating func gapSettled(_ outcome: GapOutcome, at wall: Int64) {
+        if let gap = self.state.lastGap, gap.symbol == outcome.symbol, gap.missing == outcome.missing {
+            self.state.lastOutcome = outcome
+        }
+        if let row = self.rowOf[outcome.symbol] {
+            self.state.rows[row].history.gapSettled(outcome.missing, isComplete: outcome.isComplete)
+        }
+        self.log.add(outcome.sentence, isTrouble: !outcome.isComplete, at: wall)
+    }
+
+    /// Notes the filled trades of a batch, before the row's counts include them: they do not count towards the rate, and
+    /// the chart has their prices as soon as their gap is filled.
+    mutating func filled(_ batch: TapeBatch) {
+        for trade in batch.trades where trade.isFilled {
+            guard let row = self.rowOf[batch.symbols.name(of: trade.symbol)] else { continue }
+            if !trade.isPriceUpdate { self.state.rows[row].unrated &+= 1 }
+            self.state.rows[row].history.filled(trade.price, at: trade.exchangeTime)
+        }
     }
 
     /// Takes a warning for the person at the screen; it replaces the previous one.
@@ -212,7 +237,12 @@ extension DisplayRow {
         // An epoch begins with a new count.
         let isAnew = summary.sequence < self.summary.sequence && summary.trades < self.summary.trades
         let before = isAnew ? 0 : self.summary.trades
-        if summary.trades > before, !isOld { self.rate.add(summary.trades - before, now: now) }
+        if summary.trades > before {
+            let new = summary.trades - before
+            let filled = min(new, self.unrated)
+            self.unrated -= filled
+            if !isOld { self.rate.add(new - filled, now: now) }
+        }
         self.widen(to: summary)
     }
 

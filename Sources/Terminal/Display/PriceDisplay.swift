@@ -91,6 +91,7 @@ package final class PriceDisplay: TapeReader {
         let updates = self.prices.updates(of: batch)
         self.state.withValue { state in
             if batch.hasLiveTrade { state.newest = (batch.received, batch.receivedMonotonic) }
+            if self.output.isScreen { state.model.filled(batch) }
             self.show(updates, in: &state, now: now)
             if self.output.isScreen {
                 let trades = batch.countedTrades
@@ -159,6 +160,15 @@ package final class PriceDisplay: TapeReader {
         self.state.withValue { state in
             state.model.log.add(reason, isTrouble: false, at: self.wallClock())
             self.publishSoon(&state)
+        }
+    }
+
+    package func gapSettled(_ outcome: GapOutcome) {
+        let wall = self.wallClock()
+        self.state.withValue { state in
+            state.model.gapSettled(outcome, at: wall)
+            self.output.show(.settled(outcome, at: wall))
+            self.publish(&state)
         }
     }
 

@@ -63,7 +63,7 @@ package struct LineFormat: Sendable {
         switch item {
         case .status(let status): self.status = status
         case .paused(let isPaused, _): self.isPaused = isPaused
-        case .price, .snapshot, .gap, .symbol, .unsubscribed, .expected, .alert: break
+        case .price, .snapshot, .gap, .settled, .symbol, .unsubscribed, .expected, .alert: break
         }
         let reported = self.reported
         if self.style == .json {
@@ -73,6 +73,7 @@ package struct LineFormat: Sendable {
                 case .snapshot(let update, let arrived): self.json(self.price(update, age: now - arrived))
                 case .status: StreamEncoder.status(reported)
                 case .gap(let gap): StreamEncoder.gap(gap)
+                case .settled(let outcome, _): StreamEncoder.settled(outcome)
                 case .symbol(let status): StreamEncoder.symbol(status)
                 case .unsubscribed(let symbol, let since): StreamEncoder.released(symbol, since: since)
                 case .paused: reported == before ? nil : StreamEncoder.status(reported)
@@ -84,7 +85,7 @@ package struct LineFormat: Sendable {
                 switch item {
                 case .status, .paused: true
                 case .price, .snapshot: !self.fields.isEmpty
-                case .gap, .symbol, .unsubscribed, .expected, .alert: false
+                case .gap, .settled, .symbol, .unsubscribed, .expected, .alert: false
                 }
             return Lines(output: Self.jsonLine(message, source: saysSource ? nil : reported.source))
         }
@@ -102,6 +103,8 @@ package struct LineFormat: Sendable {
             return Lines(errors: Self.line("\(UTCText.timestamp(since)) \(Self.sentence(reported))"))
         case .gap(let gap):
             return Lines(errors: Self.line("\(UTCText.timestamp(gap.to)) \(gap.sentence)"))
+        case .settled(let outcome, let time):
+            return Lines(errors: Self.line("\(UTCText.timestamp(time)) \(outcome.sentence)"))
         case .symbol(let status):
             return Lines(errors: self.news(of: status).map(Self.line) ?? [])
         case .unsubscribed(let symbol, _):

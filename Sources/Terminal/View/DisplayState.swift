@@ -15,6 +15,8 @@ struct DisplayRow: Sendable {
     var arrived: Int64
     var direction = PriceDirection.none
     var rate = DisplayRate()
+    /// The filled trades that the next counts include, and the rate does not.
+    var unrated: UInt64 = 0
     /// The number of trades that conflation has skipped in the session.
     var skipped: UInt64 = 0
     /// The number of fraction digits of the symbol's prices: the most that any of them has needed.
@@ -63,6 +65,8 @@ package struct DisplayState: Sendable {
     var symbolStates: [String: SymbolStatus] = [:]
     var gaps = 0
     var lastGap: Gap?
+    /// What became of the last gap, if its missing trades have ids.
+    var lastOutcome: GapOutcome?
     /// The relay of the screen's program, if there is one, and the number of its clients, if it is known.
     var relay: DisplayRelay?
     var clients: Int?

@@ -1,4 +1,5 @@
 import Market
+import Wire
 
 /// The lines of every screen: the status at the top, and the session's facts at the bottom.
 extension DisplayView {
@@ -92,10 +93,11 @@ extension DisplayView {
         let gaps = Self.count(self.state.gaps, "gap")
         let span = AgeText.words(gap.length)
         let until = UTCText.timeOfDay(gap.to)
+        let outcome = self.state.lastOutcome
         let item = ScreenItem(
             [
-                "\(gaps), the last \(span) until \(until) UTC: \(gap.reason)",
-                "\(gaps), the last \(span) until \(until)",
+                "\(gaps), the last \(span) until \(until) UTC: \(outcome?.sentence ?? gap.reason)",
+                "\(gaps), the last \(span) until \(until)\(outcome?.isComplete == true ? ", filled" : "")",
                 "\(gaps), the last \(span)", gaps,
             ],
             CellStyle(.warning)

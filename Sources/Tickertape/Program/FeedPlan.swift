@@ -144,6 +144,23 @@ struct FeedPlan: Sendable {
         return shares
     }
 
+    /// Returns what a client should write instead of a symbol that no feed serves; `nil` where nothing better is known.
+    ///
+    /// A client matches trades to its subscriptions by their names, so another name of a symbol is refused, not
+    /// translated.
+    func hint(of symbol: String) -> String? {
+        let venues = self.venues.map(\.venue)
+        if let venue = Venue(of: symbol), venues.contains(venue), self.routes.feed(of: symbol) == .venue {
+            let name = venue.tapeName(of: symbol)
+            return name == symbol ? nil : "its name here is \(name)"
+        }
+        guard self.finnhub == nil, let first = venues.first else { return nil }
+        var names = venues.map(\.name)
+        let last = names.popLast() ?? ""
+        let list = names.isEmpty ? last : "\(names.joined(separator: ", ")) and \(last)"
+        return "this relay has symbols of \(list) only: write one of them, such as \(first.tapeName(of: first.example))"
+    }
+
     /// Notes the feed of a symbol that is added at the screen. Returns `nil`, or the reason for a refusal in one line.
     func refusal(of symbol: ChosenSymbol) -> String? {
         switch symbol.feed ?? self.routes.feed(of: symbol.name) {

@@ -84,7 +84,9 @@ struct TickerBase: Sendable {
             audit: try await Self.makeAudit(program, on: loop, warnings: self.warnings, logger: self.logger)
         )
         if let audit = self.feed.audit { self.instruments.latency.follow(audit.tapeAudit) }
-        self.subscriptions = Subscriptions(program.feed.shares, loop: loop)
+        self.subscriptions = Subscriptions(program.feed.shares, loop: loop) { [feed = program.feed] in
+            feed.hint(of: $0)
+        }
     }
 
     private static func keyStorage(_ program: TickerProgram, _ warnings: Warnings) -> KeyStorage? {

@@ -1,3 +1,4 @@
+import Market
 import Testing
 import TickertapeTesting
 import Wire
@@ -46,6 +47,44 @@ struct FilledTradeTests {
                 seen += text
             }
             #expect(!seen.contains(#""price":"250"#) && !seen.contains("filled"), "\(seen)")
+        }
+    }
+
+    @Test(
+        "a closed bar is complete, as revised, when the last missing trades of its gap have come",
+        arguments: [true, false]
+    )
+    func settled(isComplete: Bool) async throws {
+        try await RelayFixture.run { fixture in
+            let bars = try await fixture.streamClient()
+            try await bars.send(#"{"type":"subscribe","symbols":["BINANCE:BTCUSDT"],"bars":"1m"}"#)
+            var text = ""
+            while !text.contains(#""type":"subscribed""#) { text = try await bars.frame().text }
+            for minute in 0...3 { fixture.feed(Frames.trade(Frames.btc, "100", time: minute * 60_000)) }
+            while !text.contains(#""closed":true,"incomplete":false"#) { text = try await bars.frame().text }
+            let time: Int64 = 1_723_161_255_342_000_000
+            let minute: Int64 = 60_000_000_000
+            let gap = Gap(
+                from: time + minute,
+                to: time + minute + 1_000_000_000,
+                reason: "r",
+                nextSequence: 5,
+                symbol: Frames.btc,
+                missing: 7...9
+            )
+            fixture.relay.gapFound(gap)
+            while !text.contains(#""closed":true,"incomplete":true,"revised":true"#) {
+                text = try await bars.frame().text
+            }
+            let lost: [ClosedRange<UInt64>] = isComplete ? [] : [8...8]
+            fixture.relay.gapSettled(
+                GapOutcome(symbol: Frames.btc, missing: 7...9, from: gap.from, to: gap.to, lost: lost, reason: "r")
+            )
+            fixture.feedFilled(Frames.trade(Frames.btc, "250", time: 60_100))
+            while !text.contains(#""revised":true"#) || !text.contains(#""high":"250""#) {
+                text = try await bars.frame().text
+            }
+            #expect(text.contains(#""closed":true,"incomplete":\#(!isComplete),"revised":true"#), "\(text)")
         }
     }
 

@@ -38,6 +38,8 @@ final class RelayFixture: Sendable {
     /// Starts a relay, runs the body and ends the relay at once, without waiting for clients' answers.
     ///
     /// A test of a stop stops the relay itself.
+    ///
+    /// - Parameter unserved: the symbols that no feed serves, with what to write instead.
     static func run(
         flow: (any FlowControl)? = nil,
         status: FeedStatus = FeedStatus(source: .live, phase: .live, since: 1_723_161_255_342_000_000),
@@ -47,6 +49,7 @@ final class RelayFixture: Sendable {
         tls: RelayTLS? = nil,
         replay: (any ReplayControlling)? = nil,
         directory: RelayDirectory? = nil,
+        unserved: [String: String] = [:],
         _ change: (inout RelaySettings) -> Void = { _ in },
         body: (RelayFixture) async throws -> Void
     ) async throws {
@@ -63,11 +66,12 @@ final class RelayFixture: Sendable {
         change(&settings)
         let upstream = AskedUpstream()
         let loop = MultiThreadedEventLoopGroup.singleton.next()
-        let subscriptions = Subscriptions(
+        let share = Subscriptions.Share(
             Subscriptions.Settings(limit: symbolLimit, linger: .zero),
             retained: ownSymbols,
-            loop: loop
+            serves: { unserved[$0] == nil }
         )
+        let subscriptions = Subscriptions([share], loop: loop) { unserved[$0] }
         subscriptions.connect(upstream)
         let relay = RelayServer(
             settings: settings,

@@ -20,6 +20,7 @@ struct RelayOutboxTests {
         case .gap(let gap): "gap \(gap.nextSequence)"
         case .symbol(let status): "symbol \(status.symbol) \(status.word)"
         case .day(let day): "day \(day.symbol)"
+        case .settled(let outcome): "settled \(outcome.symbol)"
         case .unsubscribed(let symbol): "unwished \(symbol)"
         case .lost(let loss):
             "lost \(loss.count { _ in true }) from \(loss.from) to \(loss.to) before \(loss.nextSequence)"

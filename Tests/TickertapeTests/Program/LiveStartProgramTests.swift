@@ -41,7 +41,7 @@ struct LiveStartProgramTests {
         // Nothing listens at port 1.
         let steps = [
             "size:100x30", "wait:DEMO", "wait:\\d\\.\\d\\d", "key:v", "wait:live market cannot be reached",
-            "wait:refuses connections",
+            "wait:refuses\\s+connections",
             "wait:PLAYING.*DEMO", "key:e", "wait:cannot be reached", "key:q", "exit:0", "restored",
         ]
         let run = try self.screen(steps, port: 1)

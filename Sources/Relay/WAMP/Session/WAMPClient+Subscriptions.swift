@@ -53,7 +53,7 @@ extension WAMPClient {
         guard !index.isSubscribed(self, to: symbol) else { return false }
         let isFull = index.symbolCount(of: self) >= self.context.symbolLimit
         switch isFull ? .full : index.subscribe(self, to: symbol) {
-        case .invalid: throw WAMPFailure(.invalidURI, SymbolErrors.invalid(symbol))
+        case .invalid: throw WAMPFailure(.invalidURI, self.context.invalid(symbol))
         case .full: throw WAMPFailure(.tooManySymbols, SymbolErrors.tooMany(symbol))
         case .accepted: return true
         }

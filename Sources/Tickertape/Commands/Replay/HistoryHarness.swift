@@ -60,6 +60,7 @@ final class HistoryHarness: TapeReader {
 
     func statusChanged(_ status: FeedStatus) { self.historyRecorder.statusChanged(status) }
     func gapFound(_ gap: Gap) { self.historyRecorder.gapFound(gap) }
+    func gapSettled(_ outcome: GapOutcome) { self.historyRecorder.gapSettled(outcome) }
 
     /// Ends the history without reading it.
     func abandon() async { _ = await self.historyRecorder.finish() }

@@ -1,0 +1,89 @@
+extension PriceHistory {
+    /// A hole in a chart whose trades have ids and may still come. Times are ns of the history's clock.
+    struct AwaitedHole: Sendable {
+        var missing: ClosedRange<UInt64>
+        /// The time of the newest price before it.
+        var from: Int64
+        /// The time of the first price after it; `nil` before that.
+        var to: Int64?
+    }
+
+    /// Adds the price of a filled trade, which the chart shows when its hole is filled (``gapSettled(_:isComplete:)``).
+    ///
+    /// - Parameter time: ns of the history's clock; a time outside of the hole counts at its edge.
+    package mutating func filled(_ price: ExactDecimal, at time: Int64) {
+        guard !self.body[0].awaited.isEmpty else { return }
+        self.body[0].filled(price, at: Self.bounded(time))
+    }
+
+    /// Notes what became of a hole with ids: if all trades have come, the chart has their prices in its place.
+    package mutating func gapSettled(_ missing: ClosedRange<UInt64>, isComplete: Bool) {
+        guard self.body[0].awaited.contains(where: { $0.missing == missing }) else { return }
+        self.body[0].settled(missing, isComplete: isComplete)
+    }
+}
+
+extension PriceHistory.Body {
+    /// The most holes that are waited for, and the most seconds whose prices are kept until then.
+    private static let limits = (holes: 64, points: 4_096)
+
+    /// Begins a hole behind the newest price.
+    mutating func await(_ missing: ClosedRange<UInt64>, after newest: Int64) {
+        guard self.awaited.count < Self.limits.holes else {
+            self.isInterrupted = true
+            return
+        }
+        self.awaited.append(PriceHistory.AwaitedHole(missing: missing, from: newest))
+    }
+
+    /// Ends the open holes at the time of a price; returns whether there are any.
+    mutating func holesEnd(at time: Int64) -> Bool {
+        guard !self.awaited.isEmpty else { return false }
+        var awaits = false
+        for index in self.awaited.indices where self.awaited[index].to == nil {
+            self.awaited[index].to = max(time, self.awaited[index].from)
+            awaits = true
+        }
+        return awaits
+    }
+
+    fileprivate mutating func filled(_ price: ExactDecimal, at time: Int64) {
+        let start = time - time % 1_000_000_000
+        // They come in the order of time, but for those of several holes.
+        var index = self.filledPoints.count
+        while index > 0, self.filledPoints[index - 1].start > start { index -= 1 }
+        if index > 0, self.filledPoints[index - 1].start == start {
+            self.filledPoints[index - 1].take(price)
+        } else if self.filledPoints.count < Self.limits.points {
+            self.filledPoints.insert(PricePoint(start: start, price: price), at: index)
+        } else {
+            // The holes stay.
+            (self.awaited, self.filledPoints) = ([], [])
+        }
+    }
+
+    fileprivate mutating func settled(_ missing: ClosedRange<UInt64>, isComplete: Bool) {
+        guard let index = self.awaited.firstIndex(where: { $0.missing == missing }) else { return }
+        let hole = self.awaited.remove(at: index)
+        guard isComplete else {
+            // Before the next price trades are missing for good. A hole that has ended keeps its mark.
+            if hole.to == nil { self.isInterrupted = true }
+            if self.awaited.isEmpty { self.filledPoints = [] }
+            return
+        }
+        // Without a price behind it the hole was never drawn.
+        let end = hole.to ?? .max
+        let isLast = self.awaited.isEmpty
+        // The exchange's clock may differ a little from that of the arrivals.
+        let times = (hole.from - BarSeries.usualDelay)...PriceHistory.bounded(end) + BarSeries.usualDelay
+        var own = self.filledPoints.filter { isLast || times.contains($0.start) }
+        self.filledPoints.removeAll { isLast || times.contains($0.start) }
+        for index in own.indices { own[index].start = min(max(own[index].start, hole.from), end) }
+        let others = self.awaited.compactMap(\.to)
+        func awaits(_ period: Range<Int64>) -> Bool { others.contains { period.contains($0) } }
+        self.seconds.fill(own, upTo: end, awaits: awaits)
+        self.tens.fill(own, upTo: end, awaits: awaits)
+        self.session.fill(own, upTo: end, awaits: awaits)
+        if let last = own.last, hole.to == nil { self.newest = max(self.newest ?? last.start, last.start) }
+    }
+}
