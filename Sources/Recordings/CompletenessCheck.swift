@@ -12,7 +12,8 @@ package struct CompletenessCheck: Sendable {
         package var hours: [CompletenessHour] = []
         /// What the file's lines say otherwise, one sentence each.
         package var differences: [String] = []
-        /// How many hours the lines have, and how many of these began in a file that was not given.
+        /// How many hours the lines have, and how many were not compared, since a file that was not given may have more of
+        /// them.
         package var reported = 0
         package var uncompared = 0
 
@@ -26,12 +27,11 @@ package struct CompletenessCheck: Sendable {
 
     private var recorded = RecordedCompleteness(byIDsAlone: true)
     private var header: RecordingHeader?
-    /// Whether an earlier file of the run was not given.
-    private var isPartial = false
+    /// If an earlier file of the run was not given: the wall clock at the beginning of the first one, ns since 1970.
+    /// Hours before it may have begun in the earlier file.
+    private var began: Int64?
     /// Whether the newest file ended as planned, and another one follows it.
     private var isContinued = false
-    /// The first hour of each symbol, which an earlier file may have begun.
-    private var firstHours: [String: Int64] = [:]
     /// The hours by the lines of all files, and those of this file.
     private var lines: [Key: CompletenessHour] = [:]
     private var newLines: [CompletenessHour] = []
@@ -56,7 +56,8 @@ package struct CompletenessCheck: Sendable {
             self.recorded = RecordedCompleteness(byIDsAlone: header == nil)
             // A run that begins in Finnhub's dialect has ids only after that.
             let follows = before?.epoch == header?.epoch && before?.segment == header?.segment.map { $0 - 1 }
-            self.isPartial = (header?.segment ?? 1) > 1 && !(follows && !Self.concerns(before))
+            let isFirst = header?.segment ?? 1 <= 1 || (follows && !Self.concerns(before))
+            self.began = isFirst ? nil : header?.start ?? .max
         }
         self.header = header
         self.isContinued = false
@@ -85,15 +86,14 @@ package struct CompletenessCheck: Sendable {
         self.recorded.fileEnded()
         findings.hours = hours
         findings.reported = self.newLines.count
-        for hour in hours where self.firstHours[hour.symbol] == nil { self.firstHours[hour.symbol] = hour.start }
         for line in self.newLines { self.lines[Key(symbol: line.symbol, start: line.start)] = line }
         guard !self.newLines.isEmpty else { return findings }
         var rest = self.lines
         for hour in hours {
             let line = rest.removeValue(forKey: Key(symbol: hour.symbol, start: hour.start))
-            if self.isPartial, hour.start <= self.firstHours[hour.symbol] ?? .max {
+            if let began = self.began, hour.start <= began {
                 findings.uncompared += 1
-            } else if let difference = Self.difference(line, hour, isPartial: self.isPartial) {
+            } else if let difference = Self.difference(line, hour) {
                 findings.differences.append("\(Self.name(hour)): \(difference)")
             }
         }
@@ -101,7 +101,7 @@ package struct CompletenessCheck: Sendable {
         for line in self.newLines.sorted(by: { ($0.symbol, $0.start) < ($1.symbol, $1.start) }) {
             guard rest[Key(symbol: line.symbol, start: line.start)] != nil else { continue }
             // A run reports the newest hours only.
-            if self.isPartial || line.start < oldest[line.symbol] ?? .min {
+            if line.start <= self.began ?? .min || line.start < oldest[line.symbol] ?? .min {
                 findings.uncompared += 1
             } else {
                 findings.differences.append(
@@ -117,8 +117,8 @@ package struct CompletenessCheck: Sendable {
     }
 
     /// Says how a line and the frames differ; `nil` if they do not.
-    private static func difference(_ line: CompletenessHour?, _ hour: CompletenessHour, isPartial: Bool) -> String? {
-        guard let line else { return isPartial ? nil : "no line of the file has it" }
+    private static func difference(_ line: CompletenessHour?, _ hour: CompletenessHour) -> String? {
+        guard let line else { return "no line of the file has it" }
         let pairs: [(String, String, String)] = [
             ("trades", "\(line.count)", "\(hour.count)"),
             ("first id", text(line.first), text(hour.first)),

@@ -71,7 +71,7 @@ struct RecordedHoursTests {
         /// Begins the next file, as at midnight.
         mutating func rotate() {
             self.now += 86_400_000_000_000
-            self.trade(self.sequence + 1_000, minute: 0, isRepeat: true)
+            self.writer.append(note: RecordedNote(.ping), wall: self.wall, monotonic: self.now)
         }
 
         mutating func close() { self.writer.close(wall: self.wall, monotonic: self.now) }
