@@ -146,7 +146,8 @@ struct RelayAnswersTests {
         let hour: Int64 = 1_787_626_800_000_000_000
         for symbol in ["BINANCE:BTCUSDT", "COINBASE:BTC-USD"] {
             var symbols = SymbolTable()
-            let number = try #require(symbols.intern(symbol))
+            let interned = symbols.intern(symbol)
+            let number = try #require(interned)
             let trades = [1, 2, 5].map { id in
                 Trade(
                     price: sampleDecimal("61837.50"),

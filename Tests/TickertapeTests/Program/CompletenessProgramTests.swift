@@ -13,7 +13,8 @@ struct CompletenessProgramTests {
     /// Writes a recording of one symbol's trades over three hours, one a frame.
     private func record(_ venue: Venue, _ symbol: String, in folder: TemporaryFolder) throws -> String {
         var symbols = SymbolTable()
-        let number = try #require(symbols.intern(symbol))
+        let interned = symbols.intern(symbol)
+        let number = try #require(interned)
         let dialect: FrameDialect =
             switch venue {
             case .binance: .binance
