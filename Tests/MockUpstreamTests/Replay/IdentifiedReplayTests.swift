@@ -1,5 +1,6 @@
 import Ingest
 import Market
+import NIOCore
 import Recordings
 import Testing
 import TickertapeTesting
@@ -182,6 +183,26 @@ struct IdentifiedReplayTests {
             lines.map { $0.split(separator: " ").filter { $0.utf8.count < 12 }.joined(separator: " ") }
         }
         #expect(try withoutTimes(RecordedReplay.run(path)) == withoutTimes(lines))
+    }
+
+    @Test("has no exchange with a REST service among the messages of a client", arguments: [true, false])
+    func messages(hasMarks: Bool) throws {
+        let folder = try TemporaryFolder()
+        defer { folder.remove() }
+        let (path, _) = try self.record(in: folder, self.hardSession)
+        let marks = hasMarks ? FrameMarks() : nil
+        marks?.opened(nil)
+        let trades = try RecordedReplay.play(path, marks: marks).filter { String(buffer: $0).contains("trade_id") }
+        let recorded = try RecordingStream(path: path)
+        var texts: [ByteBuffer] = []
+        var exchanges = 0
+        while let line = try recorded.next() {
+            guard let frame = line.frame else { continue }
+            if frame.dialect == .kraken { texts.append(frame.frame) } else { exchanges += 1 }
+        }
+        #expect(trades == texts && exchanges == 6)
+        let answers = marks?.take(after: .max).count { if case .answer = $0 { true } else { false } }
+        #expect(answers == (hasMarks ? exchanges : nil))
     }
 
     @Test("begins at any place, and keeps what the recording says of the trades from there on")

@@ -169,21 +169,17 @@ enum RecordedReplay {
         }
     }
 
-    /// Plays a recording of Kraken's; returns the lines of its tape.
+    /// Plays a recording of Kraken's to a client; returns the messages that it gets.
     ///
-    /// - Parameters:
-    ///   - symbols: those to which the feed subscribes.
-    ///   - reader: a further reader of the tape, whose epoch is 9.
-    ///   - endsRead: whether a read ends after a frame, by the frame's number.
-    static func run(
+    /// - Parameter marks: those of a replay inside the program; `nil` for a client of `serve`.
+    static func play(
         _ path: String,
         symbols: [String] = RecordedSession.symbols,
-        reader: (any TapeReader)? = nil,
-        change: (inout MockServerSettings) -> Void = { _ in },
-        endsRead: (Int) -> Bool = { _ in true }
-    ) throws -> [String] {
+        marks: FrameMarks?,
+        change: (inout MockServerSettings) -> Void = { _ in }
+    ) throws -> [ByteBuffer] {
         let file = try RecordingFile(path: path)
-        let (channel, socket, marks) = (EmbeddedChannel(), Socket(), FrameMarks())
+        let (channel, socket) = (EmbeddedChannel(), Socket())
         let loop = channel.embeddedEventLoop
         var settings = MockServerSettings()
         settings.speed = nil
@@ -198,6 +194,29 @@ enum RecordedReplay {
                 try ReplayPlayer(.recording(file), settings: settings.replay, loop: loop, wallClock: { 1 })
             }
         )
+        try channel.pipeline.syncOperations.addHandlers([socket, handler])
+        let request = VenueRequest.subscribe(symbols.map(Venue.kraken.native(of:)))
+        try channel.writeInbound(WebSocketMessage.text(request.encoded(for: .kraken, id: 1)))
+        // Longer than the recording, of which nothing is left then.
+        for _ in 0..<1_000 { loop.advanceTime(by: .milliseconds(10)) }
+        _ = try channel.finish(acceptAlreadyClosed: true)
+        return socket.texts
+    }
+
+    /// Plays a recording of Kraken's; returns the lines of its tape.
+    ///
+    /// - Parameters:
+    ///   - symbols: those to which the feed subscribes.
+    ///   - reader: a further reader of the tape, whose epoch is 9.
+    ///   - endsRead: whether a read ends after a frame, by the frame's number.
+    static func run(
+        _ path: String,
+        symbols: [String] = RecordedSession.symbols,
+        reader: (any TapeReader)? = nil,
+        change: (inout MockServerSettings) -> Void = { _ in },
+        endsRead: (Int) -> Bool = { _ in true }
+    ) throws -> [String] {
+        let marks = FrameMarks()
         let tape = TapeLines()
         let input = FeedInput(
             TapeWriter(epoch: 9, readers: [tape, reader].compactMap(\.self)),
@@ -207,14 +226,9 @@ enum RecordedReplay {
         )
         input.symbols = symbols
         input.connectionOpened(now: Moment(monotonic: 0, wall: 0))
-        try channel.pipeline.syncOperations.addHandlers([socket, handler])
-        let request = VenueRequest.subscribe(symbols.map(Venue.kraken.native(of:)))
-        try channel.writeInbound(WebSocketMessage.text(request.encoded(for: .kraken, id: 1)))
-        // Longer than the recording, of which nothing is left then.
-        for _ in 0..<1_000 { loop.advanceTime(by: .milliseconds(10)) }
-
+        let texts = try Self.play(path, symbols: symbols, marks: marks, change: change)
         var reader = FrameReader()
-        for (number, text) in socket.texts.enumerated() {
+        for (number, text) in texts.enumerated() {
             let now = Moment(monotonic: Int64(number), wall: 2 * RecordedSession.start + Int64(number))
             if input.hasDueMarks { input.obeyMarks(now: now) }
             input.take(text, of: .kraken, now: now.monotonic) { bytes, symbols, trades in
@@ -224,7 +238,6 @@ enum RecordedReplay {
         }
         input.endRead(wall: 0)
         input.connectionEnded(now: Moment(monotonic: 0, wall: 0))
-        _ = try channel.finish(acceptAlreadyClosed: true)
         return tape.lines
     }
 }
