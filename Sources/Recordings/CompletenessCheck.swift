@@ -72,6 +72,7 @@ package struct CompletenessCheck: Sendable {
         case .gap(let gap, nil): self.recorded.take(gap)
         case .note(let note):
             if let hour = note.hour { self.newLines.append(hour) }
+            if let outcome = note.outcome { self.recorded.take(outcome) }
             if note.kind == .end, note.word != nil { self.isContinued = true }
         case .gap, .header, .unknown, .damaged, .torn, .unreadable: break
         }

@@ -54,6 +54,9 @@ struct RecordedCompleteness: Sendable {
         self.book.gapFound(gap)
     }
 
+    /// Takes the outcome of a gap.
+    mutating func take(_ outcome: GapOutcome) { self.book.gapSettled(outcome) }
+
     /// Takes the end of a file.
     mutating func fileEnded() { self.files += 1 }
 

@@ -136,18 +136,18 @@ package struct RecordingWriter: Sendable {
         self.lines.markIfDue(flushed: Int(self.file.bytes), wall: received, at: at, into: &self.buffer)
         self.newest = received
         self.bufferBegan = self.bufferBegan ?? received
+        let kept = epoch == self.header.epoch && self.areKept(numbers, dialect) ? numbers : nil
         self.lines.frame(
             frame,
             of: dialect,
-            numbers: epoch == self.header.epoch && self.areKept(numbers, dialect) ? numbers : nil,
+            numbers: kept,
             hasTrades: numbers.hasTrades,
             wall: received,
             at: at,
             into: &self.buffer
         )
         self.framesInBuffer += 1
-        let hasNumbers = numbers.count > 0 && epoch == self.header.epoch
-        self.completeness?.take(frame, of: dialect, numbers: hasNumbers ? numbers : nil, at: self.lines.lastAt)
+        self.completeness?.take(frame, of: dialect, numbers: kept, at: self.lines.lastAt)
     }
 
     /// Whether a line has the numbers of its trades. Where all were left out, they are needed only if ids prove that each
@@ -172,6 +172,7 @@ package struct RecordingWriter: Sendable {
         self.makeRoom(wall: wall, monotonic: monotonic)
         self.reportMissing(monotonic)
         self.lines.note(note, wall: wall, at: self.at(monotonic), into: &self.buffer)
+        if let outcome = note.outcome { self.completeness?.take(outcome) }
     }
 
     /// Records that frames were left out before the next one, because the disk was too slow.
