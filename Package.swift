@@ -236,6 +236,22 @@ let package = Package(
             path: "Tests/Fuzz/Seeded",
             swiftSettings: house
         ),
+        // A venue, its faults and the program between them in virtual time: `Schedules` runs them by the thousand.
+        .target(
+            name: "VenueSchedules",
+            dependencies: [
+                "Feeds", "HTTP", "Ingest", "Market", "Measurements", "MockUpstream", "Platform", "Simulation", "TLS",
+                "WebSocket", "Wire", .nioCore, .nioEmbedded, .nioHTTP1, .logging,
+            ],
+            path: "Tests/Schedules/Harness",
+            swiftSettings: house
+        ),
+        .executableTarget(
+            name: "Schedules",
+            dependencies: ["VenueSchedules"],
+            path: "Tests/Schedules/Runs",
+            swiftSettings: house
+        ),
         .testTarget(
             name: "FuzzTests",
             dependencies: ["FuzzTargets", "TickertapeTesting"],
@@ -344,7 +360,7 @@ let package = Package(
         .testTarget(
             name: "SimulationTests",
             dependencies: [
-                "Feeds", "Ingest", "Market", "Simulation", "TLS", "TickertapeTesting", "WebSocket",
+                "Feeds", "Ingest", "Market", "Simulation", "TLS", "TickertapeTesting", "VenueSchedules", "WebSocket",
                 "Wire",
                 .nioCore, .nioEmbedded, .logging,
             ],

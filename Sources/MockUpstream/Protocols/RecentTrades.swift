@@ -15,7 +15,7 @@ package final class RecentTrades {
     package init() {}
 
     /// Takes a message's trades. A repeat, and a trade older than the newest, is left out.
-    func take(_ trades: [Trade], symbols: SymbolTable) {
+    package func take(_ trades: [Trade], symbols: SymbolTable) {
         self.symbols = symbols
         for trade in trades {
             let index = Int(trade.symbol.index)

@@ -1,0 +1,33 @@
+import Feeds
+import NIOCore
+import Wire
+
+/// The program's way to the venue's REST service.
+final class ProgramTrades: VenueTradesSource {
+    private unowned let life: ProgramLife
+    private let service: VenueService
+
+    init(life: ProgramLife, service: VenueService) {
+        self.life = life
+        self.service = service
+    }
+
+    var addresses: [String] { ["the REST service"] }
+
+    func ask(
+        _ request: VenueTradesRequest,
+        at address: Int,
+        on loop: any EventLoop,
+        then: @escaping (VenueTradesAnswer) -> Void
+    ) {
+        guard !self.life.isDead else { return }
+        let reply = self.service.asked(request, now: self.life.now, wall: self.life.wallClock())
+        let bound = NIOLoopBound((life: self.life, service: self.service, then: then), eventLoop: loop)
+        loop.scheduleTask(in: .nanoseconds(reply.after)) {
+            let (life, service, then) = bound.value
+            guard !life.isDead else { return }
+            if let failure = reply.failure { return then(VenueTradesAnswer(.failure(failure))) }
+            then(VenueTradesAnswer(.success(reply.body ?? service.body(for: request, reply.fault, now: life.now))))
+        }
+    }
+}
