@@ -41,7 +41,7 @@ extension FeedClient {
     /// When ``deadlineReached(on:now:)`` is next due; monotonic ns.
     func deadline(of handler: FeedHandler, now: Int64) -> Int64? {
         var deadlines = [handler.monitor.deadline(isLive: self.isLive)]
-        if let second = handler.second {
+        if let second = handler.second, second.isBeside {
             deadlines.append(second.pacer.deadline)
             return deadlines.compactMap(\.self).min()
         }
@@ -56,10 +56,10 @@ extension FeedClient {
     func deadlineReached(on handler: FeedHandler, now: Moment) -> ConnectionEnding? {
         switch handler.monitor.deadlineReached(now: now.monotonic, isLive: self.isLive) {
         case .none: break
-        case .forgetError: if handler.second == nil { self.report(self.condition, lastError: nil) }
+        case .forgetError: if !handler.isBeside { self.report(self.condition, lastError: nil) }
         case .drop(let nanoseconds): return .silent(nanoseconds: nanoseconds)
         }
-        if self.pausedSince != nil || handler.second != nil { return nil }
+        if self.pausedSince != nil || handler.isBeside { return nil }
         self.input.timePassed(patience: self.settings.watch.freshness.lateAfter, now: now)
         let action = self.watch.deadlineReached(now)
         self.publishChanges()

@@ -61,7 +61,7 @@ extension FeedClient {
         self.handler?.retire(words)
         self.second = nil
         self.handler = handler
-        handler.second = nil
+        second.takesPlace(now: now.monotonic)
         self.watch.connectionReplaced(second.pacer)
         self.input.connectionReplaced()
         handler.bring(second.takeHeld(), now: now.monotonic)

@@ -23,8 +23,10 @@ final class FeedHandler: ChannelInboundHandler, WebSocketReceiver, KeptConnectio
     private var webSocket: WebSocketHandler?
     private var timer: (task: Scheduled<Void>, at: Int64)?
     private var ending: ConnectionEnding?
-    /// What is known of this connection while it is the client's second one; `nil` for the first.
+    /// What is known of this connection while it is the client's second one, or has just taken the first one's place.
     var second: SecondConnection?
+    /// Whether the first connection brings the trades, and this one is beside it.
+    var isBeside: Bool { self.second?.isBeside ?? false }
     /// The position in the relay's frames, if the peer is one.
     let resumption: RelayResumption?
     /// When the connection opened or the newest request was sent; monotonic ns.
@@ -115,7 +117,7 @@ final class FeedHandler: ChannelInboundHandler, WebSocketReceiver, KeptConnectio
         guard !self.isGivenUp, !self.hasEnded, let context else { return }
         // The clock is read once a read. Binary messages are not part of the protocol and are ignored.
         guard case .text(var bytes) = message else { return }
-        if let second { return second.take(bytes, now: self.moment(context)) }
+        if let second, second.take(bytes, now: self.moment(context)) { return }
         if let resumption {
             switch resumption.read(bytes) {
             case .frame(let frame, _): bytes = frame
@@ -137,7 +139,7 @@ final class FeedHandler: ChannelInboundHandler, WebSocketReceiver, KeptConnectio
     }
 
     func channelReadComplete(context: ChannelHandlerContext) {
-        if self.second == nil { self.input.endRead(wall: self.wallClock()) }
+        if !self.isBeside { self.input.endRead(wall: self.wallClock()) }
         context.fireChannelReadComplete()
     }
 
@@ -193,7 +195,7 @@ final class FeedHandler: ChannelInboundHandler, WebSocketReceiver, KeptConnectio
         self.hasEnded = true
         // A read that an error interrupted has no `channelReadComplete`. Its trades came before the interruption, and
         // must not wait in the input for the next connection.
-        if self.second == nil, !self.isGivenUp { self.input.endRead(wall: self.wallClock()) }
+        if !self.isBeside, !self.isGivenUp { self.input.endRead(wall: self.wallClock()) }
         self.timer?.task.cancel()
         self.timer = nil
         self.owner?.ended(self.ending ?? .inactive, handler: self)

@@ -84,6 +84,25 @@ struct RotationFeedTests {
         #expect(bench.status.word == "stopped")
     }
 
+    @Test("counts no trade as repeated when the second connection is behind the first at the change")
+    func behind() throws {
+        let bench = try Self.announced()
+        let second = bench.connections[1]
+        bench.connections[0].send(Self.trade("BTCUSDT", 11), Self.trade("BTCUSDT", 13), Self.trade("ETHUSDT", 101))
+        second.send(Self.trade("BTCUSDT", 10), Self.trade("ETHUSDT", 101))
+        bench.advance(seconds: 0)
+        #expect(try bench.connections[0].takeClose())
+        // The venue has not sent 12 on the first connection.
+        for id in 11...14 { second.send(Self.trade("BTCUSDT", id)) }
+        #expect(Self.ids(bench) == [10, 11, 13, 12, 14])
+        #expect(bench.log.contents.losses.allSatisfy { $0.repeatedTrades == 0 })
+        // From now on a repeat is the venue's.
+        second.send(Self.trade("BTCUSDT", 14))
+        #expect(bench.log.contents.losses.map(\.repeatedTrades).reduce(0, +) == 1)
+        #expect(bench.status.word == "live")
+        bench.stop()
+    }
+
     @Test("opens it at 23 h 30 min and some minutes, and again a day later")
     func age() throws {
         let bench = VenueBench(.binance, ["BINANCE:BTCUSDT"])

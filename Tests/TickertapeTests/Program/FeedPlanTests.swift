@@ -1,4 +1,5 @@
 import Feeds
+import TLS
 import Testing
 import Wire
 @testable import Tickertape

@@ -9,6 +9,8 @@ import Wire
 /// dropped. The others wait until the first connection has brought their trades, or until this one takes its place and
 /// brings them itself. So no trade comes twice, and a first connection that is some milliseconds behind makes no hole.
 final class SecondConnection {
+    /// How long after the change this connection may still bring what the first one has brought, ns.
+    private static let behindLimit: Int64 = 60_000_000_000
     /// How long after the last request all subscriptions are believed to have taken effect, ns.
     private static let settled: Int64 = 5_000_000_000
 
@@ -25,6 +27,9 @@ final class SecondConnection {
     /// When it opened or the newest request was sent; monotonic ns.
     private var requestedAt: Int64
     private var isSettled = false
+    /// Since this connection took the first one's place: the newest ids that the first one had brought of the symbols
+    /// for which this one may be behind, and until when that counts; monotonic ns.
+    private var brought: (ids: [String: UInt64], until: Int64)?
 
     /// - Parameter symbols: those that the first connection is subscribed to, or is about to be.
     init(
@@ -74,9 +79,18 @@ final class SecondConnection {
 
     // MARK: Frames
 
-    /// Takes one text frame of the current read, which was made at `now`.
-    func take(_ frame: ByteBuffer, now: Moment) {
-        guard let client, let handler else { return }
+    /// Whether it is still beside the first one.
+    var isBeside: Bool { self.brought == nil }
+
+    /// Takes one text frame of the current read, which was made at `now`; returns whether it is none for the tape.
+    func take(_ frame: ByteBuffer, now: Moment) -> Bool {
+        guard let client, let handler else { return true }
+        guard self.isBeside else { return self.isCopy(frame, client.input, handler, now: now.monotonic) }
+        self.takeBeside(frame, client, handler, now)
+        return true
+    }
+
+    private func takeBeside(_ frame: ByteBuffer, _ client: FeedClient, _ handler: FeedHandler, _ now: Moment) {
         let (ids, event) = self.dialect.survey(frame)
         handler.monitor.framesArrived(hasTrades: !ids.isEmpty, now: now.monotonic)
         if let event { self.take(event, client, handler, now) }
@@ -127,6 +141,34 @@ final class SecondConnection {
             if input.lacks(one.ids, of: one.symbol) { place = .missing }
         }
         return place
+    }
+
+    /// Notes that this connection takes the first one's place. It may be some trades behind.
+    func takesPlace(now: Int64) {
+        guard let client else { return }
+        let ids = self.asked.compactMap { symbol in client.input.newestID(of: symbol).map { (symbol, $0) } }
+        self.brought = (Dictionary(ids) { first, _ in first }, now.addingCapped(Self.behindLimit))
+    }
+
+    /// Returns whether a frame only has trades that the first connection had brought. Such a copy is no repeat of the
+    /// venue's.
+    private func isCopy(_ frame: ByteBuffer, _ input: FeedInput, _ handler: FeedHandler, now: Int64) -> Bool {
+        let ids = self.dialect.survey(frame).ids
+        var isCopy = !ids.isEmpty
+        for one in ids {
+            guard let newest = self.brought?.ids[one.symbol] else {
+                isCopy = false
+                continue
+            }
+            if one.ids.upperBound >= newest { self.brought?.ids[one.symbol] = nil }
+            if one.ids.upperBound > newest || input.lacks(one.ids, of: one.symbol) { isCopy = false }
+        }
+        if isCopy { handler.monitor.framesArrived(hasTrades: true, now: now) }
+        guard let brought, !brought.ids.isEmpty, now < brought.until else {
+            handler.second = nil
+            return isCopy
+        }
+        return isCopy
     }
 
     /// Notes that the first connection has brought trades.
