@@ -159,6 +159,9 @@ package struct CompletenessBook: Sendable {
 
     // MARK: The report
 
+    /// The symbols, in the order of their first trades.
+    package var names: [String] { self.symbols.map(\.name) }
+
     /// How many held trades a report digests first.
     private static let releasedByReport = 1 << 16
 

@@ -51,14 +51,26 @@ struct OpenHoles: Sendable {
         return hole
     }
 
-    /// Removes ids that will not come.
-    mutating func remove(_ ids: ClosedRange<UInt64>) {
+    /// Adds a hole anywhere, which overlaps no other.
+    mutating func insert(_ hole: Hole) {
+        self.list.insert(hole, at: self.place(of: hole.ids.lowerBound))
+        if self.list.count > Self.limit { self.list.removeFirst() }
+    }
+
+    /// Removes ids that will not come; returns those that were there.
+    mutating func remove(_ ids: ClosedRange<UInt64>) -> [Hole] {
         let first = self.place(of: ids.lowerBound)
         var end = first
         while end < self.list.count, self.list[end].ids.lowerBound <= ids.upperBound { end += 1 }
-        guard first < end else { return }
+        guard first < end else { return [] }
+        let removed = self.list[first..<end].map { hole in
+            var hole = hole
+            hole.ids = hole.ids.clamped(to: ids)
+            return hole
+        }
         let rest = self.list[first..<end].flatMap { Self.rest(of: $0, without: ids) }
         self.list.replaceSubrange(first..<end, with: rest)
+        return removed
     }
 
     private static func rest(of hole: Hole, without ids: ClosedRange<UInt64>) -> [Hole] {

@@ -30,6 +30,8 @@ struct SymbolCompleteness: Sendable {
     /// Lower ids are no longer waited for.
     private var frontier: UInt64 = 0
     private var holes = OpenHoles()
+    /// The missing ids that are not waited for; their trades may come nevertheless.
+    private var lost = OpenHoles()
     private var held = HeldTrades()
     /// The missing ids beyond the newest trade, which have no hour yet.
     private var unplaced: UInt64 = 0
@@ -81,6 +83,10 @@ struct SymbolCompleteness: Sendable {
                 return false
             }
             self.held.insert(trade)
+        } else if let hole = self.lost.remove(id) {
+            self.fill(hole)
+            self.count(trade, id)
+            self.giveUp(trade, .late)
         } else if self.isByIDsAlone || !isOnTape {
             self.takeRepeated(trade, id: id)
         } else if trade.isFilled {
@@ -104,6 +110,7 @@ struct SymbolCompleteness: Sendable {
         if let place = self.count(trade, id) {
             self.hours[place].missing = self.hours[place].missing.addingCapped(self.unplaced)
             self.holes.place(self.hours[place].start)
+            self.lost.place(self.hours[place].start)
         }
         self.unplaced = 0
         self.held.append(trade)
@@ -160,7 +167,7 @@ struct SymbolCompleteness: Sendable {
 
     /// Takes the end of the wait for the ids of a gap.
     mutating func settled(_ ids: ClosedRange<UInt64>) {
-        self.holes.remove(ids)
+        for hole in self.holes.remove(ids) { self.lost.insert(hole) }
         self.release(atMost: Self.portion)
         self.noteContinuity()
     }
@@ -195,6 +202,7 @@ struct SymbolCompleteness: Sendable {
         for start in self.open { if let place = self.place(of: start) { self.hours[place].giveUp(.newIDs) } }
         self.open = []
         self.holes.removeAll()
+        self.lost.removeAll()
         self.frontier = 0
     }
 
@@ -292,7 +300,8 @@ struct SymbolCompleteness: Sendable {
             self.current = max(0, self.current - 1)
             place -= 1
         }
-        return place
+        // After the limit has become smaller, the new hour may be among those removed.
+        return place >= 0 ? place : nil
     }
 
     /// Adds the hours that are kept to a sum.

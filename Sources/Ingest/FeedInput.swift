@@ -173,8 +173,17 @@ package final class FeedInput {
         guard self.interruptions.hasIDs, let venue = dialect.answering else { return }
         self.endRead(wall: now.wall)
         self.read.judgement.announce(recorded)
-        self.read.take(answer, of: dialect, now: now.monotonic, symbols: self.tape.symbols) { bytes, symbols, trades in
-            VenueExchange.read(bytes, of: venue, symbols: &symbols, into: &trades)
+        if recorded == nil {
+            // A new epoch has taken the numbers of the symbols that wait for trades.
+            for missing in self.missing { _ = self.tape.symbols.intern(missing.symbol) }
+            self.read.take(answer, of: dialect, now: now.monotonic, symbols: self.tape.symbols) {
+                VenueExchange.read($0, of: venue, symbols: &$1, into: &$2)
+            }
+        } else {
+            // The recording says which trades are on the tape, even if it begins with them.
+            self.read.take(answer, of: dialect, now: now.monotonic, symbols: &self.tape.symbols) {
+                VenueExchange.read($0, of: venue, symbols: &$1, into: &$2)
+            }
         }
         self.read.fill(&self.interruptions.identified, now, symbols: self.tape.symbols)
         self.log.lost(self.losses, now: now.monotonic)

@@ -65,6 +65,32 @@ struct CompletenessBookTests {
         #expect(hours[1].sha256 == TapeTruth.hash([6, 7].map { test.trade(self.symbol, $0, hour: 1) }))
     }
 
+    @Test("keeps fewer hours of each symbol when there are many, whatever hour the next trade is of")
+    func manySymbols() {
+        var test = TestBook()
+        test.read([test.trade(self.symbol, 1, hour: 0)])
+        test.gap(self.symbol, 2...2)
+        for hour in 1..<48 { test.read([test.trade(self.symbol, UInt64(hour) + 2, hour: Int64(hour) * 2)]) }
+        for number in 0..<2_300 { test.read([test.trade("BINANCE:S\(number)", 1)]) }
+        test.read([test.trade(self.symbol, 2, hour: 1, .filled)])
+        let hours = test.book.hours().filter { $0.symbol == self.symbol }
+        #expect(!hours.isEmpty && hours.count < 48 && hours.last?.last == 49)
+    }
+
+    @Test("counts a trade that was given up and comes nevertheless")
+    func comesAfterLoss() {
+        var test = self.book([(1, 0)])
+        test.gap(self.symbol, 2...5)
+        test.read([test.trade(self.symbol, 6, hour: 0)])
+        test.settle(self.symbol, 2...5, lost: [2...5])
+        #expect(test.book.hours().map(\.missing) == [4])
+        test.read([test.trade(self.symbol, 3, hour: 0, .filled)])
+        let hours = test.book.hours()
+        #expect(hours.map(\.missing) == [3] && hours.map(\.filled) == [1] && hours.map(\.count) == [3])
+        // The later trades were digested without it.
+        #expect(hours[0].sha256 == nil && hours[0].reason != nil)
+    }
+
     @Test("takes a hole that is filled within its read for none")
     func filledAtOnce() {
         var test = self.book([(1, 0)])

@@ -203,7 +203,7 @@ struct HistoryStoreTests {
             for gap in [lost, open, Self.gap(190, 200, nil)] { recorder.gapFound(gap) }
             recorder.waitUntilWritten()
             recorder.gapSettled(Self.outcome(lost, lost: [8...8]))
-            recorder.read(try sample.batch("A:B", [("100", "1", 301_000)]))
+            recorder.read(try sample.batch("A:B", [("100", "1", 331_000)]))
             _ = await recorder.finish()
             let second = try self.recorder(path)
             second.read(try sample.batch("A:B", [("100", "1", 601_000)]))

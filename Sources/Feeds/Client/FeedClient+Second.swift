@@ -62,6 +62,8 @@ extension FeedClient {
         self.second = nil
         self.handler = handler
         second.takesPlace(now: now.monotonic)
+        // What the earlier one had not sent yet is sent on this one.
+        second.request(self.watch.pacer.requests)
         self.watch.connectionReplaced(second.pacer)
         self.input.connectionReplaced()
         handler.bring(second.takeHeld(), now: now.monotonic)

@@ -37,6 +37,9 @@ struct RequestPacer: Sendable {
         return true
     }
 
+    /// The requests that have not been sent, in order.
+    var requests: [SubscriptionChange] { self.waiting }
+
     func holds(_ request: SubscriptionChange) -> Bool { self.waiting.contains(request) }
 
     /// When the next waiting request may be sent; monotonic ns.

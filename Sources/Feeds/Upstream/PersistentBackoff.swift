@@ -94,6 +94,14 @@ final class PersistentBackoff {
         self.memory.save(self.backoff.memory(ofAttemptAt: now), then)
     }
 
+    /// Returns the wait for which the budget delays the next attempt, ns.
+    ///
+    /// - Parameter now: wall clock, ns since 1970.
+    func budgetWait(at now: Int64) -> Int64 {
+        self.backoff.clockRead(now)
+        return self.backoff.budgetWait(at: now)
+    }
+
     /// Takes the end of an attempt or a connection; returns the wait before the next attempt (``ReconnectBackoff``).
     func connectionEnded(
         tradedFor: Int64,

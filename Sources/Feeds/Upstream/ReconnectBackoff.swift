@@ -168,6 +168,12 @@ package struct ReconnectBackoff: Sendable {
         self.recent.removeFirst(max(0, self.recent.count - self.settings.budget.attempts))
     }
 
+    /// Takes the wall clock, ns since 1970. After it was set back, attempts in the future count as made now, once: the
+    /// wait for the budget must come to its end.
+    package mutating func clockRead(_ now: Int64) {
+        for index in self.recent.indices where self.recent[index] > now { self.recent[index] = now }
+    }
+
     /// Returns the wait for which a strict budget delays the next attempt, in nanoseconds.
     ///
     /// - Parameter now: wall clock, ns since 1970.

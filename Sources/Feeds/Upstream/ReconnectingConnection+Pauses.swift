@@ -35,7 +35,7 @@ extension ReconnectingConnection {
     /// whether there is such a time.
     func waitsForBan() -> Bool {
         let now = self.context.wallClock()
-        let wait = self.bannedFor(at: now)
+        let wait = self.bannedFor
         guard wait > 0, let ban else {
             self.ban = nil
             return false

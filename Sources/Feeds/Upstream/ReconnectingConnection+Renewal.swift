@@ -35,6 +35,11 @@ extension ReconnectingConnection {
         case .idle, .finished: return .over
         case .connecting, .looking: return .underWay
         case .connected(let connection, let channel):
+            // Without a second connection, which would take over, the good one would be lost for a ban.
+            if case .connected = self.second {
+            } else if let ban, self.bannedFor > 0 {
+                return .notBefore(self.context.wallClock().addingCapped(self.bannedFor), reason: ban.reason)
+            }
             guard self.mayRenew() else { return .tooSoon }
             self.isRenewing = true
             Self.close(connection, channel, within: Self.renewalLimit, on: self.loop)

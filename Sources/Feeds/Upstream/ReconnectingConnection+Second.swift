@@ -29,7 +29,7 @@ extension ReconnectingConnection {
             return failed(UpstreamFailure("there is no connection beside which another one could be opened"), 0)
         }
         let now = self.context.wallClock()
-        let wait = max(self.backoff.backoff.budgetWait(at: now), self.bannedFor(at: now))
+        let wait = max(self.backoff.budgetWait(at: now), self.bannedFor)
         guard wait == 0 else {
             return failed(UpstreamFailure("the service allows no further connection now", cause: .rateLimited), wait)
         }
@@ -88,15 +88,14 @@ extension ReconnectingConnection {
             // The attempt was saved as a failure, but the first connection is as good as before.
             _ = self.backoff.judge(tradedFor: connection.tradedFor, livedFor: self.livedFor)
         }
-        if wait > 0 { self.ban = (now.addingCapped(wait), self.redact(failure.description)) }
+        if wait > 0 { self.ban = (self.loop.now + .nanoseconds(wait), self.redact(failure.description)) }
         return wait
     }
 
     /// The time for which the service wants no attempt after the second one, ns.
-    func bannedFor(at now: Int64) -> Int64 {
+    var bannedFor: Int64 {
         guard let ban else { return 0 }
-        // A clock that was set back must not lengthen the wait without a limit.
-        return min(max(0, ban.until.subtractingCapped(now)), self.backoff.settings.longestRetryAfter)
+        return min(max(0, (ban.until - self.loop.now).nanoseconds), self.backoff.settings.longestRetryAfter)
     }
 
     /// Lets the second connection take the place of the first one, which is closed with a closing handshake if it is

@@ -78,8 +78,9 @@ package final class ReconnectingConnection {
     /// The second connection beside the open one, and the number of its attempt.
     var second = Second.none
     var secondNumber = 0
-    /// The end of the time for which the service wants no attempt after that one; wall clock, ns since 1970.
-    var ban: (until: Int64, reason: String)?
+    /// The end of the time for which the service wants no attempt after that one, by the loop's clock, which is never
+    /// set.
+    var ban: (until: NIODeadline, reason: String)?
     /// The channel of the attempt under way, once there is one.
     private var attempt: (any Channel)?
     /// The end of a connection, if it came while the handler was being installed.
@@ -254,7 +255,7 @@ package final class ReconnectingConnection {
 
     /// Begins the next attempt.
     func next() {
-        let wait = self.backoff.backoff.budgetWait(at: self.context.wallClock())
+        let wait = self.backoff.budgetWait(at: self.context.wallClock())
         guard wait == 0 else { return self.waitForBudget(wait) }
         if self.waitsForBan() { return }
         self.report(.connecting, self.reason, self.cause)

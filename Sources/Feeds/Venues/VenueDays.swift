@@ -24,6 +24,8 @@ final class VenueDays {
     private var round: ArraySlice<VenueDayRequest> = []
     /// The place of the first symbol of the next round.
     private var place = 0
+    /// Whether the rounds have begun. From then on a timer or a request is always under way.
+    private var hasBegun = false
     private var isStopped = false
 
     init(
@@ -42,7 +44,8 @@ final class VenueDays {
 
     /// Begins the rounds, unless they have begun.
     func start() {
-        guard self.timer == nil, self.round.isEmpty, !self.isStopped else { return }
+        guard !self.hasBegun, !self.isStopped else { return }
+        self.hasBegun = true
         self.beginRound()
     }
 
@@ -63,7 +66,8 @@ final class VenueDays {
         guard !symbols.isEmpty else { return [] }
         let size = VenueDayRequest.maximumSymbols(of: venue)
         let start = place % symbols.count
-        let count = min(symbols.count, size * Self.maximumRequests)
+        // The edge in front of Kraken counts these, too (``ReconnectBackoff/Settings/requests(to:)``).
+        let count = min(symbols.count, size * (venue == .kraken ? 1 : Self.maximumRequests))
         let wanted = (0..<count).map { symbols[(start + $0) % symbols.count] }
         place = (start + count) % symbols.count
         return stride(from: 0, to: wanted.count, by: size).map {
@@ -91,6 +95,8 @@ final class VenueDays {
         case .success(let days):
             for day in days { self.take(day) }
             self.goOn()
+        // One symbol without figures must not cost those behind it theirs.
+        case .failure(let failure) where failure.kind == .unreadableAnswer: self.goOn()
         case .failure(let failure):
             self.round = []
             guard case .rateLimited(let until) = failure.kind else { return self.wait(Self.pause) }

@@ -134,6 +134,7 @@ package final class VenueFeed: ClientFeed<VenueClient> {
 
     package override func subscriptionsChanged(_ changes: [SubscriptionChange]) {
         super.subscriptionsChanged(changes)
+        self.backfill?.symbolsChanged()
         // The list may be older than the symbol. It is loaded once an hour at most.
         if self.client.hasUnlisted, let source { self.askForNames(source) }
         self.advance()

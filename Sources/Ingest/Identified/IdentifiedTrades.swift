@@ -91,9 +91,9 @@ struct IdentifiedTrades {
     }
 
     private mutating func takeGaps() -> [FoundGap] {
+        defer { self.opened.removeAll(keepingCapacity: true) }
         guard !self.findings.isEmpty else { return [] }
         for place in self.opened { self.symbols[place].publish(into: &self.findings) }
-        self.opened = []
         return self.findings.take()
     }
 

@@ -35,7 +35,9 @@ struct MissingIDs {
     /// Takes the id of a trade that came; returns whether it was missing.
     mutating func take(_ id: UInt64, time: Int64, into found: inout IDFindings) -> Bool {
         let place = self.holes.firstPlace { $0.ids.upperBound < id }
-        guard place < self.holes.count, self.holes[place].ids.contains(id) else { return self.lost.remove(id) }
+        guard place < self.holes.count, self.holes[place].ids.contains(id) else {
+            return self.takeLost(id)
+        }
         let hole = self.holes[place]
         let parts = hole.ids.without(id...id).map { ids in
             Hole(ids: ids, after: ids.lowerBound > id ? time : hole.after, opening: hole.opening)
@@ -43,6 +45,17 @@ struct MissingIDs {
         self.holes.replaceSubrange(place...place, with: parts)
         self.settle(id, into: &found)
         self.keepLimit(into: &found)
+        return true
+    }
+
+    /// Takes the id of a trade that came although it was given up; returns whether it was.
+    private mutating func takeLost(_ id: UInt64) -> Bool {
+        guard self.lost.remove(id) else { return false }
+        // The removal may have split a range.
+        self.lost.keep(atMost: Self.limit)
+        if let place = self.gap(of: id), self.gaps[place].lost.remove(id) {
+            if self.gaps[place].lost.count == 0 { self.gaps[place].reason = nil }
+        }
         return true
     }
 

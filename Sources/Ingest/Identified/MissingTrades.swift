@@ -33,12 +33,6 @@ package struct MissingTrades: Sendable, Equatable {
     /// Says how many trades are missing and which, such as `1,204 trades missing, ids 3735684463 to 3735685666`.
     static func text(of ids: ClosedRange<UInt64>) -> String {
         guard ids.lowerBound < ids.upperBound else { return "1 trade missing, id \(ids.lowerBound)" }
-        let digits = Array(String(TradeID.count(ids)).utf8)
-        var grouped = ""
-        for (place, digit) in digits.enumerated() {
-            if place > 0, (digits.count - place) % 3 == 0 { grouped += "," }
-            grouped.unicodeScalars.append(Unicode.Scalar(digit))
-        }
-        return "\(grouped) trades missing, ids \(ids.lowerBound) to \(ids.upperBound)"
+        return "\(TradeID.grouped(TradeID.count(ids))) trades missing, ids \(ids.lowerBound) to \(ids.upperBound)"
     }
 }

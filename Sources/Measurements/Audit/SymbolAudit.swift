@@ -139,6 +139,8 @@ struct SymbolAudit {
     /// Returns what follows from the lack of a partner; `nil` while Finnhub's stream has not gone on.
     private func judgement(ofVenue entry: AuditQueue.Entry) -> AuditOutcome? {
         let (time, stream) = (entry.content.time, self.finnhubStream)
+        // Finnhub's trade of that time may have been judged and forgotten before the venue's was filled in.
+        if entry.isFilled, self.venueStream.interruption(at: time) != nil { return .outside }
         guard let start = stream.start, time >= start else { return .outside }
         // Those before Finnhub's first trade in the same millisecond may be from before the subscription.
         if time == start, entry.number < self.firstID ?? .max { return .outside }

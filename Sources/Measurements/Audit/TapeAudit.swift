@@ -31,7 +31,7 @@ package final class TapeAudit: Sendable {
             if let now { machine.timePassed(now: now) }
             return machine.report
         }
-        if let status = self.status.withLockedValue({ $0 }), let reason = status.reason {
+        if let status = self.status.withLockedValue({ $0 }), status.phase != .live, let reason = status.reason {
             report.trouble = "\(status.word): \(reason)"
         }
         return report

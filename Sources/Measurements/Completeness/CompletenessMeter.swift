@@ -40,7 +40,9 @@ package final class CompletenessMeter: TapeReader {
     /// Returns the hours of a symbol, or of all, the oldest first of each symbol. It computes hashes, so it must not be
     /// called on an event loop.
     package func hours(of symbol: String? = nil) -> [CompletenessHour] {
-        self.book.withLockedValue { $0.hours(of: symbol) }
+        // One symbol at a time, so that the feed's loop never waits for the hashes of all.
+        let names = symbol.map { [$0] } ?? self.book.withLockedValue { $0.names }
+        return names.flatMap { name in self.book.withLockedValue { $0.hours(of: name) } }
     }
 
     /// The counts of each symbol, in the order of their first trades.

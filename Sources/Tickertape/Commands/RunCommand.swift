@@ -113,6 +113,8 @@ struct RunCommand: SettingsCommand {
     private static func live(_ settings: Settings, shown: [String]) throws -> TickerProgram {
         var settings = settings
         settings.from = .venue
+        // There are no trades of Finnhub's to compare.
+        settings.auditsFinnhub = false
         let watchlist = WatchlistFile(settings) { _ in }
         let listed = watchlist?.load() ?? settings.finnhub.symbols
         let isChosen = settings.origin(of: .symbols) != .builtIn || listed != settings.finnhub.symbols
@@ -121,7 +123,13 @@ struct RunCommand: SettingsCommand {
             let symbol = ChosenSymbol(text)
             return symbol.feed != .finnhub && Venue(of: symbol.name) != nil
         }
+        // A list without those that stay behind must not replace the user's.
+        let isWhole = !isChosen || settings.finnhub.symbols.count == listed.count
         if settings.finnhub.symbols.isEmpty { settings.finnhub.symbols = ["BINANCE:BTCUSDT"] }
-        return TickerProgram(settings: settings, feed: try FeedPlan(settings, token: nil), watchlist: watchlist)
+        return TickerProgram(
+            settings: settings,
+            feed: try FeedPlan(settings, token: nil),
+            watchlist: isWhole ? watchlist : nil
+        )
     }
 }

@@ -62,7 +62,10 @@ final class HeldTape: TapeReader {
     private func keep(_ event: Event) {
         self.state.withValue { state in
             guard !state.isOpen else { return }
-            if !state.hasTraded, state.events.count >= Self.limit { state.events.removeFirst() }
+            if !state.hasTraded, state.events.count >= Self.limit {
+                // The epoch and what became of symbols are needed later; heartbeats and attempts are not.
+                state.events.remove(at: state.events.firstIndex(where: \.isPassing) ?? 0)
+            }
             state.events.append(event)
         }
     }
@@ -100,6 +103,13 @@ final class HeldTape: TapeReader {
 }
 
 extension HeldTape.Event {
+    fileprivate var isPassing: Bool {
+        switch self {
+        case .batch, .status, .day, .connection: true
+        case .epoch, .symbol, .unsubscribed, .gap, .settled: false
+        }
+    }
+
     fileprivate func tell(_ reader: any TapeReader) {
         switch self {
         case .epoch(let epoch, let symbols): reader.epochBegan(epoch, symbols: symbols)

@@ -2,6 +2,7 @@ import Market
 import NIOConcurrencyHelpers
 import NIOCore
 import ServiceLifecycle
+import UnixSignals
 
 /// The way from the demo to the live market: when a person asks for it, it connects to the exchanges while the demo goes
 /// on, and ends the demo at the first trade.
@@ -14,9 +15,13 @@ final class LiveStart: Sendable {
         let program: TickerProgram
         let base: TickerBase
         let held: HeldTape
+        /// The signals since the demo began. The demo's services forget those that come while they end.
+        var signals: UnixSignalsSequence?
 
         /// Runs the program until its end.
-        func run() async throws { try await self.program.run(on: self.base, held: self.held) }
+        func run() async throws {
+            try await self.program.run(on: self.base, held: self.held, endedBy: self.signals)
+        }
     }
 
     private enum State {
@@ -128,11 +133,16 @@ final class LiveStart: Sendable {
     /// The service that ends the demo at the first trade.
     var part: NamedService {
         NamedService("live start") {
+            let signals = await UnixSignalsSequence(trapping: .sigterm, .sigint, .sighup)
             await cancelWhenGracefulShutdown {
                 for await _ in self.firstTrade.stream {}
             }
             guard !Task.isShuttingDownGracefully else { return }
-            self.state.withLockedValue { if case .traded(let begun) = $0 { $0 = .taken(begun) } }
+            self.state.withLockedValue { state in
+                guard case .traded(var begun) = state else { return }
+                begun.signals = signals
+                state = .taken(begun)
+            }
         }
     }
 

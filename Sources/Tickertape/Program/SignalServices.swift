@@ -37,6 +37,13 @@ enum SignalServices {
         }
     }
 
+    /// Returns the service that ends the program at a signal, also at one that came before the services ran.
+    static func stop(at signals: UnixSignalsSequence) -> NamedService {
+        NamedService("early-stop") {
+            await cancelWhenGracefulShutdown { for await _ in signals { return } }
+        }
+    }
+
     /// Returns the service that reloads the relay's certificate at each SIGHUP.
     static func reload(_ certificate: RelayTLS?) -> NamedService {
         NamedService("reload") {

@@ -105,8 +105,20 @@ struct TickerBase: Sendable {
         guard program.feed.finnhub != nil, !program.feed.audited.isEmpty else { return nil }
         var venues = program.feed.audited
         for index in venues.indices {
-            // Another feed of the same venue keeps the count of attempts.
-            guard !program.feed.venues.contains(where: { $0.venue == venues[index].venue }) else { continue }
+            // Another feed of the same venue keeps the counts, and the venue's limit of requests suffices for one.
+            guard !program.feed.venues.contains(where: { $0.venue == venues[index].venue }) else {
+                venues[index].backfill = false
+                continue
+            }
+            if venues[index].backfill, let service = venues[index].service {
+                venues[index].serviceHolding =
+                    KeyStorage(
+                        program.settings.state,
+                        identity: KeyIdentity(restOf: venues[index].venue, at: service),
+                        isShared: false,
+                        warnings: warnings
+                    ).holding
+            }
             venues[index].holding =
                 KeyStorage(
                     program.settings.state,

@@ -4,6 +4,7 @@ import Measurements
 import NIOCore
 import Relay
 import Terminal
+import UnixSignals
 
 /// A complete ticker: one feed, and the relay, the display, the alerts and the recorder that read its tape.
 struct TickerProgram {
@@ -53,8 +54,10 @@ struct TickerProgram {
 
     /// Runs with parts that exist already.
     ///
-    /// - Parameter held: the tape of feeds that have begun; `nil` if they have not.
-    func run(on base: TickerBase, held: HeldTape? = nil) async throws {
+    /// - Parameters:
+    ///   - held: the tape of feeds that have begun; `nil` if they have not.
+    ///   - signals: those that came before this program's services handle signals; `nil` for none.
+    func run(on base: TickerBase, held: HeldTape? = nil, endedBy signals: UnixSignalsSequence? = nil) async throws {
         let readers = try await TickerReaders(self, base)
         for warning in base.certificate?.warnings ?? [] { base.warnings.warn(warning) }
         readers.followRecording(base.instruments)
@@ -69,7 +72,7 @@ struct TickerProgram {
         }
         do {
             try await NamedService.run(
-                self.services(base, readers),
+                (signals.map { [SignalServices.stop(at: $0)] } ?? []) + self.services(base, readers),
                 hasScreen: readers.display?.isScreen == true,
                 certificate: base.certificate
             )

@@ -21,4 +21,15 @@ package enum TradeID {
         let (count, isOut) = (range.upperBound - range.lowerBound).addingReportingOverflow(1)
         return isOut ? .max : count
     }
+
+    /// Writes a number of trades for people, such as `1,204`.
+    package static func grouped(_ number: UInt64) -> String {
+        let digits = Array(String(number).utf8)
+        var text = ""
+        for (place, digit) in digits.enumerated() {
+            if place > 0, (digits.count - place) % 3 == 0 { text += "," }
+            text.unicodeScalars.append(Unicode.Scalar(digit))
+        }
+        return text
+    }
 }

@@ -8,33 +8,23 @@ extension GapOutcome {
         let all = TradeID.count(self.missing)
         guard !self.isComplete else {
             if all == 1 { return "\(subject): the missing trade is filled" }
-            return "\(subject): the \(Self.grouped(all)) missing trades are filled"
+            return "\(subject): the \(TradeID.grouped(all)) missing trades are filled"
         }
         let count = self.lost.reduce(UInt64(0)) { sum, ids in
             let (total, isOut) = sum.addingReportingOverflow(TradeID.count(ids))
             return isOut ? .max : total
         }
         let ids = self.lost.prefix(Self.namedRanges).map { range in
-            range.count == 1 ? "\(range.lowerBound)" : "\(range.lowerBound) to \(range.upperBound)"
+            range.lowerBound == range.upperBound ? "\(range.lowerBound)" : "\(range.lowerBound) to \(range.upperBound)"
         }
         let more = self.lost.count - ids.count
         let list = ids.joined(separator: ", ") + (more > 0 ? " and \(more) more ranges" : "")
         let isOne = count == 1
         let reason = self.reason.map { ": \(ScreenText.clean($0, columns: 256))" } ?? ""
-        return "\(subject): \(Self.grouped(count)) \(isOne ? "trade is" : "trades are") lost for good, "
+        return "\(subject): \(TradeID.grouped(count)) \(isOne ? "trade is" : "trades are") lost for good, "
             + "\(isOne ? "id" : "ids") \(list)\(reason)"
     }
 
     /// The ranges of lost ids that a line names.
     private static let namedRanges = 3
-
-    private static func grouped(_ number: UInt64) -> String {
-        let digits = Array(String(number).utf8)
-        var text = ""
-        for (place, digit) in digits.enumerated() {
-            if place > 0, (digits.count - place) % 3 == 0 { text += "," }
-            text.unicodeScalars.append(Unicode.Scalar(digit))
-        }
-        return text
-    }
 }

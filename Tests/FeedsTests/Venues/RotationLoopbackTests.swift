@@ -122,7 +122,7 @@ struct RotationLoopbackTests {
     @Test("loses nothing when the venue announces the ends of its connections")
     func announced() async throws {
         let (contents, faults) = try await Self.run(
-            ["rotation=1500ms,announced=1s@1-2"],
+            ["rotation=60s,announced=59s@1-2"],
             rotation: Self.prompt()
         ) { contents in
             contents.events.count { if case .disconnected(_, _, .replaced, _) = $0 { true } else { false } } >= 2

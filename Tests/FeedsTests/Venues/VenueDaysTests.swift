@@ -20,6 +20,8 @@ struct VenueDaysTests {
         place = 7
         #expect(VenueDays.round(.binance, Array(symbols[..<3]), from: &place).map(\.symbols.count) == [3])
         #expect(VenueDays.round(.binance, [], from: &place).isEmpty)
+        // The edge in front of Kraken counts these requests together with others.
+        #expect(VenueDays.round(.kraken, (0..<120).map { "KRAKEN:A\($0)USD" }, from: &place).count == 1)
     }
 
     @Test("hand over what the service answers, from its second address if need be")

@@ -10,7 +10,8 @@ struct UnservedSymbolTests {
             unserved: ["KRAKEN:BTC/USD": "its name here is KRAKEN:XXBTZUSD"],
             body: { fixture in
                 let words = "Invalid symbol KRAKEN:BTC/USD: its name here is KRAKEN:XXBTZUSD"
-                let trades = try await fixture.tradesClient("KRAKEN:BTC/USD")
+                let trades = try await RawClient.open(at: fixture.address)
+                try await trades.subscribe("KRAKEN:BTC/USD")
                 let answer = try await trades.frame().text
                 #expect(answer == #"{"msg":"\#(words)","type":"error"}"# || answer.contains(words), "\(answer)")
                 let stream = try await fixture.streamClient()

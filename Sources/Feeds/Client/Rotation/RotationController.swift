@@ -43,6 +43,8 @@ final class RotationController {
         self.isStopped = true
         self.timer?.task.cancel()
         self.timer = nil
+        // Its closing handshake takes a moment, in which it must bring nothing.
+        self.client.second?.handler?.retire("the feed stops")
     }
 
     // MARK: The first connection

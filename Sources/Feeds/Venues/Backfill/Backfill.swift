@@ -26,11 +26,15 @@ struct Backfill {
 
     /// How long another address than the first is used, ns.
     private static let detourSpan: Int64 = 3_600_000_000_000
+    /// How long an address may answer with status 403 before another one is used, ns.
+    private static let pageTime: Int64 = 60_000_000_000
 
     private let venue: Venue
     private let addresses: [String]
     /// Whether each address has trades by their ids or times. Binance's host for market data has the newest only.
     private var findsIDs: [Bool]
+    /// Since when the first one is believed to have none; monotonic ns.
+    private var narrowSince: Int64?
     /// The address in use, and since when it is not the first, and why.
     private var address = 0
     private var detour: (since: Int64, reason: String)?
@@ -89,6 +93,10 @@ struct Backfill {
     mutating func next(now: Int64) -> Step {
         guard self.underWay == nil else { return .rest }
         if let detour, now - detour.since >= Self.detourSpan { self.returnToFirst() }
+        if let narrowSince, now - narrowSince >= Self.detourSpan {
+            self.narrowSince = nil
+            self.findsIDs[0] = true
+        }
         guard let symbol = self.due(now), let trades = symbol.request(findsIDs: self.findsIDs[self.address]) else {
             return self.symbols.map(\.notBefore).min().map { .wait(until: $0) } ?? .rest
         }
@@ -133,6 +141,7 @@ struct Backfill {
         case (_, 403), (_, 451): return self.refused(failure, now: now)
         case (_, 404) where self.venue == .binance && self.findsIDs[self.address]:
             self.findsIDs[self.address] = false
+            self.narrowSince = now
             return (.nextStep, [])
         case (.unreachable, _): return self.unreachable(failure, now: now)
         case (.noKey, _), (.keyRejected, _), (.notPermitted, _), (.unreadableAnswer, _), (.unknownExchange, _):
@@ -157,9 +166,11 @@ struct Backfill {
         now: Int64
     ) -> (Consequence, [SymbolBackfill.Loss]) {
         self.unreachableSince = nil
-        if self.takeNextAddress(failure, now: now) { return (.nextStep, []) }
         let since = self.refusedSince ?? now
         self.refusedSince = since
+        // A page with status 403 may be that of a filter for a moment; 451 is about this place.
+        guard failure.status == 451 || self.address > 0 || now - since >= Self.pageTime else { return (.backoff, []) }
+        if self.takeNextAddress(failure, now: now) { return (.nextStep, []) }
         // The first address may be the first to answer again.
         self.returnToFirst()
         guard now - since >= SymbolBackfill.patience else { return (.backoff, []) }
@@ -176,6 +187,11 @@ struct Backfill {
         self.refusedSince = nil
         let since = self.unreachableSince ?? now
         self.unreachableSince = since
+        // No address answers, so the network is down, and nothing is known of the first address.
+        guard self.address == 0 else {
+            self.returnToFirst()
+            return (.backoff, [])
+        }
         guard now - since >= SymbolBackfill.patience else { return (.backoff, []) }
         self.unreachableSince = nil
         return (self.takeNextAddress(failure, now: now) ? .nextStep : .backoff, [])

@@ -22,10 +22,10 @@ extension ReconnectBackoff.Settings {
         case .coinbase:
             settings.budget = AttemptBudget(attempts: 3, span: 1_000_000_000, isStrict: true)
         case .kraken:
-            // The edge counts requests and connections together: 150 in 10 minutes, of which connections have 50 and
-            // lists of symbols a few.
+            // The edge counts requests and connections together: 150 in 10 minutes, of which connections have 50, the
+            // figures of the last 24 hours 10 and lists of symbols a few.
             settings.budget = AttemptBudget(
-                attempts: 90,
+                attempts: 80,
                 span: 600_000_000_000,
                 isStrict: true,
                 interval: 1_100_000_000

@@ -82,7 +82,10 @@ struct SymbolBackfill {
             var count = Int((page.ranges.last?.upperBound ?? first) - first) + 1
             // Coinbase's answer ends with the newest trade up to the last id. The trade after the hole shows that the
             // answer is not behind.
-            if self.venue == .coinbase { count = min(count + 1, VenueTradesRequest.maximumCount) }
+            // A heartbeat may name the largest number.
+            if self.venue == .coinbase, UInt64(count) <= .max - first {
+                count = min(count + 1, VenueTradesRequest.maximumCount)
+            }
             return .ids(first: first, count: count)
         }
         if let cursor, cursor.trade.id < first, cursor.trade.time >= hole.after ?? .min {

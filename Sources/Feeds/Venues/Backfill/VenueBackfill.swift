@@ -100,6 +100,12 @@ final class VenueBackfill {
         self.wait(0)
     }
 
+    /// Notes that less may be missing, because symbols are no longer wanted: a problem without missing trades is none.
+    func symbolsChanged() {
+        guard case .waiting = self.state else { return }
+        self.wait(0)
+    }
+
     /// Notes the symbol whose trades come first; `nil` for none.
     func prefer(_ symbol: String?) { self.machine.preferred = symbol }
 
@@ -170,7 +176,7 @@ final class VenueBackfill {
     }
 
     private func budgetWait(_ now: Moment) -> Int64 {
-        let wait = self.budget.backoff.budgetWait(at: now.wall)
+        let wait = self.budget.budgetWait(at: now.wall)
         if wait >= Self.longWait {
             let budget = self.budget.settings.budget
             let span = budget.span / 1_000_000_000

@@ -24,7 +24,7 @@ struct BackfillBudgetTests {
 
     @Test(
         "no span has more requests than the venue's budget, also across restarts",
-        arguments: [(Venue.binance, 120, 60.0), (.coinbase, 3, 1.0), (.kraken, 90, 600.0)]
+        arguments: [(Venue.binance, 120, 60.0), (.coinbase, 3, 1.0), (.kraken, 80, 600.0)]
     )
     func budget(venue: Venue, most: Int, span: Double) {
         let symbol = VenueBackfillTests.symbol(of: venue)
@@ -131,6 +131,23 @@ struct BackfillBudgetTests {
         #expect(!bench.texts().contains { $0.contains("at b") })
         bench.advance(seconds: 90)
         #expect(bench.texts().last == "\(Self.symbol) newest at b" && bench.tape.missing.isEmpty)
+    }
+
+    @Test("returns to the first address if the second one does not answer either, and gives nothing up")
+    func outage() {
+        let bench = BackfillBench(.binance, addresses: ["a", "b"])
+        bench.service.known[Self.symbol] = 1...10_000
+        for address in 0...1 {
+            bench.service.refusals[address] = VenueBackfillTests.failure(.unreachable, nil, "no route")
+        }
+        bench.miss(Self.symbol, 101...110)
+        bench.advance(seconds: 1_500)
+        bench.service.refusals = [:]
+        bench.backfill.connectionOpened()
+        bench.advance(seconds: 70)
+        let texts = bench.texts()
+        #expect(texts.contains { $0.hasSuffix("at b") } && !texts.contains { $0.contains("lost") })
+        #expect(bench.tape.missing.isEmpty && bench.backfill.problem == nil)
     }
 
     @Test("waits a minute if other programs at the address use up Binance's limit")
