@@ -68,7 +68,7 @@ package struct CompletenessCheck: Sendable {
     package mutating func take(_ line: RecordedLine) {
         switch line.content {
         case .frame(let frame, let numbers, let dialect):
-            self.recorded.take(frame, of: dialect, numbers: numbers, at: line.at ?? 0)
+            self.recorded.take(frame, of: dialect, numbers: numbers, read: line.wall ?? line.at ?? 0)
         case .gap(let gap, nil): self.recorded.take(gap)
         case .note(let note):
             if let hour = note.hour { self.newLines.append(hour) }

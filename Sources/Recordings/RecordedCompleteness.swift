@@ -22,8 +22,9 @@ struct RecordedCompleteness: Sendable {
     ///
     /// - Parameters:
     ///   - numbers: of its trades; `nil` if its line has none, so that their ids show which are on the tape.
-    ///   - at: the line's time, which frames of one read share.
-    mutating func take(_ frame: ByteBuffer, of dialect: FrameDialect, numbers: RecordedNumbers?, at: Int64) {
+    ///   - read: what the frames of one read share: the wall clock at their arrival, or in the plain form the line's
+    ///     time. The time of a line is later than that of its read where a gap stands before it.
+    mutating func take(_ frame: ByteBuffer, of dialect: FrameDialect, numbers: RecordedNumbers?, read: Int64) {
         // Finnhub sends no ids.
         guard dialect != .finnhub else { return }
         if self.symbols.isFull {
@@ -33,7 +34,7 @@ struct RecordedCompleteness: Sendable {
         self.trades.removeAll(keepingCapacity: true)
         _ = self.reader.read(frame, of: dialect, symbols: &self.symbols, into: &self.trades)
         guard self.trades.contains(where: { $0.id != nil }) else { return }
-        self.book.readBegan(at &+ self.files << 56, symbols: self.symbols)
+        self.book.readBegan(read &+ self.files << 56, symbols: self.symbols)
         guard let numbers, numbers.apply(toAll: &self.trades) else {
             return self.book.take(self.trades[...], isOnTape: false)
         }

@@ -36,8 +36,16 @@ struct RecordedHoursTests {
         }
 
         /// Appends the frame of one trade.
-        mutating func trade(_ id: UInt64, minute: Int64, isFilled: Bool = false, isRepeat: Bool = false) {
-            self.now += 1_000_000
+        ///
+        /// - Parameter isSameRead: whether the frame came with the one before it.
+        mutating func trade(
+            _ id: UInt64,
+            minute: Int64,
+            isFilled: Bool = false,
+            isRepeat: Bool = false,
+            isSameRead: Bool = false
+        ) {
+            if !isSameRead { self.now += 1_000_000 }
             let time = RecordedHoursTests.hour / 1_000_000 + minute * 60_000
             let frame = RecordedHoursTests.frame(id, time: time)
             self.writer.append(
@@ -56,7 +64,8 @@ struct RecordedHoursTests {
             if !isRepeat { self.sequence += 1 }
         }
 
-        mutating func gap(_ ids: ClosedRange<UInt64>) {
+        /// - Parameter delay: how much later than the newest frame it is written, ns.
+        mutating func gap(_ ids: ClosedRange<UInt64>, delay: Int64 = 0) {
             let gap = Gap(
                 from: self.wall,
                 to: self.wall,
@@ -65,7 +74,7 @@ struct RecordedHoursTests {
                 symbol: "BINANCE:BTCUSDT",
                 missing: ids
             )
-            self.writer.append(gap: gap, wall: self.wall, monotonic: self.now)
+            self.writer.append(gap: gap, wall: self.wall + delay, monotonic: self.now + delay)
         }
 
         /// Begins the next file, as at midnight.
@@ -113,6 +122,22 @@ struct RecordedHoursTests {
         // The last line is still the end.
         let whole = try RecordingCheck.check(path)
         #expect(whole.isEnded && whole.isIntact && whole.events["hour"] == 3 && whole.unknownLines == 0)
+    }
+
+    @Test("do not count an id as missing that comes within its own read, also where a gap divides the read")
+    func dividedRead() throws {
+        var recorder = try Recorder()
+        defer { recorder.folder.remove() }
+        recorder.trade(1, minute: 0)
+        recorder.trade(3, minute: 0)
+        recorder.gap(4...4, delay: 5_000)
+        recorder.trade(5, minute: 0, isSameRead: true)
+        recorder.trade(2, minute: 0, isFilled: true, isSameRead: true)
+        recorder.trade(6, minute: 0)
+        recorder.close()
+        let found = try self.check([recorder.writer.path])[0]
+        #expect(found.hours.map(\.missing) == [1] && found.hours.map(\.count) == [5] && found.differences.isEmpty)
+        #expect(try self.hours(of: recorder.writer.path) == found.hours)
     }
 
     @Test("are those of all files of a run, and compared as far as the files are given")

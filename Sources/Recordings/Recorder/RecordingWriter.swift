@@ -147,7 +147,7 @@ package struct RecordingWriter: Sendable {
             into: &self.buffer
         )
         self.framesInBuffer += 1
-        self.completeness?.take(frame, of: dialect, numbers: kept, at: self.lines.lastAt)
+        self.completeness?.take(frame, of: dialect, numbers: kept, read: RecordingSyntax.microseconds(received))
     }
 
     /// Whether a line has the numbers of its trades. Where all were left out, they are needed only if ids prove that each
