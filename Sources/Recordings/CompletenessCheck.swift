@@ -36,7 +36,11 @@ package struct CompletenessCheck: Sendable {
     private var lines: [Key: CompletenessHour] = [:]
     private var newLines: [CompletenessHour] = []
 
-    package init() {}
+    /// - Parameter keepsLines: whether ``tradeLines`` are kept.
+    package init(keepsLines: Bool = false) { if keepsLines { self.recorded.lines = RecordedTradeLines() } }
+
+    /// The lines of the trades of all files; `nil` if they are not kept.
+    package var tradeLines: RecordedTradeLines? { self.recorded.lines }
 
     /// Whether frames of a file with this header may have trades with ids.
     package static func concerns(_ header: RecordingHeader?) -> Bool {
@@ -52,8 +56,10 @@ package struct CompletenessCheck: Sendable {
             && header?.segment == self.header?.segment.map { $0 + 1 }
         if !isNext {
             let before = self.header
+            let lines = self.recorded.lines
             self = CompletenessCheck()
             self.recorded = RecordedCompleteness(byIDsAlone: header == nil)
+            self.recorded.lines = lines
             // A run that begins in Finnhub's dialect has ids only after that.
             let follows = before?.epoch == header?.epoch && before?.segment == header?.segment.map { $0 - 1 }
             let isFirst = header?.segment ?? 1 <= 1 || (follows && !Self.concerns(before))

@@ -12,6 +12,8 @@ struct RecordedCompleteness: Sendable {
     private var reader = FrameReader()
     private var symbols = SymbolTable()
     private var trades: [Trade] = []
+    /// The lines of the trades; `nil` where nobody compares single trades.
+    var lines: RecordedTradeLines?
     /// How many files ended: a read does not continue in another file.
     private var files: Int64 = 0
 
@@ -36,16 +38,24 @@ struct RecordedCompleteness: Sendable {
         guard self.trades.contains(where: { $0.id != nil }) else { return }
         self.book.readBegan(read &+ self.files << 56, symbols: self.symbols)
         guard let numbers, numbers.apply(toAll: &self.trades) else {
+            self.keep(self.trades[...])
             return self.book.take(self.trades[...], isOnTape: false)
         }
         var first = 0
         for place in numbers.leftOut {
+            self.keep(self.trades[first..<place])
             self.book.take(self.trades[first..<place])
             // What an answer has besides the missing trades was not asked for.
             if dialect.answering == nil { self.book.takeRepeated(self.trades[place]) }
             first = place + 1
         }
+        self.keep(self.trades[first...])
         self.book.take(self.trades[first...])
+    }
+
+    private mutating func keep(_ trades: ArraySlice<Trade>) {
+        guard self.lines != nil else { return }
+        for trade in trades { self.lines?.add(trade, symbol: self.symbols.name(of: trade.symbol)) }
     }
 
     /// Takes a gap; lines do not say whether a replay was moved.

@@ -26,7 +26,12 @@ struct RecordingCommand: AsyncParsableCommand {
     )
 }
 
-struct RecordingVerifyCommand: AsyncParsableCommand {
+/// What recordings can be compared with.
+enum ComparedSource: String, ExpressibleByArgument {
+    case venue
+}
+
+struct RecordingVerifyCommand: SettingsCommand {
     static let configuration = CommandConfiguration(
         commandName: "verify",
         abstract: "Check every line of recordings.",
@@ -34,14 +39,22 @@ struct RecordingVerifyCommand: AsyncParsableCommand {
             A torn line at the end is what a crash leaves: its place is reported, and it does not count as damage. Of several files of \
             one run, those that are missing between them are reported too. Of trades with ids, each symbol and hour is \
             listed with what is missing and its SHA-256, and compared with the lines that the recorder wrote about it. Exit \
-            status 0 when nothing is damaged, missing or different, else 1.
+            status 0 when nothing is damaged, missing or different, else 1. With --against venue the exchange's REST service \
+            is asked for the trades of each hour, within its limits, and compared.
             """
     )
 
     @OptionGroup var options: RecordingFilesOptions
+    @Option(help: ArgumentHelp("Compare trades with ids with what their venue has today: venue.", valueName: "source"))
+    var against: ComparedSource?
+    @OptionGroup var common: CommonOptions
+
+    var groups: [any SettingFlags] { [self.common] }
 
     mutating func run() async throws {
-        try self.options.describe(isCheck: true)
+        var venue: VenueCheck?
+        if self.against == .venue { venue = VenueCheck(settings: try self.loadSettings().settings) }
+        try await self.options.describe(isCheck: true, against: venue)
     }
 }
 
@@ -54,7 +67,7 @@ struct RecordingInfoCommand: AsyncParsableCommand {
     @OptionGroup var options: RecordingFilesOptions
 
     mutating func run() async throws {
-        try self.options.describe(isCheck: false)
+        try await self.options.describe(isCheck: false)
     }
 }
 

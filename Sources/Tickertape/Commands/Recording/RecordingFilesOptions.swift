@@ -14,11 +14,12 @@ struct RecordingFilesOptions: ParsableArguments {
     /// Prints what recordings hold and what is wrong with them.
     ///
     /// - Throws: after all descriptions, if a file is unreadable, or damaged and `isCheck` is set.
-    func describe(isCheck: Bool) throws(OperatorError) {
+    func describe(isCheck: Bool, against venue: VenueCheck? = nil) async throws {
         var broken: [String] = []
         var unread: [String] = []
         var run = RecordingRun()
-        var check = CompletenessCheck()
+        var check = CompletenessCheck(keepsLines: venue != nil)
+        var hours: [CompletenessHour] = []
         var differing: [String] = []
         for named in self.files {
             // A file that has been compressed is found under its former name, as in all other commands.
@@ -27,6 +28,10 @@ struct RecordingFilesOptions: ParsableArguments {
                 let (findings, trades, completeness) = try isCheck ? Self.check(file, &check) : Self.look(file)
                 if !findings.isIntact { broken.append(file) }
                 if !completeness.differences.isEmpty { differing.append(file) }
+                // A file repeats the hours of the files before it in its run.
+                let names = Set(completeness.hours.map { [$0.symbol, "\($0.start)"] })
+                hours.removeAll { names.contains([$0.symbol, "\($0.start)"]) }
+                hours += completeness.hours
                 run.add(file, findings)
                 if self.json {
                     Console.print(json: FindingsJSON.line(file, findings, trades, completeness))
@@ -52,7 +57,31 @@ struct RecordingFilesOptions: ParsableArguments {
             failures.append("the frames of \(files) are not those of the completeness lines")
         }
         if !holes.isEmpty { failures.append("files do not follow each other") }
+        if let venue, let lines = check.tradeLines {
+            let found = try await venue.compare(hours, lines: lines)
+            self.print(found)
+            if found.contains(where: \.differs) { failures.append("the venue has other trades than the recording") }
+            if found.isEmpty { failures.append("no file has trades with ids to compare") }
+        }
         if !failures.isEmpty { throw OperatorError(failures.joined(separator: "; "), status: .failure) }
+    }
+
+    private func print(_ found: [(line: String, differs: Bool)]) {
+        guard self.json else {
+            for hour in found { Console.print(hour.line) }
+            return
+        }
+        let object = JSONWriter.object { out in
+            out.array("againstVenue") { out in
+                for hour in found {
+                    out.element { out in
+                        out.field("differs", hour.differs)
+                        out.field("text", hour.line)
+                    }
+                }
+            }
+        }
+        Console.print(json: String(buffer: object))
     }
 
     private static func check(

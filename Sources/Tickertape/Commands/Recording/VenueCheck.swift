@@ -1,0 +1,119 @@
+import Feeds
+import Market
+import NIOCore
+import NIOPosix
+import Recordings
+import Wire
+
+/// The comparison of recorded hours with what the venues' REST services have today.
+struct VenueCheck {
+    /// After how many requests the progress is said.
+    private static let progress = 20
+
+    let settings: Settings
+
+    /// Compares each hour, in turn.
+    ///
+    /// - Returns: for each hour that was compared a line, and whether it differs.
+    func compare(
+        _ hours: [CompletenessHour],
+        lines: RecordedTradeLines
+    ) async throws -> [(line: String, differs: Bool)] {
+        let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
+        let loop = group.next()
+        let warnings = Warnings()
+        var found: [(line: String, differs: Bool)] = []
+        do {
+            var requests: [Venue: NIOLoopBound<VenueTradesRequests>] = [:]
+            for (index, hour) in hours.enumerated() {
+                guard let venue = Venue(of: hour.symbol), hour.first != nil else { continue }
+                let known = requests[venue]
+                let asked = if let known { known } else { try await self.requests(to: venue, on: loop, warnings) }
+                requests[venue] = asked
+                var comparison = VenueComparison(hour, of: venue, lines: lines)
+                var count = 0
+                while let request = comparison.request {
+                    if count % Self.progress == 0 {
+                        Console.printError(
+                            "hour \(index + 1) of \(hours.count), \(SymbolName.word(hour.symbol)), request \(count + 1)"
+                        )
+                    }
+                    count += 1
+                    let answer = try await Self.answer(to: request, asked, on: loop)
+                    do throws(VenueComparison.Fault) {
+                        try comparison.take(answer)
+                    } catch {
+                        throw OperatorError(
+                            "\(venue.name) does not answer with these trades (\(error)); try again later",
+                            status: .failure
+                        )
+                    }
+                }
+                if let result = comparison.result { found.append(Self.finding(hour, result)) }
+            }
+        } catch {
+            await group.end()
+            throw error
+        }
+        await group.end()
+        return found
+    }
+
+    private func requests(
+        to venue: Venue,
+        on loop: any EventLoop,
+        _ warnings: Warnings
+    ) async throws -> NIOLoopBound<VenueTradesRequests> {
+        let feed = try self.settings.liveFeed(of: venue, symbols: [])
+        guard let service = feed.service else {
+            throw OperatorError("the REST address of \(venue.name) is not set (venues.*)", status: .configuration)
+        }
+        let identity = KeyIdentity(restOf: venue, at: service)
+        let storage = KeyStorage(self.settings.state, identity: identity, isShared: false, warnings: warnings)
+        return try await loop.submit {
+            guard let source = feed.tradesSource(on: loop, wallClock: WallClock.now) else {
+                throw OperatorError("the REST address of \(venue.name) is not set (venues.*)", status: .configuration)
+            }
+            let requests = VenueTradesRequests(
+                venue,
+                source: source,
+                holding: storage.holding,
+                loop: loop,
+                wallClock: WallClock.now,
+                waits: { Console.printError("waiting: \($0)") }
+            )
+            return NIOLoopBound(requests, eventLoop: loop)
+        }.get()
+    }
+
+    private static func answer(
+        to request: VenueTradesRequest,
+        _ requests: NIOLoopBound<VenueTradesRequests>,
+        on loop: any EventLoop
+    ) async throws -> ByteBuffer {
+        let promise = loop.makePromise(of: ByteBuffer.self)
+        loop.execute {
+            requests.value.ask(request) { result in
+                switch result {
+                case .success(let frame): promise.succeed(frame)
+                case .failure(let failure):
+                    promise.fail(OperatorError("the venue cannot be asked: \(failure)", status: .failure))
+                }
+            }
+        }
+        return try await promise.futureResult.get()
+    }
+
+    /// Says whether an hour is that of the venue.
+    private static func finding(
+        _ hour: CompletenessHour,
+        _ result: VenueComparison.Result
+    ) -> (line: String, differs: Bool) {
+        let name = "\(SymbolName.word(hour.symbol)) \(UTCText.secondStamp(hour.start))"
+        let differs = result.count != hour.count || result.sha256 != hour.sha256
+        guard differs else { return ("\(name): the venue has the same \(hour.count) trades", false) }
+        let hash = hour.sha256.map { result.sha256 == $0 ? "" : ", another hash" } ?? ", the recording has no hash"
+        let first = result.difference.map { "; \($0)" } ?? ""
+        return ("\(name): the venue has \(result.count) trades, the recording \(hour.count)\(hash)\(first)", true)
+    }
+}
