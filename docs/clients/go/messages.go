@@ -278,7 +278,7 @@ type BarMessage struct {
 	Vwap            *string `json:"vwap"`                 // null if nothing was traded
 	Trades          int64   `json:"trades" need:"value"`
 	Closed          bool    `json:"closed" need:"value"`       // its time is over; a late trade can still change it, and then it comes again
-	Incomplete      bool    `json:"incomplete" need:"value"`   // some of its trades may be missing
+	Incomplete      bool    `json:"incomplete" need:"value"`   // some of its trades may be missing; false again, with revised, once all trades have come of all gaps that touched it
 	Revised         bool    `json:"revised,omitempty"`         // it was closed before and has changed since; otherwise absent
 	PossibleRepeats *int64  `json:"possibleRepeats,omitempty"` // the number of its trades that may have been counted before; absent if 0
 }

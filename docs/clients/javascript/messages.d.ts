@@ -349,7 +349,7 @@ export interface BarMessage {
   trades: Integer;
   /** its time is over; a late trade can still change it, and then it comes again */
   closed: boolean;
-  /** some of its trades may be missing */
+  /** some of its trades may be missing; false again, with revised, once all trades have come of all gaps that touched it */
   incomplete: boolean;
   /** it was closed before and has changed since; otherwise absent */
   revised?: true;

@@ -302,7 +302,7 @@ class Bar:
     vwap: Decimal | None = None  # null if nothing was traded
     trades: int
     closed: bool  # its time is over; a late trade can still change it, and then it comes again
-    incomplete: bool  # some of its trades may be missing
+    incomplete: bool  # some of its trades may be missing; false again, with revised, once all trades have come of all gaps that touched it
     revised: bool = False  # it was closed before and has changed since; otherwise absent
     possibleRepeats: int | None = None  # the number of its trades that may have been counted before; absent if 0
 
