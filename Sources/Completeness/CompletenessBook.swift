@@ -11,7 +11,7 @@ package import Market
 ///   most of them gives up the hashes of their hours; the counts go on.
 /// - Two hours of a symbol have an open hash. A trade whose hour is older, or whose place in the hash has passed, counts
 ///   and voids that hash.
-/// - An id that is left out without a gap, as while nobody subscribes, is missing, and not waited for after the read.
+/// - An id that is left out without a gap, as between two subscriptions, is missing, and not waited for after the read.
 /// - Ids that begin anew void the hashes of the hours in which they do.
 /// - A trade without an id, as all of Finnhub's, has no report.
 package struct CompletenessBook: Sendable {

@@ -159,7 +159,7 @@ struct SymbolCompleteness: Sendable {
         self.newest = max(self.newest, ids.upperBound)
     }
 
-    /// Gives up the holes that no gap names: nobody had subscribed to the symbol.
+    /// Gives up the holes that no gap names, as between two subscriptions to the symbol.
     mutating func readEnded() {
         if self.holes.removeUnannounced() { self.release(atMost: Self.portion) }
         self.noteContinuity()

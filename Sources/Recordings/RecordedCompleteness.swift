@@ -12,7 +12,7 @@ struct RecordedCompleteness: Sendable {
     private var reader = FrameReader()
     private var symbols = SymbolTable()
     private var trades: [Trade] = []
-    /// The lines of the trades; `nil` where nobody compares single trades.
+    /// The lines of the trades; `nil` where single trades are not compared.
     var lines: RecordedTradeLines?
     /// How many files ended: a read does not continue in another file.
     private var files: Int64 = 0

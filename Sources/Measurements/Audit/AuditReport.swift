@@ -30,7 +30,7 @@ package struct AuditedSymbol: Sendable, Equatable {
     /// The venue's trades that Finnhub did not send, although its stream was live.
     package var missing = 0
     /// The newest ids of these, in the order in which they were found, and the number of those that are not listed. Of
-    /// several equal trades nobody can know which one is missing.
+    /// several equal trades it cannot be known which one is missing.
     package var missingIDs: [ClosedRange<UInt64>] = []
     package var unlistedIDs: UInt64 = 0
     /// The venue's trades that Finnhub did not send in its own gaps, and the number of these gaps.

@@ -50,8 +50,8 @@ package final class MockServerHandler: ChannelInboundHandler, ReplayOutput {
     private var session: any MockSession
     /// Called when the upstream would disconnect the client, with the rule that the client has broken.
     private let disconnected: (String) -> Void
-    /// Whether the recording says which trades of its newest frame are on the tape, and what the feed was told of it;
-    /// `nil` before the first frame. The feed keeps what it was told on the connection before.
+    /// Whether the recording says which trades of its newest frame are on the tape, and what the feed has received of that;
+    /// `nil` before the first frame. The feed keeps what it received on the connection before.
     private var isJudged: Bool?
     private var announcedJudged: Bool?
     /// The number of text frames written.

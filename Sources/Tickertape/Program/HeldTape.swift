@@ -4,7 +4,7 @@ import NIOConcurrencyHelpers
 import NIOCore
 import Wire
 
-/// The reader of a tape whose other readers do not exist yet: it keeps what they must be told.
+/// The reader of a tape whose other readers do not exist yet: it keeps the events for them.
 ///
 /// The feeds are paused at the first trade, so that it keeps what was under way by then, and no more. Belongs to the
 /// tape's event loop.

@@ -82,7 +82,7 @@ final class SecondConnection {
     /// Whether it is still beside the first one.
     var isBeside: Bool { self.brought == nil }
 
-    /// Takes one text frame of the current read, which was made at `now`; returns whether it is none for the tape.
+    /// Takes one text frame of the current read, which was made at `now`; returns whether the tape does not need it.
     func take(_ frame: ByteBuffer, now: Moment) -> Bool {
         guard let client, let handler else { return true }
         guard self.isBeside else { return self.isCopy(frame, client.input, handler, now: now.monotonic) }

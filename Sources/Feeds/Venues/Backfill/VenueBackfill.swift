@@ -100,7 +100,7 @@ final class VenueBackfill {
         self.wait(0)
     }
 
-    /// Notes that less may be missing, because symbols are no longer wanted: a problem without missing trades is none.
+    /// Notes that less may be missing, because symbols are no longer wanted: then there may be no problem any more.
     func symbolsChanged() {
         guard case .waiting = self.state else { return }
         self.wait(0)
