@@ -32,6 +32,8 @@ package struct AuditedMarket {
     package private(set) var finnhub: [Item] = []
     /// The ids of the trades with each fault.
     package private(set) var faults: [Fault: Set<UInt64>] = [:]
+    /// The ids of the trades that Finnhub sent after one with a later id and another time, price or size.
+    package let overtaken: Set<UInt64>
 
     /// - Parameters:
     ///   - share: how many of 1,000 trades have a fault, which is one of `kinds`.
@@ -59,7 +61,6 @@ package struct AuditedMarket {
             item.arrival = max(item.arrival, sent)
             self.venue.append(item)
             var own = item
-            own.id = nil
             own.arrival = item.arrival + Int64.random(in: delay, using: &random)
             // The ends of the compared time are those of the trades that came.
             let isInside = place > 20 && place < count - 200
@@ -93,6 +94,24 @@ package struct AuditedMarket {
         // The sort is stable for the trades that arrive together.
         self.venue = Self.sorted(self.venue)
         self.finnhub = Self.sorted(self.finnhub)
+        self.overtaken = Self.overtaken(self.finnhub)
+        for place in self.finnhub.indices { self.finnhub[place].id = nil }
+    }
+
+    private static func overtaken(_ items: [Item]) -> Set<UInt64> {
+        var latest: [[Int64]: UInt64] = [:]
+        var overtaken: Set<UInt64> = []
+        var seen: Set<UInt64> = []
+        for item in items {
+            let content = [item.time, item.price, item.size]
+            let id = item.id ?? 0
+            guard seen.insert(id).inserted else { continue }
+            if latest.contains(where: { $0.key != content && $0.value > id }) { overtaken.insert(id) }
+            latest[content] = max(latest[content] ?? 0, id)
+            // No trade is delayed by so many others.
+            if latest.count > 2_000 { latest = latest.filter { $0.value + 1_000 > id } }
+        }
+        return overtaken
     }
 
     private static func sorted(_ items: [Item]) -> [Item] {

@@ -19,7 +19,7 @@ extension AuditedSymbol {
         if self.repeated > 0 { lines.append("repeated by Finnhub: \(self.repeated)") }
         if self.unknown > 0 { lines.append("unknown to the venue: \(self.unknown)") }
         if self.late > 0 { lines.append("later than 2 minutes: \(self.late)") }
-        if self.reordered > 0 { lines.append("in another order: \(self.reordered)") }
+        if self.reordered > 0 { lines.append("behind a later trade: \(self.reordered)") }
         if self.unproven > 0 { lines.append("not judged, because one side was not there: \(self.unproven)") }
         if self.waiting > 0 { lines.append("not judged yet: \(self.waiting)") }
         if let delay {

@@ -42,7 +42,7 @@ package struct AuditedSymbol: Sendable, Equatable {
     package var unknown = 0
     /// The delivered trades that came later than the limit, 120 s.
     package var late = 0
-    /// The delivered trades that came in another order than the venue's: the fewest that would have to be moved.
+    /// The delivered trades that came after a trade with a later id.
     package var reordered = 0
     /// The trades without a partner that prove nothing: one of the streams was not there.
     package var unproven = 0

@@ -155,7 +155,9 @@ struct SymbolAudit {
     /// Returns what follows from the lack of a partner; `nil` while the venue's stream has not gone on.
     private func judgement(ofFinnhub entry: AuditQueue.Entry) -> AuditOutcome? {
         let (time, stream) = (entry.content.time, self.venueStream)
-        guard let start = stream.start, time > start else { return .outside }
+        guard let start = stream.start, time >= start else { return .outside }
+        // One in the same millisecond as the venue's first may be from before it, unless an equal one has its partner.
+        if time == start, !entry.isRepeat { return .outside }
         guard time < stream.newest else { return nil }
         if stream.interruption(at: time) != nil { return .outside }
         return entry.isRepeat || self.groups[entry.content]?.matched ?? 0 > 0 ? .repeated : .unknown
@@ -200,7 +202,7 @@ struct SymbolAudit {
         var report = self.counts
         report.missingIDs = self.missing.ranges
         report.unlistedIDs = self.missing.unlisted
-        report.reordered = self.order.displaced
+        report.reordered = self.order.overtaken
         report.gaps = self.finnhubStream.gapCount
         report.waiting = self.venue.waiting + self.finnhub.waiting
         report.delay = self.delays.summary
