@@ -43,12 +43,11 @@ struct ArrivalClassifier {
         return self.found
     }
 
-    /// Marks the trades that were asked for and are ahead. Nothing is learned from them: they are as old as they are.
+    /// Marks the trades that were asked for and are ahead.
     ///
     /// - Returns: as ``readEnded(_:received:)``.
     mutating func judgeEarlier(_ trades: inout [Trade], received: Int64) -> Int64? {
-        guard self.isLive, !trades.isEmpty else { return self.readEnded(&trades, received: received) }
-        let arrival = received.addingCapped(self.check.offset)
-        return ArrivalCheck.mark(&trades, from: 0, arrival: arrival).found ? arrival : nil
+        self.isLive
+            ? self.check.judgeEarlier(&trades, received: received) : self.readEnded(&trades, received: received)
     }
 }

@@ -65,6 +65,25 @@ struct ArrivalCheckTests {
         #expect(bench.check.judge(&trades, from: 2, received: Self.start) == nil)
     }
 
+    @Test("trades that were asked for teach nothing, however many they are")
+    func earlier() {
+        var bench = Bench()
+        _ = bench.reads(100, clockBehind: 30 * Self.second)
+        let offset = bench.check.offset
+        var trades = [bench.samples.trade("1"), bench.samples.trade("2")]
+        for _ in 0..<100 {
+            trades[0].exchangeTime = bench.now - 600 * Self.second
+            trades[1].exchangeTime = bench.now + 600 * Self.second
+            let received = bench.now - 30 * Self.second
+            #expect(bench.check.judgeEarlier(&trades, received: received) == received + offset)
+            #expect(trades.map(\.marks) == [[], [.ahead]])
+        }
+        #expect(bench.check.offset == offset)
+        #expect(bench.reads(1, clockBehind: 30 * Self.second) == [false])
+        var none: [Trade] = []
+        #expect(bench.check.judgeEarlier(&none, received: bench.now) == nil)
+    }
+
     @Test("a clock 30 s behind from the start is found within 20 reads, and the trades count by their own time then")
     func behindFromTheStart() {
         var bench = Bench()

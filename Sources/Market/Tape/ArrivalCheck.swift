@@ -40,6 +40,13 @@ package struct ArrivalCheck: Sendable {
         return self.mark(&trades, from: first, received: received).arrival
     }
 
+    /// Marks trades that are ahead and were asked for. Nothing is learned from them: they are as old as they are.
+    ///
+    /// - Returns: as ``judge(_:from:received:)``.
+    package func judgeEarlier(_ trades: inout [Trade], received: Int64) -> Int64? {
+        trades.isEmpty ? nil : self.mark(&trades, from: 0, received: received).arrival
+    }
+
     /// Marks the trades that are later than an arrival by the exchange's clock allows.
     ///
     /// - Returns: whether a trade was marked, and the time of the last trade that is not ahead, or of the last trade if

@@ -45,7 +45,11 @@ extension RelayHub {
             while end < run.trades.count, run.received[end] == received { end += 1 }
             defer { first = end }
             var trades = Array(run.trades[first..<end])
-            _ = arrivals.judge(&trades, received: received)
+            if trades.allSatisfy(\.isFilled) {
+                _ = arrivals.judgeEarlier(&trades, received: received)
+            } else {
+                _ = arrivals.judge(&trades, received: received)
+            }
             return TapeBatch(
                 epoch: run.epoch,
                 firstSequence: run.first + UInt64(first),
