@@ -102,7 +102,7 @@ let package = Package(
         .target(name: "Completeness", dependencies: ["Market", "TLS"], swiftSettings: house),
         .target(
             name: "Recordings",
-            dependencies: ["Completeness", "CZstd", "Market", "Platform", "TLS", "Wire", .nioConcurrency, .nioCore],
+            dependencies: ["Completeness", "CZstd", "Market", "Platform", "Wire", .nioConcurrency, .nioCore],
             swiftSettings: outer
         ),
         // The web page at `/`, a separate module because turning its files into code takes the compiler some seconds.

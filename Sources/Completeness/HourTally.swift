@@ -1,8 +1,8 @@
-import Market
+package import Market
 import TLS
 
 /// The counts of one symbol's hour while trades of it may still come, and the hash so far.
-struct HourTally: Sendable {
+package struct HourTally: Sendable {
     /// Why an hour has no hash, although trades of it are on the tape.
     enum Obstacle: Sendable {
         /// A trade came after later ids had been digested, or trades of two later hours.
@@ -36,7 +36,7 @@ struct HourTally: Sendable {
     private var result: String?
     private(set) var obstacle: Obstacle?
 
-    init(start: Int64, isBegun: Bool) {
+    package init(start: Int64, isBegun: Bool) {
         self.start = start
         self.isBegun = isBegun
     }
@@ -54,7 +54,7 @@ struct HourTally: Sendable {
 
     /// Counts a trade of the hour.
     @inline(__always)
-    mutating func count(_ id: UInt64, isFilled: Bool) {
+    package mutating func count(_ id: UInt64, isFilled: Bool) {
         self.first = min(self.first, id)
         self.last = max(self.last, id)
         self.count &+= 1
@@ -64,8 +64,9 @@ struct HourTally: Sendable {
     /// Adds the line of the next trade by its id.
     ///
     /// - Returns: whether the hash has begun with it.
+    @discardableResult
     @inline(__always)
-    mutating func digest(_ line: UnsafeRawBufferPointer) -> Bool {
+    package mutating func digest(_ line: UnsafeRawBufferPointer) -> Bool {
         guard self.obstacle == nil else { return false }
         guard self.result == nil else {
             self.giveUp(.late)
@@ -90,10 +91,12 @@ struct HourTally: Sendable {
         self.obstacle = self.obstacle ?? obstacle
     }
 
+    /// Returns what is known of the hour.
+    ///
     /// - Parameters:
     ///   - isOver: whether trades after this hour are known.
     ///   - unplaced: the missing ids beyond the newest trade, if it lies in this hour.
-    func report(of symbol: String, isOver: Bool, unplaced: UInt64) -> CompletenessHour {
+    package func report(of symbol: String, isOver: Bool, unplaced: UInt64) -> CompletenessHour {
         var hour = CompletenessHour(symbol: symbol, start: self.start)
         if self.count > 0 { (hour.first, hour.last) = (self.first, self.last) }
         hour.count = self.count

@@ -32,14 +32,7 @@ struct OpenHoles: Sendable {
     }
 
     /// The first place whose hole does not end before an id.
-    private func place(of id: UInt64) -> Int {
-        var (low, high) = (0, self.list.count)
-        while low < high {
-            let middle = (low + high) / 2
-            if self.list[middle].ids.upperBound < id { low = middle + 1 } else { high = middle }
-        }
-        return low
-    }
+    private func place(of id: UInt64) -> Int { self.list.firstPlace { $0.ids.upperBound < id } }
 
     /// Removes an id; returns the hole that had it.
     mutating func remove(_ id: UInt64) -> Hole? {
@@ -74,16 +67,7 @@ struct OpenHoles: Sendable {
     }
 
     private static func rest(of hole: Hole, without ids: ClosedRange<UInt64>) -> [Hole] {
-        var rest: [Hole] = []
-        if hole.ids.lowerBound < ids.lowerBound {
-            rest.append(hole)
-            rest[0].ids = hole.ids.lowerBound...ids.lowerBound - 1
-        }
-        if hole.ids.upperBound > ids.upperBound {
-            rest.append(hole)
-            rest[rest.count - 1].ids = ids.upperBound + 1...hole.ids.upperBound
-        }
-        return rest
+        hole.ids.without(ids).map { Hole(ids: $0, hour: hole.hour, isAnnounced: hole.isAnnounced) }
     }
 
     /// Notes that a gap names ids; returns whether any of them is in a hole.

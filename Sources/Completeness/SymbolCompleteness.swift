@@ -255,10 +255,7 @@ struct SymbolCompleteness: Sendable {
             let place = self.current < self.hours.count && self.hours[self.current].contains(trade.exchangeTime)
                 ? self.current : self.place(of: trade.exchangeTime)
         else { return }
-        let begins = withUnsafeTemporaryAllocation(byteCount: TradeLine.maximumLength, alignment: 8) { line in
-            let count = TradeLine.write(trade, id: id, to: line)
-            return self.hours[place].digest(UnsafeRawBufferPointer(rebasing: line[..<count]))
-        }
+        let begins = TradeLine.with(trade, id: id) { self.hours[place].digest($0) }
         if begins { self.closeOld(besides: self.hours[place].start) }
     }
 
@@ -278,14 +275,7 @@ struct SymbolCompleteness: Sendable {
     }
 
     /// Returns the place of the first hour that does not begin before a time.
-    private func firstPlace(from start: Int64) -> Int {
-        var (low, high) = (0, self.hours.count)
-        while low < high {
-            let middle = (low + high) / 2
-            if self.hours[middle].start < start { low = middle + 1 } else { high = middle }
-        }
-        return low
-    }
+    private func firstPlace(from start: Int64) -> Int { self.hours.firstPlace { $0.start < start } }
 
     @inline(never)
     private mutating func openedPlace(of time: Int64) -> Int? {

@@ -6,12 +6,18 @@ package import Market
 /// and its feed write them differently. Within ``TradeBounds`` every number is short enough to be written in place.
 package enum TradeLine {
     /// The space that suffices for any line, bytes.
-    package static let maximumLength = 2 * 20 + 2 * ExactDecimal.maximumTextLength + 4
+    private static let maximumLength = 2 * 20 + 2 * ExactDecimal.maximumTextLength + 4
+
+    /// Calls `body` with the line of a trade, whose bytes exist until `body` returns.
+    @inline(__always)
+    package static func with<Result>(_ trade: Trade, id: UInt64, _ body: (UnsafeRawBufferPointer) -> Result) -> Result {
+        withUnsafeTemporaryAllocation(byteCount: Self.maximumLength, alignment: 8) { buffer in
+            body(UnsafeRawBufferPointer(rebasing: buffer[..<Self.write(trade, id: id, to: buffer)]))
+        }
+    }
 
     /// Writes a line and returns its length in bytes.
-    ///
-    /// - Precondition: `buffer` has room for ``maximumLength`` bytes.
-    package static func write(_ trade: Trade, id: UInt64, to buffer: UnsafeMutableRawBufferPointer) -> Int {
+    private static func write(_ trade: Trade, id: UInt64, to buffer: UnsafeMutableRawBufferPointer) -> Int {
         var count = Self.write(id, to: buffer, at: 0)
         buffer[count] = UInt8(ascii: ",")
         count += 1

@@ -1,8 +1,8 @@
 import Market
-import Wire
+package import Wire
 
 /// A recording as an input of an edit: its lines, the wall clock of each, and the losses between them.
-final class LineSource {
+package final class LineSource {
     /// The header of the lines returned: the first one; where they begin at a wall clock inside joined files, the last
     /// one before the first line returned.
     private(set) var header: RecordingHeader
@@ -38,7 +38,7 @@ final class LineSource {
     ///   - followsSegments: whether the files that follow the named one are read, too.
     ///   - wall: where to begin, ns since 1970: lines of an earlier wall clock are left out.
     ///   - likely: the recording's start, used where no header states it, ns since 1970.
-    init(
+    package init(
         _ path: String,
         followsSegments: Bool,
         from wall: Int64? = nil,
@@ -59,7 +59,7 @@ final class LineSource {
     }
 
     /// Why the files that would follow are left out, in one line.
-    var unreadable: String? { self.stream.unreadable }
+    package var unreadable: String? { self.stream.unreadable }
 
     /// The recording's monotonic clock at a time of its lines, ns; `nil` where `header` is of another run than the
     /// first one.
@@ -78,8 +78,11 @@ final class LineSource {
         return loss.line(epoch: epoch, next: self.sequenceAtLoss)
     }
 
+    /// Reads and unpacks the next parts of the files while the caller uses the lines before them.
+    package func readAhead() throws(RecordingFailure) { try self.stream.readAhead() }
+
     /// The next readable line, and the loss before it; `nil` at the end.
-    func next() throws(RecordingFailure) -> (line: RecordedLine, loss: RecordingLoss?)? {
+    package func next() throws(RecordingFailure) -> (line: RecordedLine, loss: RecordingLoss?)? {
         while let line = try self.stream.next() {
             let wall = self.wall(of: line)
             let ownLoss = self.losses.take(line, wall: wall)
@@ -154,7 +157,7 @@ final class LineSource {
     }
 
     /// The line's wall clock, ns since 1970; `nil` for a header, before which lines of an earlier clock may be missing.
-    func wall(of line: RecordedLine) -> Int64? {
+    package func wall(of line: RecordedLine) -> Int64? {
         if case .header = line.content { return nil }
         if let wall = line.wall, wall != 0 || !self.isGuessed {
             let (product, isOut) = wall.multipliedReportingOverflow(by: 1_000)

@@ -28,10 +28,8 @@ package struct RecordedTradeLines: Sendable {
         guard let id = trade.id, self.count < Self.limit else { return }
         self.count += 1
         let key = Key(symbol: symbol, start: CompletenessHour.start(of: trade.exchangeTime))
-        withUnsafeTemporaryAllocation(byteCount: TradeLine.maximumLength, alignment: 8) { buffer in
-            let line = UnsafeRawBufferPointer(rebasing: buffer[..<TradeLine.write(trade, id: id, to: buffer)])
-            if self.lines[key, default: [:]][id] == nil { self.lines[key, default: [:]][id] = Self.hash(line) }
-        }
+        guard self.lines[key]?[id] == nil else { return }
+        self.lines[key, default: [:]][id] = TradeLine.with(trade, id: id, Self.hash)
     }
 
     /// The digests of an hour's trades by their ids; `nil` if there were too many trades.

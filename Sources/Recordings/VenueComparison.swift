@@ -1,7 +1,6 @@
 import Completeness
 package import Market
 package import NIOCore
-import TLS
 package import Wire
 
 /// The comparison of one hour of a recording with the trades that the venue's REST service has today.
@@ -12,7 +11,8 @@ package struct VenueComparison: Sendable {
     /// What the venue's service has of the hour.
     package struct Result: Sendable, Equatable {
         package var count: UInt64 = 0
-        package var sha256 = ""
+        /// `nil` if it has no trade of the hour.
+        package var sha256: String?
         /// The first id of which recording and venue have different trades, or only one of them has a trade, with words;
         /// `nil` if there is none.
         package var difference: String?
@@ -36,7 +36,7 @@ package struct VenueComparison: Sendable {
     private var since: Int64
     private var symbols = SymbolTable()
     private var trades: [Trade] = []
-    private var digest = RunningSHA256()
+    private var tally: HourTally
     private var found = Result()
 
     /// - Parameters:
@@ -49,6 +49,7 @@ package struct VenueComparison: Sendable {
         self.next = hour.first
         self.last = hour.last ?? 0
         self.since = hour.start &- 1
+        self.tally = HourTally(start: hour.start, isBegun: true)
     }
 
     /// The request that is due; `nil` once everything has been compared.
@@ -89,10 +90,9 @@ package struct VenueComparison: Sendable {
         guard let id = trade.id, let next = self.next, id >= next, id <= self.last else { return }
         if id > next { self.miss(next...id - 1) }
         if CompletenessHour.start(of: trade.exchangeTime) == self.hour.start {
-            self.found.count += 1
-            withUnsafeTemporaryAllocation(byteCount: TradeLine.maximumLength, alignment: 8) { buffer in
-                let line = UnsafeRawBufferPointer(rebasing: buffer[..<TradeLine.write(trade, id: id, to: buffer)])
-                self.digest.take(line)
+            self.tally.count(id, isFilled: false)
+            TradeLine.with(trade, id: id) { line in
+                self.tally.digest(line)
                 self.compare(id, line)
             }
         }
@@ -131,7 +131,8 @@ package struct VenueComparison: Sendable {
             return
         }
         self.next = nil
-        self.found.sha256 = self.digest.finish()
+        let report = self.tally.report(of: self.hour.symbol, isOver: true, unplaced: 0)
+        (self.found.count, self.found.sha256) = (report.count, report.sha256)
     }
 
     /// What the venue has; `nil` before everything has been compared.

@@ -1,3 +1,4 @@
+import Market
 import Wire
 
 /// The lines of one run written so far, so that a line in several recordings is written once.
@@ -62,12 +63,7 @@ struct WrittenLines {
     /// Returns how many stretches begin at or before a number.
     private func place(of number: UInt64) -> Int {
         if let last = self.stretches.last, last.lowerBound <= number { return self.stretches.count }
-        var (low, high) = (0, self.stretches.count)
-        while low < high {
-            let middle = low + (high - low) / 2
-            if self.stretches[middle].lowerBound <= number { low = middle + 1 } else { high = middle }
-        }
-        return low
+        return self.stretches.firstPlace { $0.lowerBound <= number }
     }
 
     /// Adds a stretch; returns whether any of its numbers is new.

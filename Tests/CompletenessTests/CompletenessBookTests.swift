@@ -37,10 +37,7 @@ struct CompletenessBookTests {
                 exchangeTime: 1_700_000_000_123_456_789,
                 symbol: SymbolID(index: 0)
             )
-            return withUnsafeTemporaryAllocation(byteCount: TradeLine.maximumLength, alignment: 1) { buffer in
-                let count = TradeLine.write(trade, id: 18_446_744_073_709_551_614, to: buffer)
-                return String(decoding: buffer[..<count], as: UTF8.self)
-            }
+            return TradeLine.with(trade, id: 18_446_744_073_709_551_614) { String(decoding: $0, as: UTF8.self) }
         }
         let prices = ["100", "0.1", "0.0000001", "123456789012345678", "4200"]
         #expect(texts == prices.map { "18446744073709551614,1700000000123456,\($0),0\n" })

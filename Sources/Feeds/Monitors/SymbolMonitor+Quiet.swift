@@ -94,11 +94,7 @@ extension SymbolMonitor {
     private mutating func becameQuiet(_ place: Int, now: Moment) {
         let clock = self.clocks[place]
         // Trades for at least as long as the pause prove a recovery, so the pauses start again.
-        let pause = Self.doubled(
-            self.settings.coolDown,
-            times: self.entries[place].round,
-            limit: self.settings.coolDownLimit
-        )
+        let pause = self.coolDown(after: self.entries[place].round)
         if clock.isLive, let since = clock.since, since - clock.runBegan >= pause { self.entries[place].round = 0 }
         self.clocks[place].isLive = false
         self.entries[place].episode = self.entries[place].episode ?? Episode()
@@ -144,9 +140,12 @@ extension SymbolMonitor {
     private mutating func endRound(_ place: Int, now: Int64) {
         let entry = self.entries[place]
         self.entries[place].episode?.resubscribed = nil
-        self.entries[place].coolUntil =
-            now + Self.doubled(self.settings.coolDown, times: entry.round, limit: self.settings.coolDownLimit)
+        self.entries[place].coolUntil = now + self.coolDown(after: entry.round)
         self.entries[place].round = entry.round + 1
+    }
+
+    private func coolDown(after rounds: Int) -> Int64 {
+        self.settings.coolDown.doubled(times: rounds, limit: self.settings.coolDownLimit)
     }
 
     /// Requests a new connection on behalf of all quiet symbols.
@@ -172,9 +171,7 @@ extension SymbolMonitor {
             self.silenceRounds = 0
         }
         self.lastReconnect = now.monotonic
-        self.reconnectAfter =
-            now.monotonic
-            + Self.doubled(self.settings.coolDown, times: self.silenceRounds, limit: self.settings.coolDownLimit)
+        self.reconnectAfter = now.monotonic + self.coolDown(after: self.silenceRounds)
         self.silenceRounds += 1
         return .reconnect(silence)
     }

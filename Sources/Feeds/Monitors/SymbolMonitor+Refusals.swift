@@ -63,7 +63,7 @@ extension SymbolMonitor {
         }
         let count = (self.entries[place].refusal?.count ?? 0) + 1
         let first = kind == .overLimit ? self.settings.retryOverLimit : self.settings.retryRefused
-        let wait = Self.doubled(first, times: count - 1, limit: max(self.settings.retryLimit, first))
+        let wait = first.doubled(times: count - 1, limit: max(self.settings.retryLimit, first))
         let retryAt = now.monotonic + wait
         self.entries[place].refusal = Refusal(kind: kind, count: count, retryAt: retryAt, isGuess: isGuess)
         self.entries[place].episode = nil

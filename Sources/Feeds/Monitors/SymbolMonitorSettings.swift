@@ -30,10 +30,4 @@ extension SymbolMonitor {
 
     /// How long after a request the service's error may come, ns; generous.
     static let answerTime: Int64 = 10_000_000_000
-
-    static func doubled(_ start: Int64, times: Int, limit: Int64) -> Int64 {
-        var step = start
-        for _ in 0..<min(times, 62) where step < limit { step = step > limit / 2 ? limit : step * 2 }
-        return min(step, limit)
-    }
 }

@@ -1,3 +1,5 @@
+import Market
+
 /// The wait before the next attempt. A state machine; time and chance are arguments.
 ///
 /// The steps double from `first` to `limit`. Each wait is drawn evenly from zero to the step ("full jitter") but is
@@ -135,11 +137,8 @@ package struct ReconnectBackoff: Sendable {
         if let retryAfter, retryAfter > 0 {
             wait = min(retryAfter, self.settings.longestRetryAfter)
         } else {
-            wait = Self.doubled(
-                self.settings.rateLimited,
-                times: self.refusals - 1,
-                limit: self.settings.rateLimitedLimit
-            )
+            let limit = self.settings.rateLimitedLimit
+            wait = self.settings.rateLimited.doubled(times: self.refusals - 1, limit: limit)
         }
         return Pause(kind: .rateLimited, wait: wait, whole: wait)
     }
@@ -261,14 +260,6 @@ package struct ReconnectBackoff: Sendable {
     }
 
     private func step(after failures: Int) -> Int64 {
-        Self.doubled(self.settings.first, times: failures - 1, limit: self.settings.limit)
-    }
-
-    private static func doubled(_ start: Int64, times: Int, limit: Int64) -> Int64 {
-        var step = start
-        for _ in 0..<max(min(times, 62), 0) where step < limit {
-            step = step > limit / 2 ? limit : step * 2
-        }
-        return min(step, limit)
+        self.settings.first.doubled(times: failures - 1, limit: self.settings.limit)
     }
 }

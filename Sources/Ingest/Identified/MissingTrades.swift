@@ -32,7 +32,8 @@ package struct MissingTrades: Sendable, Equatable {
 
     /// Says how many trades are missing and which, such as `1,204 trades missing, ids 3735684463 to 3735685666`.
     static func text(of ids: ClosedRange<UInt64>) -> String {
-        guard ids.lowerBound < ids.upperBound else { return "1 trade missing, id \(ids.lowerBound)" }
-        return "\(TradeID.grouped(TradeID.count(ids))) trades missing, ids \(ids.lowerBound) to \(ids.upperBound)"
+        let count = TradeID.count(ids)
+        let words = count == 1 ? "trade missing, id" : "trades missing, ids"
+        return "\(TradeID.grouped(count)) \(words) \(TradeID.text(of: ids))"
     }
 }

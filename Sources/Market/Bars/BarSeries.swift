@@ -86,7 +86,7 @@ package struct BarSeries: Sendable {
 
     private mutating func await(_ gap: AwaitedGaps.Entry) {
         if let oldest = self.awaited.add(gap) { self.gapIsForGood(from: oldest.from, to: oldest.to) }
-        self.change(touchedBy: gap) { $0.awaitsTrades = true }
+        self.change(from: gap.from, to: gap.to) { $0.awaitsTrades = true }
     }
 
     private mutating func gapIsForGood(from: Int64, to: Int64) {
@@ -96,17 +96,14 @@ package struct BarSeries: Sendable {
         } else {
             self.gap = (from, to)
         }
-        for index in self.bars.indices.reversed() {
-            guard self.bars[index].end > from else { break }
-            if self.bars[index].start <= to { self.bars[index].lacksTrades = true }
-        }
+        self.change(from: from, to: to) { $0.lacksTrades = true }
     }
 
     /// Changes the bars that a gap touches.
-    private mutating func change(touchedBy gap: AwaitedGaps.Entry, _ change: (inout Bar) -> Void) {
+    private mutating func change(from: Int64, to: Int64, _ change: (inout Bar) -> Void) {
         for index in self.bars.indices.reversed() {
-            guard self.bars[index].end > gap.from else { break }
-            if self.bars[index].start <= gap.to { change(&self.bars[index]) }
+            guard self.bars[index].end > from else { break }
+            if self.bars[index].start <= to { change(&self.bars[index]) }
         }
     }
 
@@ -116,7 +113,7 @@ package struct BarSeries: Sendable {
         guard let gap = self.awaited.remove(missing) else { return }
         if !isComplete { self.gapIsForGood(from: gap.from, to: gap.to) }
         let awaited = self.awaited
-        self.change(touchedBy: gap) { $0.awaitsTrades = awaited.touches(start: $0.start, end: $0.end) }
+        self.change(from: gap.from, to: gap.to) { $0.awaitsTrades = awaited.touches(start: $0.start, end: $0.end) }
     }
 
     /// Notes that trades may be missing here; for gaps whose times are not of the trades' clock.
@@ -155,14 +152,7 @@ package struct BarSeries: Sendable {
     }
 
     /// Returns the index of the first bar that begins later than a moment.
-    private func place(behind time: Int64) -> Int {
-        var (low, high) = (0, self.bars.count)
-        while low < high {
-            let middle = low + (high - low) / 2
-            if self.bars[middle].start <= time { low = middle + 1 } else { high = middle }
-        }
-        return low
-    }
+    private func place(behind time: Int64) -> Int { self.bars.firstPlace { $0.start <= time } }
 
     /// Removes and returns all bars, oldest first.
     package mutating func takeAll() -> [Bar] {

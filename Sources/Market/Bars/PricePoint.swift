@@ -86,14 +86,7 @@ package struct PriceSeries: Sendable {
     }
 
     /// Returns the index of the first point that begins at `time` or later.
-    package func index(from time: Int64) -> Int {
-        var (low, high) = (0, self.count)
-        while low < high {
-            let middle = (low + high) / 2
-            if self[middle].start < time { low = middle + 1 } else { high = middle }
-        }
-        return low
-    }
+    package func index(from time: Int64) -> Int { (0..<self.count).firstPlace { self[$0].start < time } }
 
     /// Adds a price. A time before the newest period counts in the newest period.
     mutating func take(_ price: ExactDecimal, at time: Int64, followsGap: Bool, awaitsTrades: Bool = false) {

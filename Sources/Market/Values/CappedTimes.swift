@@ -17,4 +17,11 @@ extension Int64 {
         let (product, isOut) = self.multipliedReportingOverflow(by: other)
         return isOut ? (self > 0 ? .max : .min) : product
     }
+
+    /// Returns a wait that was doubled so many times, at most the limit.
+    package func doubled(times: Int, limit: Int64) -> Int64 {
+        var step = self
+        for _ in 0..<Swift.max(Swift.min(times, 62), 0) where step < limit { step = step > limit / 2 ? limit : step * 2 }
+        return Swift.min(step, limit)
+    }
 }

@@ -19,15 +19,7 @@ extension AuditedSymbol {
         out.field("delivered", self.delivered)
         out.field("percent", json: ByteBuffer(string: self.share.map(Self.percent) ?? "null"))
         out.field("missing", self.missing)
-        out.array("missingIDs") { out in
-            for ids in self.missingIDs {
-                out.element { out in
-                    out.field("first", "\(ids.lowerBound)")
-                    out.field("last", "\(ids.upperBound)")
-                    out.field("count", "\(TradeID.count(ids))")
-                }
-            }
-        }
+        out.array("missingIDs") { out in for ids in self.missingIDs { out.element { $0.ids(ids) } } }
         out.field("unlistedIDs", self.unlistedIDs)
         out.field("gaps", self.gaps)
         out.field("missingInGaps", self.missingInGaps)

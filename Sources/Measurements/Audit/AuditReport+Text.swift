@@ -1,4 +1,5 @@
 import Market
+import Wire
 
 extension AuditedSymbol {
     /// The findings in a few lines for people, the first with the symbol's name.
@@ -18,7 +19,7 @@ extension AuditedSymbol {
         }
         if self.repeated > 0 { lines.append("repeated by Finnhub: \(self.repeated)") }
         if self.unknown > 0 { lines.append("unknown to the venue: \(self.unknown)") }
-        if self.late > 0 { lines.append("later than 2 minutes: \(self.late)") }
+        if self.late > 0 { lines.append("later than \(AuditLimits().wait / 60_000_000_000) minutes: \(self.late)") }
         if self.reordered > 0 { lines.append("behind a later trade: \(self.reordered)") }
         if self.unproven > 0 { lines.append("not judged, because one side was not there: \(self.unproven)") }
         if self.waiting > 0 { lines.append("not judged yet: \(self.waiting)") }
@@ -47,9 +48,7 @@ extension AuditedSymbol {
 
     private var idsText: String {
         // The newest ones.
-        let ranges = self.missingIDs.suffix(10).map {
-            $0.lowerBound == $0.upperBound ? "\($0.lowerBound)" : "\($0.lowerBound) to \($0.upperBound)"
-        }
+        let ranges = self.missingIDs.suffix(10).map(TradeID.text)
         let others = self.missingIDs.count > 10 || self.unlistedIDs > 0
         return ranges.joined(separator: ", ") + (others ? " and earlier ones" : "")
     }

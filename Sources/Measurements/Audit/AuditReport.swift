@@ -40,7 +40,7 @@ package struct AuditedSymbol: Sendable, Equatable {
     package var repeated = 0
     /// Finnhub's trades that the venue has not.
     package var unknown = 0
-    /// The delivered trades that came later than the limit, 120 s.
+    /// The delivered trades that came later than ``AuditLimits/wait``.
     package var late = 0
     /// The delivered trades that came after a trade with a later id.
     package var reordered = 0

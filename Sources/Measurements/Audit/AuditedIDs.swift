@@ -1,3 +1,4 @@
+import Market
 import Wire
 
 /// The ids of missing trades: the newest ones as ranges, and the number of all.
@@ -25,11 +26,7 @@ struct AuditedIDs {
             self.unlisted -= min(self.unlisted, 1)
             return
         }
-        let range = self.ranges[place]
-        var rest: [ClosedRange<UInt64>] = []
-        if range.lowerBound < id { rest.append(range.lowerBound...id - 1) }
-        if id < range.upperBound { rest.append(id + 1...range.upperBound) }
-        self.ranges.replaceSubrange(place...place, with: rest)
+        self.ranges.replaceSubrange(place...place, with: self.ranges[place].without(id...id))
         self.limit()
     }
 

@@ -13,7 +13,7 @@ package final class TapeAudit: Sendable {
     package init(_ machine: AuditMachine = AuditMachine()) { self.machine = NIOLockedValueBox(machine) }
 
     /// Returns the reader of one side's tape.
-    package func reader(_ side: AuditSide) -> any TapeReader { Reader(self.machine, side, self.status) }
+    package func reader(_ side: AuditSide) -> any TapeReader { Reader(self, side) }
 
     /// Notes that one side's trades may be missing from its newest one on.
     package func interrupted(_ side: AuditSide, _ kind: AuditInterruption, symbol: String? = nil) {
@@ -38,33 +38,29 @@ package final class TapeAudit: Sendable {
     }
 
     private final class Reader: TapeReader {
-        private let machine: NIOLockedValueBox<AuditMachine>
+        private let audit: TapeAudit
         private let side: AuditSide
-        private let status: NIOLockedValueBox<FeedStatus?>
 
-        init(_ machine: NIOLockedValueBox<AuditMachine>, _ side: AuditSide, _ status: NIOLockedValueBox<FeedStatus?>) {
-            self.machine = machine
+        init(_ audit: TapeAudit, _ side: AuditSide) {
+            self.audit = audit
             self.side = side
-            self.status = status
         }
 
         func read(_ batch: TapeBatch) {
             guard !batch.trades.isEmpty else { return }
-            self.machine.withLockedValue { $0.take(batch, from: self.side) }
+            self.audit.machine.withLockedValue { $0.take(batch, from: self.side) }
         }
 
         func statusChanged(_ status: FeedStatus) {
-            if self.side == .venue { self.status.withLockedValue { $0 = status } }
+            if self.side == .venue { self.audit.status.withLockedValue { $0 = status } }
         }
 
-        func symbolUnsubscribed(_ symbol: String) {
-            self.machine.withLockedValue { $0.interrupted(self.side, .absence, symbol: symbol) }
-        }
+        func symbolUnsubscribed(_ symbol: String) { self.audit.interrupted(self.side, .absence, symbol: symbol) }
 
         func gapFound(_ gap: Gap) {
             // A gap with ids is a venue's, and on the program's tape it is of a symbol that is not Finnhub's.
             guard self.side == .venue || gap.missing == nil else { return }
-            self.machine.withLockedValue { $0.interrupted(self.side, .gap, symbol: gap.symbol) }
+            self.audit.interrupted(self.side, .gap, symbol: gap.symbol)
         }
     }
 }

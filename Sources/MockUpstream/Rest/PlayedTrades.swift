@@ -70,12 +70,7 @@ package final class PlayedTrades {
 
     /// Returns the index of the first trade whose id is not below `id`.
     static func first(from id: UInt64, in trades: ArraySlice<Trade>) -> Int {
-        var (low, high) = (trades.startIndex, trades.endIndex)
-        while low < high {
-            let middle = low + (high - low) / 2
-            if (trades[middle].id ?? 0) < id { low = middle + 1 } else { high = middle }
-        }
-        return low
+        trades.firstPlace { ($0.id ?? 0) < id }
     }
 
     private func place(of name: String) -> Int {

@@ -126,21 +126,16 @@ struct FrameRing {
 
     /// Returns the oldest batches with frames after a trade, of about `limit` bytes or more.
     func batches(after sequence: UInt64, about limit: Int) -> [TapeBatch] {
-        var low = 0
-        var high = self.batches.count
-        while low < high {
-            let middle = (low + high) / 2
-            if self.batches[offset: middle].nextSequence > sequence + 1 { high = middle } else { low = middle + 1 }
-        }
+        var place = (0..<self.batches.count).firstPlace { self.batches[offset: $0].nextSequence <= sequence + 1 }
         var found: [TapeBatch] = []
         var bytes = 0
-        while low < self.batches.count, bytes < limit {
-            var batch = self.batches[offset: low]
+        while place < self.batches.count, bytes < limit {
+            var batch = self.batches[offset: place]
             // A client has whole frames, so a position is always that of a frame's last trade.
             batch.frames.removeAll { batch.firstSequence + UInt64($0.trades.upperBound) <= sequence + 1 }
             bytes += Self.cost(of: batch)
             found.append(batch)
-            low += 1
+            place += 1
         }
         return found
     }

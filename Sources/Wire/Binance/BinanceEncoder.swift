@@ -5,7 +5,7 @@ package import NIOCore
 /// (binance-spot-api-docs, web-socket-streams.md).
 package enum BinanceEncoder {
     /// The decimals of prices and quantities; a number with more keeps all of them.
-    private static let decimals = 8
+    static let decimals = 8
 
     /// Creates the frame of one trade.
     ///

@@ -4,9 +4,6 @@ package import NIOCore
 /// Lists of trades in the form of Binance's REST service, `historicalTrades` and `trades` (binance-spot-api-docs,
 /// rest-api.md): the oldest first.
 package enum BinanceTradeList {
-    /// The decimals of prices and quantities; a number with more keeps all of them.
-    private static let decimals = 8
-
     /// Reads a list; `false` if there is none, or its JSON is broken.
     static func read(_ reader: inout JSONReader, into list: inout TradeList, symbols: inout SymbolTable) -> Bool {
         list.read(&reader, of: .object, symbols: &symbols) { reader, fields in
@@ -37,9 +34,9 @@ package enum BinanceTradeList {
             isFirst = false
             JSONText.write(trade.id ?? 0, into: &buffer)
             buffer.writeStaticString(",\"price\":\"")
-            VenueDigits.write(trade.price, decimals: Self.decimals, into: &buffer)
+            VenueDigits.write(trade.price, decimals: BinanceEncoder.decimals, into: &buffer)
             buffer.writeStaticString("\",\"qty\":\"")
-            VenueDigits.write(trade.size, decimals: Self.decimals, into: &buffer)
+            VenueDigits.write(trade.size, decimals: BinanceEncoder.decimals, into: &buffer)
             buffer.writeStaticString("\",\"quoteQty\":\"")
             var value = ExactSum()
             value.add(trade.price, times: trade.size)

@@ -18,8 +18,12 @@ package enum TradeID {
 
     /// Returns how many numbers a range has; the largest 64-bit number for the range of all of them.
     package static func count(_ range: ClosedRange<UInt64>) -> UInt64 {
-        let (count, isOut) = (range.upperBound - range.lowerBound).addingReportingOverflow(1)
-        return isOut ? .max : count
+        (range.upperBound - range.lowerBound).addingCapped(1)
+    }
+
+    /// Writes a range of numbers for people, such as `5 to 16`, or `5` for one number.
+    package static func text(of range: ClosedRange<UInt64>) -> String {
+        range.lowerBound == range.upperBound ? "\(range.lowerBound)" : "\(range.lowerBound) to \(range.upperBound)"
     }
 
     /// Writes a number of trades for people, such as `1,204`.

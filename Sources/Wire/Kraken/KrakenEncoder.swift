@@ -20,7 +20,7 @@ package enum KrakenEncoder {
     }
 
     /// The decimals of quantities; a number with more keeps all of them.
-    private static let decimals = 8
+    static let decimals = 8
 
     /// Creates a frame of trades, possibly none.
     ///

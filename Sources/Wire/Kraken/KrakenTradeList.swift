@@ -4,9 +4,8 @@ package import NIOCore
 /// Lists of trades in the form of Kraken's REST service (docs.kraken.com, api-reference/market-data/get-recent-trades):
 /// the oldest first, each as `[price, volume, time, side, order's type, miscellaneous, id]`.
 package enum KrakenTradeList {
-    /// The decimals of prices and of volumes; a number with more keeps all of them.
+    /// The decimals of prices; a number with more keeps all of them.
     private static let priceDecimals = 5
-    private static let volumeDecimals = 8
 
     /// Reads an answer; `false` if it reports an error, does not contain the list of exactly one pair, or is broken.
     static func read(_ reader: inout JSONReader, into list: inout TradeList, symbols: inout SymbolTable) -> Bool {
@@ -91,7 +90,7 @@ package enum KrakenTradeList {
             isFirst = false
             VenueDigits.write(trade.price, decimals: Self.priceDecimals, into: &buffer)
             buffer.writeStaticString("\",\"")
-            VenueDigits.write(trade.size, decimals: Self.volumeDecimals, into: &buffer)
+            VenueDigits.write(trade.size, decimals: KrakenEncoder.decimals, into: &buffer)
             buffer.writeStaticString("\",")
             buffer.writeString(VenueDigits.seconds(trade.exchangeTime))
             buffer.writeStaticString(",\"b\",\"l\",\"\",")

@@ -11,16 +11,7 @@ extension StreamEncoder {
         out.field("from", outcome.from / 1_000_000)
         out.field("to", outcome.to / 1_000_000)
         out.missing(outcome.missing)
-        var lost = ByteBuffer(string: "[")
-        for (index, ids) in outcome.lost.enumerated() {
-            var range = JSONWriter()
-            range.field("first", "\(ids.lowerBound)")
-            range.field("last", "\(ids.upperBound)")
-            if index > 0 { lost.writeStaticString(",") }
-            lost.writeImmutableBuffer(range.finish())
-        }
-        lost.writeStaticString("]")
-        out.field("lost", json: lost)
+        out.array("lost") { out in for ids in outcome.lost { out.element { $0.ends(of: ids) } } }
         out.field("reason", outcome.reason)
         return out.finish()
     }

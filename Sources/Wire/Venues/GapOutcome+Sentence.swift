@@ -10,13 +10,8 @@ extension GapOutcome {
             if all == 1 { return "\(subject): the missing trade is filled" }
             return "\(subject): the \(TradeID.grouped(all)) missing trades are filled"
         }
-        let count = self.lost.reduce(UInt64(0)) { sum, ids in
-            let (total, isOut) = sum.addingReportingOverflow(TradeID.count(ids))
-            return isOut ? .max : total
-        }
-        let ids = self.lost.prefix(Self.namedRanges).map { range in
-            range.lowerBound == range.upperBound ? "\(range.lowerBound)" : "\(range.lowerBound) to \(range.upperBound)"
-        }
+        let count = self.lost.reduce(UInt64(0)) { $0.addingCapped(TradeID.count($1)) }
+        let ids = self.lost.prefix(Self.namedRanges).map(TradeID.text)
         let more = self.lost.count - ids.count
         let list = ids.joined(separator: ", ") + (more > 0 ? " and \(more) more ranges" : "")
         let isOne = count == 1

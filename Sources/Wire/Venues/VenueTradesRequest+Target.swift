@@ -35,11 +35,10 @@ extension VenueTradesRequest {
         }
     }
 
-    /// The request's share of the venue's limit: Binance's weight (rest-api.md), 6,000 of which are allowed in a minute;
-    /// the others count requests.
-    package var weight: Int { Self.weight(of: self.venue) }
+    /// The weight that Binance allows an address in a minute (rest-api.md).
+    package static let allowedWeight = 6_000
 
-    /// The ``weight`` of any request to a venue.
+    /// A request's share of the venue's limit: Binance's weight; the others count requests.
     package static func weight(of venue: Venue) -> Int {
         switch venue {
         case .binance: 25

@@ -35,7 +35,7 @@ struct VenueTradesRequestTests {
     )
     func targets(request: VenueTradesRequest, target: String, weight: Int) throws {
         #expect(request.target == target)
-        #expect(request.weight == weight)
+        #expect(VenueTradesRequest.weight(of: request.venue) == weight)
         #expect(try VenueTradesRequest(target: target, of: request.venue) == request)
     }
 

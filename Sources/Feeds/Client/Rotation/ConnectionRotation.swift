@@ -135,7 +135,7 @@ package struct ConnectionRotation: Sendable {
 
     private mutating func waitForSilence(_ silence: Int64, now: Int64) {
         let first = min(max(silence, self.settings.silence), self.settings.silenceLimit)
-        let wait = SymbolMonitor.doubled(first, times: self.silentRounds, limit: self.settings.silenceLimit)
+        let wait = first.doubled(times: self.silentRounds, limit: self.settings.silenceLimit)
         self.silentAt = now.addingCapped(wait)
         self.silentRounds += 1
     }
@@ -151,11 +151,7 @@ package struct ConnectionRotation: Sendable {
     package mutating func secondFailed(wait: Int64 = 0, now: Int64) {
         guard self.state != .closed else { return }
         self.state = .single
-        let own = SymbolMonitor.doubled(
-            self.settings.retry,
-            times: self.failures,
-            limit: self.settings.retryLimit
-        )
+        let own = self.settings.retry.doubled(times: self.failures, limit: self.settings.retryLimit)
         self.failures += 1
         self.notBefore = now.addingCapped(max(own, wait))
     }

@@ -66,7 +66,8 @@ struct Backfill {
         guard self.venue == .binance else {
             return "\(self.venue.name) finds trades by time only, and the time of the trade before these is unknown"
         }
-        return "\(self.addresses[self.address]) has the newest 1,000 trades only; set venues.binance-service to an "
+        let count = TradeID.grouped(UInt64(VenueTradesRequest.maximumCount))
+        return "\(self.addresses[self.address]) has the newest \(count) trades only; set venues.binance-service to an "
             + "address that has historicalTrades"
     }
 

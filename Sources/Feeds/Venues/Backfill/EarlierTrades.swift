@@ -19,18 +19,12 @@ struct EarlierTrades: Equatable {
         self.isFull = isFull
     }
 
-    /// Reads an exchange; `nil` if the answer is no list of trades.
-    init?(_ exchange: VenueExchange, of venue: Venue) {
+    /// Reads the frame of an exchange; `nil` if the answer is no list of trades.
+    init?(_ frame: ByteBuffer, of venue: Venue) {
         var symbols = SymbolTable()
         var trades: [Trade] = []
-        guard
-            case .trades(let skipped) = VenueExchange.read(
-                exchange.frame,
-                of: venue,
-                symbols: &symbols,
-                into: &trades
-            )
-        else { return nil }
+        let content = VenueExchange.read(frame, of: venue, symbols: &symbols, into: &trades)
+        guard case .trades(let skipped) = content else { return nil }
         self.entries = trades.compactMap { trade in trade.id.map { Entry(id: $0, time: trade.exchangeTime) } }
         self.isFull = trades.count + skipped >= VenueTradesRequest.maximumCount
     }

@@ -13,12 +13,8 @@ extension ReconnectBackoff.Settings {
         settings.longestRetryAfter = RetryAfter.limit
         switch venue {
         case .binance:
-            // Half of the weight of 6,000 a minute.
-            settings.budget = AttemptBudget(
-                attempts: venue.usableWeight / 25,
-                span: 60_000_000_000,
-                isStrict: true
-            )
+            let attempts = VenueTradesRequest.usableWeight / VenueTradesRequest.weight(of: venue)
+            settings.budget = AttemptBudget(attempts: attempts, span: 60_000_000_000, isStrict: true)
         case .coinbase:
             settings.budget = AttemptBudget(attempts: 3, span: 1_000_000_000, isStrict: true)
         case .kraken:
@@ -37,7 +33,7 @@ extension ReconnectBackoff.Settings {
     }
 }
 
-extension Venue {
+extension VenueTradesRequest {
     /// The most weight of a minute that requests for earlier trades may bring Binance's count to.
-    var usableWeight: Int { 3_000 }
+    static let usableWeight = Self.allowedWeight / 2
 }

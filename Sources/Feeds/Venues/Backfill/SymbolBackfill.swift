@@ -1,4 +1,5 @@
 import Ingest
+import Market
 import Wire
 
 /// The missing trades of one symbol, and how far the requests for them have come: the oldest first.
@@ -38,7 +39,7 @@ struct SymbolBackfill {
     /// Since when answers end before the missing trades, and the present wait.
     private var lagging: (since: Int64, wait: Int64)?
     /// The missing ids that the newest answer left out between others.
-    private var suspected = IDSpans()
+    private var suspected = IDRanges()
     private var unusable = 0
     /// The newest trade of the answers before the first missing one, and whether the next request begins after its
     /// time. Otherwise it begins before: other trades may have the same time.
@@ -50,7 +51,7 @@ struct SymbolBackfill {
         self.notBefore = now.addingCapped(Self.lateFrames)
     }
 
-    private var ids: IDSpans { IDSpans(self.holes.map(\.ids)) }
+    private var ids: IDRanges { IDRanges(self.holes.map(\.ids)) }
 
     /// Takes what is missing now; returns the losses of holes that are too large.
     mutating func missingChanged(_ holes: [MissingTrades.Hole]) -> [Loss] {
@@ -58,7 +59,7 @@ struct SymbolBackfill {
         return holes.compactMap { hole in
             let (first, last) = (hole.ids.lowerBound, hole.ids.upperBound)
             guard last - first >= Self.maximumIDs else { return nil }
-            let words = "more than 1,000,000 trades are missing at once, and only the"
+            let words = "more than \(TradeID.grouped(Self.maximumIDs)) trades are missing at once, and only the"
             // Kraken finds trades by their time, and only the time before the first one is known.
             return venue == .kraken
                 ? self.loss(first + Self.maximumIDs...last, "\(words) oldest of them are requested")
@@ -129,7 +130,7 @@ struct SymbolBackfill {
             losses = ids.clipped(to: 0...first - 1).ranges.map { self.loss($0, newestOnly) }
         }
         let newest = answer.last?.id ?? 0
-        let leftOut = first <= newest ? ids.clipped(to: first...newest) : IDSpans()
+        let leftOut = first <= newest ? ids.clipped(to: first...newest) : IDRanges()
         let lost = leftOut.intersection(self.suspected)
         losses += lost.ranges.map {
             self.loss($0, "\(self.venue.name) does not have them: its answers leave them out")
@@ -143,7 +144,7 @@ struct SymbolBackfill {
             return losses
         }
         let start = answer.entries.isEmpty ? first : max(first, newest.addingReportingOverflow(1).partialValue)
-        let late = start <= last && newest < .max ? ids.clipped(to: start...last) : IDSpans()
+        let late = start <= last && newest < .max ? ids.clipped(to: start...last) : IDRanges()
         if let begin = late.ranges.first?.lowerBound {
             // In the middle of a hole, Coinbase's answer cannot show whether it is behind.
             let end = self.venue == .coinbase ? last : .max
@@ -189,8 +190,7 @@ struct SymbolBackfill {
             self.unusable = 0
             return self.giveUp("\(self.venue.name)'s answers cannot be used: \(reason)")
         }
-        let wait = min(Self.lag.first << Int64(self.unusable - 1), Self.lag.longest)
-        self.notBefore = now.addingCapped(wait)
+        self.notBefore = now.addingCapped(Self.lag.first.doubled(times: self.unusable - 1, limit: Self.lag.longest))
         return []
     }
 

@@ -203,20 +203,20 @@ final class VenueBackfill {
         let now = self.now
         switch answer.result {
         case .success(let body):
-            let exchange = VenueExchange(target: request.target, body: body)
-            guard let trades = EarlierTrades(exchange, of: self.venue) else {
+            let frame = VenueExchange(target: request.target, body: body).frame
+            guard let trades = EarlierTrades(frame, of: self.venue) else {
                 let what = "a list of trades"
                 self.failed(ServiceFailure(notWhat: what, body: body, address: self.venue.serviceSetting), now)
                 break
             }
             self.budget.connectionOpened()
-            self.input.take(answer: exchange.frame, of: self.venue.answerDialect, now: now)
+            self.input.take(answer: frame, of: self.venue.answerDialect, now: now)
             let losses = self.machine.answered(trades, missing: self.input.missing, now: now.monotonic)
             self.giveUp(losses, now)
             self.problem = self.machine.limitation.map { "missing trades: \($0)" }
         case .failure(let failure): self.failed(failure, now)
         }
-        self.obeyWeight(answer.usedWeight, request, now)
+        self.obeyWeight(answer.usedWeight, now)
     }
 
     private func failed(_ failure: ServiceFailure, _ now: Moment) {
@@ -245,14 +245,16 @@ final class VenueBackfill {
     }
 
     /// Waits for a minute if other programs at this address have used up Binance's limit.
-    private func obeyWeight(_ used: Int?, _ request: VenueTradesRequest, _ now: Moment) {
-        guard self.pause == nil, let used, used > self.venue.usableWeight - request.weight,
-            used > self.budget.backoff.recentAttempts(at: now.wall) * request.weight
+    private func obeyWeight(_ used: Int?, _ now: Moment) {
+        let weight = VenueTradesRequest.weight(of: self.venue)
+        guard self.pause == nil, let used, used > VenueTradesRequest.usableWeight - weight,
+            used > self.budget.backoff.recentAttempts(at: now.wall) * weight
         else { return }
         let span = self.budget.settings.budget.span
         let failure = ServiceFailure.rateLimited(
             until: now.wall + span,
-            "programs at this address have used \(used) of the 6,000 that \(self.venue.name) allows in a minute"
+            "programs at this address have used \(used) of the "
+                + "\(TradeID.grouped(UInt64(VenueTradesRequest.allowedWeight))) that \(self.venue.name) allows in a minute"
         )
         self.report("\(failure)")
         self.begin(self.budget.rateLimited(retryAfter: span), isAskedFor: true, "\(failure)", now)
@@ -272,7 +274,7 @@ final class VenueBackfill {
             self.input.giveUp(loss.ids, of: loss.symbol, reason: loss.reason, now: now)
             guard let leftOut = self.lossAllowance.wanted(now: now.monotonic) else { continue }
             var facts: Logger.Metadata = [
-                "symbol": "\(loss.symbol)", "ids": "\(loss.ids.lowerBound) to \(loss.ids.upperBound)",
+                "symbol": "\(loss.symbol)", "ids": "\(TradeID.text(of: loss.ids))",
                 "reason": "\(loss.reason)",
             ]
             if leftOut > 0 { facts["left out before"] = "\(leftOut)" }

@@ -12,22 +12,20 @@ final class AuditSource {
 
     private let side: AuditSide
     private let audit: TapeAudit
-    private let stream: RecordingStream
+    private let source: LineSource
     private let tape: TapeWriter
     private let input: FeedInput
     private var reader = FrameReader()
-    private var losses = RecordingLosses()
-    /// The wall clock at the start, ns since 1970: a plain recording's is derived from its first trade.
-    private let start: Int64
-    private var next: (line: RecordedLine, wall: Int64)?
+    private var next: (line: RecordedLine, followsLoss: Bool, wall: Int64)?
 
     init(_ path: String, side: AuditSide, audit: TapeAudit) throws(RecordingFailure) {
         self.side = side
         self.audit = audit
-        self.start = try RecordingStream(path: path).likelyStart() ?? 0
-        self.stream = try RecordingStream(path: path)
-        SystemErrorText.reportLeftOut(self.stream.unreadable)
-        try self.stream.readAhead()
+        // A plain recording's start is derived from its first trade.
+        let start = try RecordingTime.likelyStart(of: path)
+        self.source = try LineSource(path, followsSegments: true, startingAt: start)
+        SystemErrorText.reportLeftOut(self.source.unreadable)
+        try self.source.readAhead()
         self.tape = TapeWriter(epoch: 1, readers: [audit.reader(side)])
         self.input = FeedInput(
             self.tape,
@@ -62,9 +60,9 @@ final class AuditSource {
 
     /// Takes the next line.
     func takeNext() throws(RecordingFailure) {
-        guard let (line, wall) = self.next else { return }
+        guard let (line, followsLoss, wall) = self.next else { return }
         try self.advance()
-        if self.losses.take(line, wall: wall) != nil { self.audit.interrupted(self.side, .gap) }
+        if followsLoss { self.audit.interrupted(self.side, .gap) }
         switch line.content {
         case .frame(let text, _, let dialect):
             guard dialect.auditSide == self.side else { return }
@@ -86,9 +84,7 @@ final class AuditSource {
     }
 
     private func advance() throws(RecordingFailure) {
-        self.next = try self.stream.next().map { line in
-            (line, line.wall.map { $0.multipliedCapped(by: 1_000) } ?? self.start.addingCapped(line.at ?? 0))
-        }
+        self.next = try self.source.next().map { ($0.line, $0.loss != nil, self.source.wall(of: $0.line) ?? 0) }
     }
 }
 
