@@ -11,7 +11,7 @@ package import Market
 ///   most of them gives up the hashes of their hours; the counts go on.
 /// - Two hours of a symbol have an open hash. A trade whose hour is older, or whose place in the hash has passed, counts
 ///   and voids that hash.
-/// - An id that is left out without a gap, as between two subscriptions, is missing, and not waited for after the read.
+/// - An id that is left out without a gap, as between two subscriptions, is missing, and waited for while 256 later ids come.
 /// - Ids that begin anew void the hashes of the hours in which they do.
 /// - A trade without an id, as all of Finnhub's, has no report.
 package struct CompletenessBook: Sendable {
@@ -63,8 +63,9 @@ package struct CompletenessBook: Sendable {
 
     private mutating func readEnded() {
         guard !self.unannounced.isEmpty else { return }
-        for place in self.unannounced { self.change(place) { $0.readEnded() } }
-        self.unannounced = []
+        var left: [Int] = []
+        for place in self.unannounced where self.change(place, { $0.readEnded() }) { left.append(place) }
+        self.unannounced = left
     }
 
     /// Takes the next trades of the read.
@@ -82,7 +83,7 @@ package struct CompletenessBook: Sendable {
     @inline(never)
     private mutating func takeOther(_ trade: Trade, id: UInt64, isOnTape: Bool, at place: Int) {
         let leavesHole = self.change(place) { $0.take(trade, id: id, isOnTape: isOnTape) }
-        if leavesHole, self.unannounced.last != place { self.unannounced.append(place) }
+        if leavesHole, !self.unannounced.contains(place) { self.unannounced.append(place) }
     }
 
     /// Takes a trade of the read that was left out, because its id was seen.

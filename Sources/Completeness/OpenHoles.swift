@@ -6,7 +6,7 @@ struct OpenHoles: Sendable {
         var ids: ClosedRange<UInt64>
         /// The beginning of the hour in which they count; `nil` before a trade after the hole is known.
         var hour: Int64?
-        /// Whether a gap names them. Others are given up at the end of the read.
+        /// Whether a gap names them. Others are given up when enough later ids have come.
         var isAnnounced: Bool
     }
 
@@ -80,11 +80,14 @@ struct OpenHoles: Sendable {
         return isFound
     }
 
-    /// Gives up the holes that no gap names; returns whether there were any.
-    mutating func removeUnannounced() -> Bool {
-        let count = self.list.count
-        self.list.removeAll { !$0.isAnnounced }
-        return self.list.count < count
+    /// Whether no gap names one of them.
+    var hasUnannounced: Bool { self.list.contains { !$0.isAnnounced } }
+
+    /// Removes and returns the holes before an id that no gap names.
+    mutating func removeUnannounced(before id: UInt64) -> [Hole] {
+        let removed = self.list.filter { !$0.isAnnounced && $0.ids.upperBound < id }
+        if !removed.isEmpty { self.list.removeAll { !$0.isAnnounced && $0.ids.upperBound < id } }
+        return removed
     }
 
     mutating func removeAll() { self.list = [] }

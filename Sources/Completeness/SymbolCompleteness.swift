@@ -7,6 +7,9 @@ import Market
 struct SymbolCompleteness: Sendable {
     /// How many held trades a call digests, so that no read of the feed takes long.
     private static let portion = 64
+    /// For how many later ids a hole stays open that no gap names. A replay divides the recorded reads into others, so
+    /// that an id which came within the read may come after it.
+    private static let unannouncedIDs: UInt64 = 256
     /// How many hours at the edge of which clocks may go back and forth.
     private static let openHours = 2
 
@@ -77,7 +80,7 @@ struct SymbolCompleteness: Sendable {
         if id > self.newest { return self.takeNewer(trade, id) }
         if let hole = self.holes.remove(id) {
             self.fill(hole)
-            self.count(trade, id)
+            self.countEarlier(trade, id)
             guard id >= self.frontier else {
                 self.giveUp(trade, .late)
                 return false
@@ -85,13 +88,13 @@ struct SymbolCompleteness: Sendable {
             self.held.insert(trade)
         } else if let hole = self.lost.remove(id) {
             self.fill(hole)
-            self.count(trade, id)
+            self.countEarlier(trade, id)
             self.giveUp(trade, .late)
         } else if self.isByIDsAlone || !isOnTape {
             self.takeRepeated(trade, id: id)
         } else if trade.isFilled {
             self.first = min(self.first, id)
-            self.count(trade, id)
+            self.countEarlier(trade, id)
             self.giveUp(trade, .late)
         } else {
             self.beganAnew()
@@ -159,10 +162,15 @@ struct SymbolCompleteness: Sendable {
         self.newest = max(self.newest, ids.upperBound)
     }
 
-    /// Gives up the holes that no gap names, as between two subscriptions to the symbol.
-    mutating func readEnded() {
-        if self.holes.removeUnannounced() { self.release(atMost: Self.portion) }
+    /// Gives up the older holes that no gap names, as between two subscriptions to the symbol; returns whether some are
+    /// left.
+    mutating func readEnded() -> Bool {
+        let limit = self.newest > Self.unannouncedIDs ? self.newest - Self.unannouncedIDs : 0
+        let removed = self.holes.removeUnannounced(before: limit)
+        for hole in removed { self.lost.insert(hole) }
+        if !removed.isEmpty { self.release(atMost: Self.portion) }
         self.noteContinuity()
+        return self.holes.hasUnannounced
     }
 
     /// Takes the end of the wait for the ids of a gap.
@@ -246,6 +254,13 @@ struct SymbolCompleteness: Sendable {
         }
         self.hours[self.current].count(id, isFilled: trade.isFilled)
         return self.current
+    }
+
+    /// Counts a trade that is not beyond all others: ``current`` stays the hour of the newest one.
+    private mutating func countEarlier(_ trade: Trade, _ id: UInt64) {
+        let newest = self.current < self.hours.count ? self.hours[self.current].start : nil
+        self.count(trade, id)
+        if let newest, let place = self.place(of: newest) { self.current = place }
     }
 
     /// Adds the line of the next trade to the hash of its hour.

@@ -10,6 +10,8 @@ package struct CompletenessCheck: Sendable {
     package struct Findings: Sendable, Equatable {
         /// The hours of the recording up to the end of the file, as its frames show them.
         package var hours: [CompletenessHour] = []
+        /// Whether they repeat those of the file before, of whose run the file is the next one.
+        package var isContinuation = false
         /// What the file's lines say otherwise, one sentence each.
         package var differences: [String] = []
         /// How many hours the lines have, and how many were not compared, since a file that was not given may have more of
@@ -32,6 +34,8 @@ package struct CompletenessCheck: Sendable {
     private var began: Int64?
     /// Whether the newest file ended as planned, and another one follows it.
     private var isContinued = false
+    /// Whether the present file continues the one before.
+    private var isContinuation = false
     /// The hours by the lines of all files, and those of this file.
     private var lines: [Key: CompletenessHour] = [:]
     private var newLines: [CompletenessHour] = []
@@ -53,7 +57,7 @@ package struct CompletenessCheck: Sendable {
     package mutating func fileBegan(_ header: RecordingHeader?) {
         let isNext =
             self.isContinued && header?.epoch != nil && header?.epoch == self.header?.epoch
-            && header?.segment == self.header?.segment.map { $0 + 1 }
+            && header?.segment == self.header?.segment.map { $0 &+ 1 }
         if !isNext {
             let before = self.header
             let lines = self.recorded.lines
@@ -61,12 +65,13 @@ package struct CompletenessCheck: Sendable {
             self.recorded = RecordedCompleteness(byIDsAlone: header == nil)
             self.recorded.lines = lines
             // A run that begins in Finnhub's dialect has ids only after that.
-            let follows = before?.epoch == header?.epoch && before?.segment == header?.segment.map { $0 - 1 }
+            let follows = before?.epoch == header?.epoch && before?.segment == header?.segment.map { $0 &- 1 }
             let isFirst = header?.segment ?? 1 <= 1 || (follows && !Self.concerns(before))
             self.began = isFirst ? nil : header?.start ?? .max
         }
         self.header = header
         self.isContinued = false
+        self.isContinuation = isNext
         self.newLines = []
     }
 
@@ -92,6 +97,7 @@ package struct CompletenessCheck: Sendable {
         let hours = self.recorded.hours()
         self.recorded.fileEnded()
         findings.hours = hours
+        findings.isContinuation = self.isContinuation
         findings.reported = self.newLines.count
         for line in self.newLines { self.lines[Key(symbol: line.symbol, start: line.start)] = line }
         guard !self.newLines.isEmpty else { return findings }

@@ -8,6 +8,9 @@ final class MergeInput {
     private(set) var current: RecordedLine?
     /// Wall clock of the current line, ns since 1970; it does not go back.
     private(set) var wall: Int64 = .min
+    /// The current line's own wall clock, ns since 1970: the lines of a read share it, also behind a gap line, which has
+    /// a later one.
+    private(set) var lineWall: Int64 = .min
     /// The wall clock of the newest line, ns since 1970; stays where the recording ends.
     private(set) var endWall: Int64 = .min
     /// The loss before the current line.
@@ -57,6 +60,7 @@ final class MergeInput {
             if let loss { self.loss = self.loss?.joined(loss) ?? loss }
             guard line.at != nil, let wall = self.source.wall(of: line) else { continue }
             self.wall = max(self.wall, wall)
+            self.lineWall = wall
             self.endWall = self.wall
             if case .note(let note) = line.content, note.isOfOneFile {
                 self.follow(line)

@@ -76,6 +76,7 @@ private struct RecordingMerge: ~Copyable {
             let isRepeat =
                 input.header.epoch.map { self.written[$0]?.take(line, at: input.wall, from: input.place) ?? false }
                 ?? false
+            let lineWall = input.lineWall
             try input.advance()
             if input.current == nil { self.ended.append(input) }
             guard !isRepeat else {
@@ -85,7 +86,7 @@ private struct RecordingMerge: ~Copyable {
             if self.epoch == nil, case .frame(let bytes, _, let dialect) = line.content {
                 line.content = .frame(bytes, nil, dialect)
             }
-            try self.append(line)
+            try self.append(line, wall: lineWall)
         }
         for input in self.ended {
             if let loss = input.postponed ?? input.lossAtEnd { try self.notify(loss, behind: input) }
@@ -107,8 +108,9 @@ private struct RecordingMerge: ~Copyable {
         return first
     }
 
-    private mutating func append(_ line: RecordedLine) throws(RecordingFailure) {
-        try self.output.append(line, wall: self.wall, at: self.wall &- self.start)
+    /// - Parameter wall: the line's own wall clock, ns since 1970; `nil` for the newest of all.
+    private mutating func append(_ line: RecordedLine, wall: Int64? = nil) throws(RecordingFailure) {
+        try self.output.append(line, wall: wall ?? self.wall, at: self.wall &- self.start)
     }
 
     private mutating func notify(

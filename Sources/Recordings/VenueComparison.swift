@@ -16,14 +16,23 @@ package struct VenueComparison: Sendable {
         /// The first id of which recording and venue have different trades, or only one of them has a trade, with words;
         /// `nil` if there is none.
         package var difference: String?
+        /// Whether the recording's single trades are known.
+        package var comparesTrades = false
     }
 
     /// Why the venue cannot be compared with.
-    package enum Fault: Error, Sendable, Equatable {
+    package enum Fault: Error, Sendable, Equatable, CustomStringConvertible {
         /// The answer is no list of trades.
         case unreadable
-        /// The answer has no trade beyond those that came before.
+        /// The answer is full of trades of one time, and no later one can be requested.
         case stuck
+
+        package var description: String {
+            switch self {
+            case .unreadable: "the answer is no list of trades"
+            case .stuck: "more than 1,000 trades have the same time"
+            }
+        }
     }
 
     private let venue: Venue
@@ -38,6 +47,10 @@ package struct VenueComparison: Sendable {
     private var trades: [Trade] = []
     private var tally: HourTally
     private var found = Result()
+    /// How many answers in a row brought nothing.
+    private var emptyAnswers = 0
+    /// After how many such answers the venue does not have the trades: its service may be some seconds behind.
+    private static let patience = 3
 
     /// - Parameters:
     ///   - hour: an hour with trades.
@@ -50,7 +63,11 @@ package struct VenueComparison: Sendable {
         self.last = hour.last ?? 0
         self.since = hour.start &- 1
         self.tally = HourTally(start: hour.start, isBegun: true)
+        self.found.comparesTrades = lines.ofHour(hour) != nil
     }
+
+    /// Whether the last answer brought nothing, so that ``request`` repeats it. The caller waits for some seconds first.
+    package var isInDoubt: Bool { self.emptyAnswers > 0 }
 
     /// The request that is due; `nil` once everything has been compared.
     package var request: VenueTradesRequest? {
@@ -77,17 +94,30 @@ package struct VenueComparison: Sendable {
         switch self.venue {
         case .binance, .coinbase:
             // Ids that the venue does not have any more end an answer earlier, and the next begins behind them.
-            guard next == first else { return }
+            guard self.isEmpty(next == first) else { return }
             self.advance(to: first + min(self.last - first, UInt64(VenueTradesRequest.maximumCount - 1)))
         case .kraken:
             // Trades of the same time may continue in the next answer.
-            guard let newest = self.trades.last?.exchangeTime, newest - 1 > self.since else { throw .stuck }
-            self.since = newest - 1
+            let newest = self.trades.last.map { $0.exchangeTime &- 1 } ?? .min
+            let broughtNothing = newest <= self.since
+            if broughtNothing, self.trades.count >= VenueTradesRequest.maximumCount { throw .stuck }
+            self.since = max(self.since, newest)
+            if self.isEmpty(broughtNothing) { self.advance(to: self.last) }
         }
     }
 
+    /// Takes whether an answer brought nothing; returns whether enough of them did.
+    private mutating func isEmpty(_ broughtNothing: Bool) -> Bool {
+        self.emptyAnswers = broughtNothing ? self.emptyAnswers + 1 : 0
+        guard self.emptyAnswers >= Self.patience else { return false }
+        self.emptyAnswers = 0
+        return true
+    }
+
     private mutating func take(_ trade: Trade) {
-        guard let id = trade.id, let next = self.next, id >= next, id <= self.last else { return }
+        guard let id = trade.id, let next = self.next, id >= next else { return }
+        // A later trade shows that the venue has none of the rest.
+        guard id <= self.last else { return self.advance(to: self.last) }
         if id > next { self.miss(next...id - 1) }
         if CompletenessHour.start(of: trade.exchangeTime) == self.hour.start {
             self.tally.count(id, isFilled: false)

@@ -98,12 +98,30 @@ struct CompletenessBookTests {
         #expect(hour.sha256 == TapeTruth.hash((1...5).map { test.trade(self.symbol, $0) }))
     }
 
-    @Test("does not wait for ids that were left out without a gap")
+    @Test("waits for ids that were left out without a gap only while a few later ones come")
     func unannounced() {
         var test = self.book([(1, 0), (11, 0), (12, 0)])
-        let hour = test.book.hours()[0]
-        #expect(hour.missing == 9 && hour.count == 3)
-        #expect(hour.sha256 == TapeTruth.hash([1, 11, 12].map { test.trade(self.symbol, $0) }))
+        test.read([test.trade(self.symbol, 5, .filled)])
+        #expect(test.book.hours()[0].missing == 8)
+        for id in 13...268 as ClosedRange<UInt64> { test.read([test.trade(self.symbol, id)]) }
+        let ids = [1, 5] + Array(11...268 as ClosedRange<UInt64>)
+        var hour = test.book.hours()[0]
+        #expect(hour.missing == 8 && hour.count == 260)
+        #expect(hour.sha256 == TapeTruth.hash(ids.map { test.trade(self.symbol, $0) }))
+        // Then it counts all the same, but the hash is over.
+        test.read([test.trade(self.symbol, 6, .filled)])
+        hour = test.book.hours()[0]
+        #expect(hour.missing == 7 && hour.count == 261 && hour.sha256 == nil)
+    }
+
+    @Test("counts ids that are missing beyond the newest trade in its hour, also when an earlier hour is filled")
+    func unplaced() {
+        var test = self.book([(1, 0)])
+        test.gap(self.symbol, 2...3)
+        test.read([test.trade(self.symbol, 4, hour: 1)])
+        test.gap(self.symbol, 5...9)
+        test.read([test.trade(self.symbol, 2, hour: 0, .filled)])
+        #expect(test.book.hours().map(\.missing) == [0, 6])
     }
 
     @Test("keeps the hash when clocks go back at an hour's edge")

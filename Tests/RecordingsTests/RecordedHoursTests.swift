@@ -138,6 +138,30 @@ struct RecordedHoursTests {
         let found = try self.check([recorder.writer.path])[0]
         #expect(found.hours.map(\.missing) == [1] && found.hours.map(\.count) == [5] && found.differences.isEmpty)
         #expect(try self.hours(of: recorder.writer.path) == found.hours)
+        let merged = "\(recorder.folder.path)/merged.jsonl"
+        _ = try RecordingEdits.merge([recorder.writer.path], to: merged, form: .current)
+        #expect(try self.check([merged])[0].hours == found.hours)
+    }
+
+    @Test("of two runs in one hour are both there, and a header's numbers may be of any size")
+    func runs() throws {
+        var check = CompletenessCheck()
+        for segment in [Int.max, .min, 1] {
+            var header = RecordingHeader(program: "test", start: Self.hour)
+            header.segment = segment
+            check.fileBegan(header)
+            #expect(!check.fileEnded().isContinuation)
+        }
+        var (first, second) = (try Recorder(), try Recorder())
+        defer { for recorder in [first, second] { recorder.folder.remove() } }
+        first.trade(1, minute: 1)
+        first.rotate()
+        first.trade(2, minute: 2)
+        first.close()
+        second.trade(7, minute: 7)
+        second.close()
+        let found = try self.check(["\(first.folder.path)/a.jsonl", first.writer.path, second.writer.path])
+        #expect(found.map(\.isContinuation) == [false, true, false])
     }
 
     @Test("are those of all files of a run, and compared as far as the files are given")

@@ -131,13 +131,56 @@ struct VenueComparisonTests {
         #expect(throws: VenueComparison.Fault.unreadable) { try comparison.take(ByteBuffer(string: "x\n{}")) }
         market.trades = []
         let request = try #require(comparison.request)
-        #expect(throws: VenueComparison.Fault.stuck) { try comparison.take(market.answer(request)) }
-        // Of an hour whose trades the venue has no more, every request is made once.
+        let time = Self.hour - 1
+        market.trades = try Market(.kraken, "KRAKEN:XXBTZUSD").trades.prefix(1_000).map { trade in
+            var trade = trade
+            trade.exchangeTime = time + 1
+            return trade
+        }
+        // All of one time, of which more may follow.
+        #expect(throws: VenueComparison.Fault.stuck) {
+            while let request = comparison.request { try comparison.take(market.answer(request)) }
+        }
+        #expect(request.trades == .since(time))
+        // Of an hour whose trades the venue has no more, a request is repeated: its service may be behind.
         var gone = try Market(.binance, "BINANCE:BTCUSDT")
         let (recorded, lines) = gone.recorded()
         gone.trades = []
         let found = try gone.compare(recorded, lines)
         #expect(found.count == 0)
         #expect(found.difference?.hasSuffix("the recording has this trade, the venue does not") == true)
+        #expect(gone.requests.count == 9)
+    }
+
+    @Test("waits for a service that is behind", arguments: [Venue.binance, .kraken])
+    func behind(_ venue: Venue) throws {
+        var market = try Market(venue, venue == .binance ? "BINANCE:BTCUSDT" : "KRAKEN:XXBTZUSD")
+        let all = market.trades
+        var lines = RecordedTradeLines()
+        var hour = CompletenessHour(symbol: market.symbol, start: Self.hour)
+        for trade in all where trade.exchangeTime >= Self.hour && trade.id ?? 0 <= 2_000 {
+            lines.add(trade, symbol: market.symbol)
+            (hour.first, hour.last) = (hour.first ?? trade.id, trade.id)
+            hour.count += 1
+        }
+        var comparison = VenueComparison(hour, of: venue, lines: lines)
+        market.trades = all.filter { $0.id ?? 0 <= 1_900 }
+        var doubts = 0
+        while let request = comparison.request {
+            try comparison.take(market.answer(request))
+            if comparison.isInDoubt { doubts += 1 }
+            if doubts == 2 { market.trades = all }
+        }
+        let found = try #require(comparison.result)
+        #expect(doubts == 2 && found.count == hour.count && found.difference == nil && found.comparesTrades)
+        // Without the last ones, a later trade, or repeated answers, end the hour.
+        for last in [1_900, 2_100] as [UInt64] {
+            market.trades = all.filter { $0.id ?? 0 <= last && !(1_901...2_000).contains($0.id ?? 0) }
+            #expect(
+                try market.compare(hour, lines).difference
+                    == "id 1901: the recording has this trade, the venue does not"
+            )
+        }
+        #expect(market.requests.count < 30)
     }
 }

@@ -127,8 +127,9 @@ final class PersistentBackoff {
 
     // MARK: Good connections
 
-    /// Notes that a connection has opened. If the settings ask for no trades, the earlier failures are forgotten.
-    func connectionOpened() { if self.settings.settled == 0 { self.backoff.connectionSettled() } }
+    /// Notes that a connection has opened. If the settings ask for no trades, the earlier failures are forgotten, by the
+    /// next program, too.
+    func connectionOpened() { if self.settings.settled == 0 { _ = self.forgetsAttempts(tradedFor: 0) } }
 
     /// Saves how good the connection has been so far; returns whether nothing is left to prove.
     ///

@@ -34,13 +34,15 @@ package struct AuditMachine {
     package mutating func take(_ batch: TapeBatch, from side: AuditSide) {
         for trade in batch.trades where (trade.id == nil) == (side == .finnhub) && !trade.isPriceUpdate {
             guard let place = self.place(of: trade.symbol, in: batch, on: side) else { continue }
-            let time = AuditContent.milliseconds(trade.exchangeTime)
+            // One that is ahead says nothing about the other symbols.
+            let time = trade.marks.contains(.ahead) ? .min : AuditContent.milliseconds(trade.exchangeTime)
             switch side {
             case .finnhub:
                 self.newest.finnhub = max(self.newest.finnhub, time)
                 self.symbols[place].finnhubTraded(trade, at: batch.receivedMonotonic)
             case .venue:
                 self.newest.venue = max(self.newest.venue, time)
+                self.symbols[place].finnhubLived(until: self.newest.finnhub)
                 self.symbols[place].venueTraded(trade, id: trade.id ?? 0, at: batch.receivedMonotonic)
             }
         }
@@ -83,7 +85,11 @@ package struct AuditMachine {
 
     /// Judges the trades that have waited for their partners for long enough.
     package mutating func timePassed(now: Int64) {
-        for place in self.symbols.indices { self.symbols[place].timePassed(now: now) }
+        for place in self.symbols.indices {
+            // A symbol of which Finnhub sends nothing, while it sends others, has lost its trades.
+            self.symbols[place].finnhubLived(until: self.newest.finnhub)
+            self.symbols[place].timePassed(now: now)
+        }
     }
 
     /// Judges all trades, because both streams are over: at the same moment for all symbols of a side.

@@ -96,6 +96,9 @@ struct SymbolAudit {
     /// Notes that Finnhub's trades may be missing from the newest one on, until the next one.
     mutating func finnhubInterrupted(_ kind: AuditInterruption) { self.finnhubStream.interrupted(kind) }
 
+    /// Notes that Finnhub's stream was live until a time, as trades of other symbols show.
+    mutating func finnhubLived(until time: Int64) { self.finnhubStream.lived(until: time) }
+
     /// Notes the same of the venue's trades.
     mutating func venueInterrupted(_ kind: AuditInterruption) { self.venueStream.interrupted(kind) }
 

@@ -152,6 +152,63 @@ import Wire
         #expect(other == "delivered 2, unproven 4")
     }
 
+    @Test("a symbol of which Finnhub sends nothing, while it sends others, has lost its trades")
+    func silentSymbol() {
+        var script = AuditScript()
+        func trade(_ symbol: String, _ id: UInt64, finnhub: Bool = true) {
+            let time = Int64(1_000 + 100 * id)
+            script.take(
+                id: id,
+                time: time,
+                price: "5",
+                size: "1",
+                from: .venue,
+                arrival: time * 1_000_000,
+                symbol: symbol
+            )
+            guard finnhub else { return }
+            script.take(
+                id: nil,
+                time: time,
+                price: "5",
+                size: "1",
+                from: .finnhub,
+                arrival: time * 1_000_000,
+                symbol: symbol
+            )
+        }
+        for id in 1...5 as ClosedRange<UInt64> { trade(AuditScript.symbol, id) }
+        for id in 6...5_000 as ClosedRange<UInt64> {
+            trade("BINANCE:ETHUSDT", id)
+            if id < 100 { trade(AuditScript.symbol, id, finnhub: false) }
+        }
+        #expect(script.text == "delivered 5, missing 94, 6-99; delivered 4995")
+    }
+
+    @Test("a trade from the future ends no other symbol's stream")
+    func ahead() {
+        var script = AuditScript()
+        for id in 1...9 as ClosedRange<UInt64> {
+            let arrival = Int64(id) * 1_000_000
+            script.take(id: id, time: Int64(id), price: "5", size: "1", from: .venue, arrival: arrival)
+            guard id < 5 else { continue }
+            script.take(id: nil, time: Int64(id), price: "5", size: "1", from: .finnhub, arrival: arrival)
+        }
+        let hour = Int64(3_600_000)
+        script.take(
+            id: nil,
+            time: hour,
+            price: "7",
+            size: "1",
+            from: .finnhub,
+            arrival: 10_000_000,
+            symbol: "BINANCE:ETHUSDT",
+            marks: .ahead
+        )
+        script.machine.finish()
+        #expect(script.text == "delivered 4, unproven 5; unproven 1")
+    }
+
     @Test("what Finnhub lacks in its own gaps is counted apart")
     func finnhubGaps() {
         let text = AuditScript.run(

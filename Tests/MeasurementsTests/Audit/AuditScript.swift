@@ -64,7 +64,8 @@ struct AuditScript {
         from side: AuditSide,
         arrival: Int64,
         symbol: String = Self.symbol,
-        isFilled: Bool = false
+        isFilled: Bool = false,
+        marks: TradeMarks = []
     ) {
         guard let number = self.symbols.intern(symbol) else { return }
         let trade = Trade(
@@ -74,7 +75,7 @@ struct AuditScript {
             exchangeTime: time * 1_000_000 + (side == .venue ? 999_999 : 0),
             symbol: number,
             id: id,
-            marks: isFilled ? .filled : []
+            marks: isFilled ? .filled : marks
         )
         self.machine.take(
             TapeBatch(

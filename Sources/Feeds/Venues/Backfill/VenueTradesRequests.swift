@@ -10,6 +10,8 @@ package final class VenueTradesRequests {
     /// How often a request is repeated while the service does not answer, and the longest wait that it may ask for, ns.
     private static let attempts = 5
     private static let longestWait: Int64 = 900_000_000_000
+    /// The longest wait for which no reason is given, ns.
+    private static let mentionedWait: Int64 = 5_000_000_000
 
     private let source: any VenueTradesSource
     private let budget: PersistentBackoff
@@ -45,9 +47,14 @@ package final class VenueTradesRequests {
                 now: self.wallClock,
                 redact: { $0 },
                 then: { remainder in
+                    let wait = remainder?.wait ?? 0
+                    guard wait <= Self.longestWait else {
+                        let until = self.wallClock().addingCapped(wait)
+                        return then(.failure(.rateLimited(until: until, remainder?.reason ?? "")))
+                    }
                     self.isLoaded = true
-                    if let remainder { self.waits(remainder.reason) }
-                    self.after(remainder?.wait ?? 0) { self.ask(request, attempt: 1, then: then) }
+                    if let remainder, wait > Self.mentionedWait { self.waits(remainder.reason) }
+                    self.after(wait) { self.ask(request, attempt: 1, then: then) }
                 }
             )
             return
@@ -63,13 +70,14 @@ package final class VenueTradesRequests {
         let now = self.wallClock()
         let wait = self.budget.budgetWait(at: now)
         guard wait <= 0 else {
-            if wait > 5_000_000_000 { self.waits("the limit of requests is used up") }
+            if wait > Self.mentionedWait { self.waits("the limit of requests is used up") }
             return self.after(wait) { self.ask(request, attempt: attempt, then: then) }
         }
         self.budget.attempted(at: now) {
             self.source.ask(request, at: 0, on: self.loop) { answer in
                 switch answer.result {
                 case .success(let body):
+                    self.budget.connectionOpened()
                     then(.success(VenueExchange(target: request.target, body: body).frame))
                 case .failure(let failure):
                     guard attempt < Self.attempts, let pause = self.pause(after: failure, attempt: attempt) else {

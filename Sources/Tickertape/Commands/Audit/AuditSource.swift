@@ -9,6 +9,9 @@ import Wire
 final class AuditSource {
     /// How many frames are searched for the services that sent them.
     private static let searchedFrames = 1_000
+    /// The lead of a trade over its arrival that is still accepted in a plain recording, ns: its start is derived from
+    /// its first trade, which may have been a minute old.
+    private static let plainTolerance: Int64 = 60_000_000_000
 
     private let side: AuditSide
     private let audit: TapeAudit
@@ -64,13 +67,21 @@ final class AuditSource {
         try self.advance()
         if followsLoss { self.audit.interrupted(self.side, .gap) }
         switch line.content {
-        case .frame(let text, _, let dialect):
+        case .frame(let text, let numbers, let dialect):
             guard dialect.auditSide == self.side else { return }
             if dialect.answering != nil {
                 return self.input.take(answer: text, of: dialect, now: Moment(monotonic: wall, wall: wall))
             }
+            // The plain form marks no trade, but its clock is the exchange's.
+            let limit = line.wall == nil ? wall.addingCapped(Self.plainTolerance) : .max
             self.input.take(text, of: dialect, now: wall) { frame, symbols, trades in
-                self.reader.read(frame, of: dialect, symbols: &symbols, into: &trades)
+                let first = trades.count
+                let content = self.reader.read(frame, of: dialect, symbols: &symbols, into: &trades)
+                for place in first..<trades.count
+                where trades[place].exchangeTime > limit || numbers?.ahead.contains(place - first) == true {
+                    trades[place].marks.insert(.ahead)
+                }
+                return content
             }
             self.input.endRead(wall: wall)
         case .gap(let gap, _):

@@ -114,7 +114,7 @@ struct RecordingCutCommand: AsyncParsableCommand {
     var symbols: [String] = []
     @Option(
         help: ArgumentHelp(
-            "The service whose messages to keep, by the dialect they are in: finnhub or tickertape.",
+            "The service whose messages to keep, by their dialect: finnhub, tickertape, binance, coinbase or kraken.",
             valueName: "dialect"
         ),
         transform: Self.dialect

@@ -28,9 +28,10 @@ struct RecordingFilesOptions: ParsableArguments {
                 let (findings, trades, completeness) = try isCheck ? Self.check(file, &check) : Self.look(file)
                 if !findings.isIntact { broken.append(file) }
                 if !completeness.differences.isEmpty { differing.append(file) }
-                // A file repeats the hours of the files before it in its run.
-                let names = Set(completeness.hours.map { [$0.symbol, "\($0.start)"] })
-                hours.removeAll { names.contains([$0.symbol, "\($0.start)"]) }
+                if completeness.isContinuation {
+                    let names = Set(completeness.hours.map { [$0.symbol, "\($0.start)"] })
+                    hours.removeAll { names.contains([$0.symbol, "\($0.start)"]) }
+                }
                 hours += completeness.hours
                 run.add(file, findings)
                 if self.json {
@@ -58,10 +59,11 @@ struct RecordingFilesOptions: ParsableArguments {
         }
         if !holes.isEmpty { failures.append("files do not follow each other") }
         if let venue, let lines = check.tradeLines {
-            let found = try await venue.compare(hours, lines: lines)
+            let (found, failure) = await venue.compare(hours, lines: lines)
             self.print(found)
+            if let failure { failures.append(failure) }
             if found.contains(where: \.differs) { failures.append("the venue has other trades than the recording") }
-            if found.isEmpty { failures.append("no file has trades with ids to compare") }
+            if found.isEmpty, failure == nil { failures.append("no file has trades with ids to compare") }
         }
         if !failures.isEmpty { throw OperatorError(failures.joined(separator: "; "), status: .failure) }
     }

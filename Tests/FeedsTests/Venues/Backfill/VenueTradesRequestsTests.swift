@@ -19,14 +19,14 @@ struct VenueTradesRequestsTests {
         private let said = Calls()
         var results: [Result<ByteBuffer, ServiceFailure>] = []
 
-        init(_ venue: Venue) {
+        init(_ venue: Venue, holding: KeyHolding = .none) {
             let (loop, said) = (self.loop, self.said)
             self.service = PlayedTradesService(venue, ["api.example"], loop: loop)
             self.service.known[VenueTradesRequestsTests.symbol] = 1...5_000
             self.requests = VenueTradesRequests(
                 venue,
                 source: self.service,
-                holding: .none,
+                holding: holding,
                 loop: loop,
                 wallClock: { 1_700_000_000_000_000_000 + Int64(loop.now.uptimeNanoseconds) },
                 waits: { said.add($0) }
@@ -52,6 +52,35 @@ struct VenueTradesRequestsTests {
         var trades: [Trade] = []
         _ = VenueExchange.read(frame, of: .binance, symbols: &symbols, into: &trades)
         #expect(trades.map(\.id) == (7...16).map { $0 })
+    }
+
+    @Test("that were answered are no failures for the next program")
+    func answered() {
+        let notebook = Notebook()
+        for first in [1, 11, 21] as [UInt64] {
+            let bench = Bench(.binance, holding: KeyHolding(attemptStore: notebook))
+            bench.ask(first)
+            #expect(bench.results.count == 1 && bench.waits.isEmpty)
+            #expect(notebook.load()?.failures == 0)
+        }
+        #expect(notebook.load()?.recent.count == 3)
+    }
+
+    @Test("do not wait for a long pause of an earlier program, but say when it ends")
+    func longPause() throws {
+        let notebook = Notebook()
+        let limited = ServiceFailure.rateLimited(until: 1_700_000_000_000_000_000 + 2_000_000_000_000, "429")
+        for answers in [[VenueTradesAnswer(.failure(limited))], []] {
+            let bench = Bench(.binance, holding: KeyHolding(attemptStore: notebook))
+            bench.service.answers = answers
+            bench.ask(1)
+            let result = try #require(bench.results.first)
+            guard case .failure(let failure) = result, case .rateLimited(let until) = failure.kind else {
+                Issue.record("\(result)")
+                continue
+            }
+            #expect(until > 1_700_000_000_000_000_000 + 1_900_000_000_000)
+        }
     }
 
     @Test("keep the venue's limit")
