@@ -236,19 +236,21 @@ let package = Package(
             path: "Tests/Fuzz/Seeded",
             swiftSettings: house
         ),
-        // A venue, its faults and the program between them in virtual time: `Schedules` runs them by the thousand.
+        // A venue, its faults and the program between them: `Schedules` runs them by the thousand in virtual time, and a
+        // few in real time over sockets.
         .target(
             name: "VenueSchedules",
             dependencies: [
                 "Feeds", "HTTP", "Ingest", "Market", "Measurements", "MockUpstream", "Platform", "Simulation", "TLS",
-                "WebSocket", "Wire", .nioCore, .nioEmbedded, .nioHTTP1, .logging,
+                "TickertapeTesting", "WebSocket", "Wire", .nioConcurrency, .nioCore, .nioEmbedded, .nioHTTP1, .nioPosix,
+                .logging,
             ],
             path: "Tests/Schedules/Harness",
             swiftSettings: house
         ),
         .executableTarget(
             name: "Schedules",
-            dependencies: ["VenueSchedules"],
+            dependencies: ["VenueSchedules", .nioConcurrency],
             path: "Tests/Schedules/Runs",
             swiftSettings: house
         ),

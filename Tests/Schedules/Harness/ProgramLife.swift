@@ -91,7 +91,7 @@ final class ProgramLife: @unchecked Sendable {
         try channel.pipeline.syncOperations.addWebSocketHandlers(WebSocketSettings(role: .client))
         let line = VenueLine(
             self.market,
-            self.service.makeSession(self),
+            self.service.makeSession(wallClock: self.wallClock),
             socket,
             recent: self.service.recent,
             loop: self.loop

@@ -19,8 +19,6 @@ package struct ScheduleOutcome: Sendable {
 package final class ScheduleRun {
     /// The time at the market's end in which nothing goes wrong, ns: the tail, and some of the trades before it.
     private static let calm: Int64 = 160_000_000_000
-    /// How long after the market's end the program may fill what is missing, ns.
-    private static let patience: Int64 = 7_200_000_000_000
 
     private enum Step {
         case fault(Fault)
@@ -33,9 +31,9 @@ package final class ScheduleRun {
     private let market: VenueMarket
     private let schedule: Schedule
     private let service: VenueService
-    private let files = ProgramFiles()
+    private let host: any ProgramHost
     private var agenda: [(at: Int64, step: Step)] = []
-    private var life: ProgramLife?
+    private var life: (any ScheduledProgram)?
     private var epoch: UInt64 = 0
     private var faults: [String] = []
     private var hashes: [String] = []
@@ -46,35 +44,43 @@ package final class ScheduleRun {
 
     /// Runs the schedule of a seed.
     package static func run(_ seed: UInt64, _ market: VenueMarket) throws(MarketFailure) -> ScheduleOutcome {
-        let span = max(market.end - Self.calm, 0)
-        return try ScheduleRun(Schedule(seed: seed, venue: market.venue, span: span), market).run()
+        try ScheduleRun(Self.schedule(seed, market), market) { VirtualHost($0) }.run()
+    }
+
+    static func schedule(_ seed: UInt64, _ market: VenueMarket) -> Schedule {
+        Schedule(seed: seed, venue: market.venue, span: max(market.end - Self.calm, 0))
     }
 
     /// When the last trade is withheld or reordered at the latest.
     private var lastFaultEnds: Int64 { self.market.end - VenueMarket.tail }
 
-    private init(_ schedule: Schedule, _ market: VenueMarket) throws(MarketFailure) {
+    init(
+        _ schedule: Schedule,
+        _ market: VenueMarket,
+        on host: (VenueService) throws(MarketFailure) -> any ProgramHost
+    ) throws(MarketFailure) {
         self.market = market
         self.schedule = schedule
         self.service = try VenueService(market, schedule)
+        self.host = try host(self.service)
         self.chance = SeededGenerator(seed: schedule.seed &+ 5)
     }
 
-    private func run() -> ScheduleOutcome {
+    func run() throws(MarketFailure) -> ScheduleOutcome {
         self.agenda = self.schedule.faults.map { ($0.at, .fault($0.fault)) }
-        self.start(at: 0)
+        try self.start(at: 0)
         var event = 0
         while event < self.market.trades.count {
             let at = self.market.trades[event].at
             if let next = self.agenda.first, next.at <= at {
                 self.agenda.removeFirst()
-                self.life?.advance(to: next.at)
-                self.take(next.step, at: next.at)
+                self.host.advance(to: next.at)
+                try self.take(next.step, at: next.at)
                 continue
             }
             event = self.trade(from: event, at: at)
         }
-        self.heal()
+        try self.heal()
         self.end()
         return ScheduleOutcome(
             schedule: self.schedule,
@@ -98,7 +104,7 @@ package final class ScheduleRun {
             let limit = min(begin + span, self.agenda.first?.at ?? .max)
             while end < self.market.trades.count, self.market.trades[end].at < limit, end - first < 200 { end += 1 }
         }
-        self.life?.advance(to: self.market.trades[end - 1].at)
+        self.host.advance(to: self.market.trades[end - 1].at)
         self.service.next = first
         self.read.removeAll(keepingCapacity: true)
         for event in first..<end {
@@ -151,10 +157,10 @@ package final class ScheduleRun {
 
     // MARK: Faults
 
-    private func take(_ step: Step, at: Int64) {
+    private func take(_ step: Step, at: Int64) throws(MarketFailure) {
         switch step {
         case .send(let events): self.service.sendLate(events)
-        case .start: self.start(at: at)
+        case .start: try self.start(at: at)
         case .endRotations: self.endRotations(at: at)
         case .fault(.withhold(let count, let comes)):
             if self.withheld == nil, self.reordered == nil { self.withheld = (count, comes, []) }
@@ -170,13 +176,14 @@ package final class ScheduleRun {
         case .fault(.kill(let time)):
             guard let life else { return }
             self.service.counts.exercised(.kill(time))
+            life.complete(isKilled: true)
             self.close(life)
             life.kill()
             self.life = nil
             self.add(.start, at: at + time)
         case .fault(let fault):
             self.service.suffer(fault, now: at + ProgramLife.origin)
-            self.life?.loop.run()
+            self.host.run()
             self.endRotations(at: at)
         }
     }
@@ -193,30 +200,31 @@ package final class ScheduleRun {
         if !isPlanned { self.add(.endRotations, at: due) }
     }
 
-    private func start(at: Int64) {
+    private func start(at: Int64) throws(MarketFailure) {
         self.epoch += 1
-        self.life = ProgramLife(self.service, epoch: self.epoch, at: at, files: self.files)
+        self.life = try self.host.start(epoch: self.epoch, at: at)
     }
 
     // MARK: The end
 
     /// Lets the program fill what is missing, while nothing goes wrong.
-    private func heal() {
+    private func heal() throws(MarketFailure) {
         var at = self.market.end
-        for (_, step) in self.agenda { if case .start = step { self.start(at: at) } }
+        for (_, step) in self.agenda { if case .start = step { try self.start(at: at) } }
         self.agenda = []
-        let end = at + Self.patience
+        let end = at + self.host.patience
         repeat {
             // Looking costs more than the waiting.
             at += at < self.market.end + 60_000_000_000 ? 1_000_000_000 : 30_000_000_000
-            self.life?.advance(to: at)
+            self.host.advance(to: at)
         } while at < end && (at < self.market.end + 5_000_000_000 || self.life?.isWaiting == true)
     }
 
     private func end() {
         guard let life else { return self.faults.append("the program did not start again") }
+        life.complete(isKilled: false)
         life.checker.checkWhole { self.service.isLost(symbol: $0, place: $1) }
-        life.checker.check(life.meter.hours())
+        life.checker.check(life.hours)
         self.close(life)
         life.stop()
         guard self.schedule.theme == .rotations else { return }
@@ -226,7 +234,7 @@ package final class ScheduleRun {
         if self.service.counts.gaps > 0 { self.faults.append("planned rotations had \(self.service.counts.gaps) gaps") }
     }
 
-    private func close(_ life: ProgramLife) {
+    private func close(_ life: any ScheduledProgram) {
         life.checker.checkGiven()
         self.hashes.append(life.checker.digest())
         self.faults += life.checker.faults.map { "run \(self.epoch): \($0)" }

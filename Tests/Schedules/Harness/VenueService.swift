@@ -11,7 +11,7 @@ final class VenueService: @unchecked Sendable {
     let market: VenueMarket
     let schedule: Schedule
     let recent = RecentTrades()
-    private let mock: any MockProtocol
+    let mock: any MockProtocol
     private var chance: SeededGenerator
     private let attempts: SharedAttempts?
     /// The trades that the mock server has played, and its REST service: it counts the requests against the venue's
@@ -101,17 +101,19 @@ final class VenueService: @unchecked Sendable {
         }
     }
 
-    func makeSession(_ life: ProgramLife) -> any MockSession {
+    /// - Parameter wallClock: the program's, ns since 1970.
+    func makeSession(wallClock: @escaping @Sendable () -> Int64) -> any MockSession {
         self.mock.makeSession(
             MockSessionOpening(
                 known: Set(self.market.symbols),
                 uri: self.market.venue == .binance ? "/stream" : "/",
-                wallClock: life.wallClock
+                wallClock: wallClock
             )
         )
     }
 
-    func opened(_ line: VenueLine, of life: ProgramLife) {
+    /// - Parameter life: the program, where it runs in virtual time.
+    func opened(_ line: VenueLine, of life: ProgramLife?) {
         self.lines.removeAll { $0.isEnded }
         self.lines.append(line)
         line.firstEvent = self.next
