@@ -11,13 +11,10 @@ struct EarlierTrades: Equatable {
     }
 
     var entries: [Entry]
+    /// The number of its elements, with those that are no trades.
+    private(set) var count: Int
     /// Whether the answer has as many trades as one can have, so that more may follow.
-    var isFull: Bool
-
-    init(_ entries: [Entry], isFull: Bool = false) {
-        self.entries = entries
-        self.isFull = isFull
-    }
+    var isFull: Bool { self.count >= VenueTradesRequest.maximumCount }
 
     /// Reads the frame of an exchange; `nil` if the answer is no list of trades.
     init?(_ frame: ByteBuffer, of venue: Venue) {
@@ -26,7 +23,7 @@ struct EarlierTrades: Equatable {
         let content = VenueExchange.read(frame, of: venue, symbols: &symbols, into: &trades)
         guard case .trades(let skipped) = content else { return nil }
         self.entries = trades.compactMap { trade in trade.id.map { Entry(id: $0, time: trade.exchangeTime) } }
-        self.isFull = trades.count + skipped >= VenueTradesRequest.maximumCount
+        self.count = trades.count + skipped
     }
 
     var first: Entry? { self.entries.first }

@@ -14,17 +14,29 @@ struct SymbolBackfill {
         var reason: String
     }
 
+    /// A time in which every answer brings nothing.
+    private struct Fruitless {
+        let since: Int64
+        /// The present wait between two requests.
+        private(set) var wait = SymbolBackfill.lag.first
+
+        mutating func answered() { self.wait = min(self.wait * 2, SymbolBackfill.lag.longest) }
+
+        /// Whether trades are given up. A long pause that the service asks for between two answers does not suffice.
+        func isTooLong(now: Int64) -> Bool {
+            now - self.since >= SymbolBackfill.patience && self.wait == SymbolBackfill.lag.longest
+        }
+    }
+
     /// How long a hole is left to frames that come late, ns.
     static let lateFrames: Int64 = 300_000_000
     /// The waits after answers that end before the missing trades, ns; each is twice the one before. A REST service
     /// reads a database, which may be some seconds behind (reference of the venues, A1).
     static let lag: (first: Int64, longest: Int64) = (1_000_000_000, 60_000_000_000)
-    /// How long such answers may bring nothing, ns.
+    /// How long the answers, or failures to answer, may bring nothing, ns.
     static let patience: Int64 = 600_000_000_000
     /// The time until the second request for trades that an answer left out, ns.
     static let secondTry: Int64 = 5_000_000_000
-    /// The number of answers in a row that cannot be used, after which the trades are given up.
-    static let unusableLimit = 8
     /// The most trades of one hole that are requested: 1,000 pages.
     static let maximumIDs: UInt64 = 1_000_000
     /// By how much a trade's time may differ between a venue's REST service and its WebSocket, ns: Kraken's frames
@@ -36,11 +48,12 @@ struct SymbolBackfill {
     private var holes: [MissingTrades.Hole] = []
     /// The earliest time of the next request.
     private(set) var notBefore: Int64
-    /// Since when answers end before the missing trades, and the present wait.
-    private var lagging: (since: Int64, wait: Int64)?
+    /// While answers end before the missing trades.
+    private var lagging: Fruitless?
     /// The missing ids that the newest answer left out between others.
     private var suspected = IDRanges()
-    private var unusable = 0
+    /// While no answer can be used.
+    private var unusable: Fruitless?
     /// The newest trade of the answers before the first missing one, and whether the next request begins after its
     /// time. Otherwise it begins before: other trades may have the same time.
     private var cursor: (trade: EarlierTrades.Entry, isExclusive: Bool)?
@@ -112,17 +125,27 @@ struct SymbolBackfill {
     ) -> [Loss] {
         let before = self.ids
         self.holes = missing
-        self.unusable = 0
+        self.unusable = nil
         let ids = self.ids
         let hasBrought = answer.entries.contains { before.contains($0.id) && !ids.contains($0.id) }
+        /// Whether the request could not begin at the trades of the cursor's time.
+        let isPast = self.cursor?.isExclusive == true
         let hasMoved = self.moveCursor(answer, hasBrought: hasBrought)
         var losses: [Loss] = []
         /// The ids for which the answer speaks, up to its newest one.
         var first: UInt64 = 0
         /// The ids that a complete answer would have.
         var last = UInt64.max
+        /// The ids before those for which the answer speaks.
+        var early = IDRanges()
         switch request {
-        case .ids(let begin, let count): (first, last) = (begin, begin + UInt64(count - 1))
+        case .ids(let begin, let count):
+            (first, last) = (begin, begin + UInt64(count - 1))
+            // Coinbase's answer has the newest trades: one with fewer than requested does not speak for those before.
+            if self.venue == .coinbase, answer.count < count, let oldest = answer.first?.id, oldest > begin {
+                early = ids.clipped(to: begin...oldest - 1)
+                first = oldest
+            }
         case .since: break
         case .newest:
             first = answer.first?.id ?? 0
@@ -132,8 +155,9 @@ struct SymbolBackfill {
         let newest = answer.last?.id ?? 0
         let leftOut = first <= newest ? ids.clipped(to: first...newest) : IDRanges()
         let lost = leftOut.intersection(self.suspected)
-        losses += lost.ranges.map {
-            self.loss($0, "\(self.venue.name) does not have them: its answers leave them out")
+        losses += lost.ranges.map { range in
+            let isOfTime = isPast && range.lowerBound == ids.ranges.first?.lowerBound
+            return self.loss(range, isOfTime ? self.oneTime : self.leavesOut)
         }
         self.suspected = leftOut
         self.notBefore = leftOut == lost ? now : now.addingCapped(Self.secondTry)
@@ -149,21 +173,30 @@ struct SymbolBackfill {
             // In the middle of a hole, Coinbase's answer cannot show whether it is behind.
             let end = self.venue == .coinbase ? last : .max
             losses += self.lagged(begin...max(begin, end), hasBrought: hasBrought, now: now)
+        } else if !hasBrought, let begin = early.ranges.first?.lowerBound {
+            losses += self.lagged(begin...last, hasBrought: false, now: now)
         } else {
             self.lagging = nil
         }
         return losses
     }
 
+    /// The reasons for a loss of ids that two answers do not have.
+    private var leavesOut: String { "\(self.venue.name) does not have them: its answers leave them out" }
+    private var oneTime: String {
+        "\(self.venue.name)'s answers begin after a time and have 1,000 trades, and more than those have one time"
+    }
+
     /// Notes that an answer ends before missing ids; returns those of the first hole among them after too long a time.
     private mutating func lagged(_ ids: ClosedRange<UInt64>, hasBrought: Bool, now: Int64) -> [Loss] {
-        var lag = (since: now, wait: Self.lag.first)
+        var lag = Fruitless(since: now)
         if !hasBrought, let lagging {
-            lag = (lagging.since, min(lagging.wait * 2, Self.lag.longest))
+            lag = lagging
+            lag.answered()
         }
         self.notBefore = max(self.notBefore, now.addingCapped(lag.wait))
         self.lagging = lag
-        guard now - lag.since >= Self.patience, let lost = self.ids.clipped(to: ids).ranges.first else { return [] }
+        guard lag.isTooLong(now: now), let lost = self.ids.clipped(to: ids).ranges.first else { return [] }
         self.lagging = nil
         self.notBefore = now
         let minutes = Self.patience / 60_000_000_000
@@ -183,15 +216,17 @@ struct SymbolBackfill {
         return true
     }
 
-    /// Takes an answer that cannot be used; returns everything that is missing when there were too many of them.
+    /// Takes an answer that cannot be used, such as the page of a captive portal or of a maintenance; returns everything
+    /// that is missing after too long a time.
     mutating func answerWasUnusable(_ reason: String, now: Int64) -> [Loss] {
-        self.unusable += 1
-        guard self.unusable < Self.unusableLimit else {
-            self.unusable = 0
-            return self.giveUp("\(self.venue.name)'s answers cannot be used: \(reason)")
-        }
-        self.notBefore = now.addingCapped(Self.lag.first.doubled(times: self.unusable - 1, limit: Self.lag.longest))
-        return []
+        var unusable = self.unusable ?? Fruitless(since: now)
+        if self.unusable != nil { unusable.answered() }
+        self.unusable = unusable
+        self.notBefore = now.addingCapped(unusable.wait)
+        guard unusable.isTooLong(now: now) else { return [] }
+        self.unusable = nil
+        self.notBefore = now
+        return self.giveUp("\(self.venue.name)'s answers cannot be used: \(reason)")
     }
 
     /// Returns everything that is missing as lost.

@@ -23,6 +23,8 @@ final class PlayedTradesService: VenueTradesSource, @unchecked Sendable {
     var withoutIDs: [Int: VenueTradesAnswer] = [:]
     /// The most trades of an answer.
     var most = VenueTradesRequest.maximumCount
+    /// The ids whose trades have the time of the first of them.
+    var sharesTime: ClosedRange<UInt64>?
     /// How long an answer takes, ns.
     var delay: Int64 = 0
     private(set) var times: [Int64] = []
@@ -34,6 +36,11 @@ final class PlayedTradesService: VenueTradesSource, @unchecked Sendable {
 
     /// The time of a trade, ns since 1970.
     static func time(of id: UInt64) -> Int64 { 1_700_000_000_000_000_000 + Int64(id % 1_000_000_000) * 1_000_000 }
+
+    private func time(of id: UInt64) -> Int64 {
+        guard let shared = self.sharesTime, shared.contains(id) else { return Self.time(of: id) }
+        return Self.time(of: shared.lowerBound)
+    }
 
     func ask(
         _ request: VenueTradesRequest,
@@ -76,8 +83,12 @@ final class PlayedTradesService: VenueTradesSource, @unchecked Sendable {
         case (.ids(let first, let count), .binance):
             let from = max(first, known.lowerBound)
             return self.list(Array(ids(from: from, to: from + reach).prefix(count)), request)
-        case (.ids(let first, let count), _): return self.list(Array(before(first + UInt64(count) - 1, count)), request)
+        case (.ids(let first, let count), _):
+            return self.list(Array(before(first + UInt64(count) - 1, min(count, self.most))), request)
         case (.newest(let count), _): return self.list(Array(before(known.upperBound, count)), request)
+        case (.since(let time), _) where self.sharesTime != nil:
+            let found = ids(from: 0, to: known.upperBound).filter { self.time(of: $0) > time }
+            return self.list(Array(found.prefix(self.most)), request)
         case (.since(let time), _):
             let first = UInt64(max(0, (time - Self.time(of: 0)) / 1_000_000)) + 1
             let from = Self.time(of: first - 1) > time ? first - 1 : first
@@ -91,7 +102,7 @@ final class PlayedTradesService: VenueTradesSource, @unchecked Sendable {
         guard let one = ExactDecimal("1"), let symbol = symbols.intern(request.symbol) else {
             preconditionFailure("\(request.symbol) cannot be a symbol")
         }
-        let trades = ids.map { Trade(price: one, size: one, exchangeTime: Self.time(of: $0), symbol: symbol, id: $0) }
+        let trades = ids.map { Trade(price: one, size: one, exchangeTime: self.time(of: $0), symbol: symbol, id: $0) }
         let body =
             switch self.venue {
             case .binance: BinanceTradeList.encode(trades)

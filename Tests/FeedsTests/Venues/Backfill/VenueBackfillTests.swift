@@ -198,6 +198,49 @@ struct VenueBackfillTests {
         #expect(lines.count == 3 && lines[2].hasPrefix("\(Self.symbol) lost 101...499999: Binance does not have them"))
     }
 
+    @Test("goes on before the oldest trade of Coinbase's answers that have fewer trades than were requested")
+    func short() {
+        let symbol = Self.symbol(of: .coinbase)
+        let bench = BackfillBench(.coinbase)
+        bench.service.known[symbol] = 1...10_000
+        bench.service.most = 300
+        bench.service.withheld = [950]
+        bench.miss(symbol, 101...1_100)
+        bench.advance(seconds: 60)
+        let reason = "Coinbase does not have them: its answers leave them out"
+        let lines = bench.texts()
+        #expect(lines.filter { $0.contains("lost") } == ["\(symbol) lost 950...950: \(reason)"])
+        #expect(lines.count < 12 && bench.tape.missing.isEmpty)
+    }
+
+    @Test("names what Coinbase's answers never reach as lost after 10 minutes, without a storm of requests")
+    func tooShort() {
+        let symbol = Self.symbol(of: .coinbase)
+        let bench = BackfillBench(.coinbase)
+        bench.service.known[symbol] = 1...10_000
+        bench.service.most = 1
+        bench.miss(symbol, 101...110)
+        bench.advance(seconds: 700)
+        let lines = bench.texts()
+        #expect(lines.count < 25 && bench.tape.missing.isEmpty)
+        #expect(lines.last == "\(symbol) lost 101...110: Coinbase has not delivered them within 10 minutes")
+    }
+
+    @Test("names what Kraken's pages cannot reach, since more than 1,000 trades have one time, and fills the rest")
+    func oneTime() {
+        let symbol = Self.symbol(of: .kraken)
+        let bench = BackfillBench(.kraken)
+        bench.service.known[symbol] = 1...10_000
+        bench.service.sharesTime = 1_001...2_300
+        bench.miss(symbol, 901...2_500)
+        bench.advance(seconds: 60)
+        let reason =
+            "Kraken's answers begin after a time and have 1,000 trades, and more than those have one time"
+        let lines = bench.texts()
+        #expect(lines.filter { $0.contains("lost") } == ["\(symbol) lost 2001...2300: \(reason)"])
+        #expect(lines.count < 12 && bench.tape.missing.isEmpty)
+    }
+
     @Test("takes Kraken's newest trades for a hole without a known time")
     func undated() {
         let symbol = "KRAKEN:XXBTZUSD"
@@ -268,20 +311,55 @@ struct VenueBackfillTests {
     // MARK: Hostile answers
 
     @Test(
-        "gives up after eight answers in a row that cannot be used, and says what they are",
+        "gives up after 10 minutes of answers that cannot be used, and says what they are",
         arguments: ["", "null", "<html>captive portal</html>", "[{\"id\":", "{\"code\":-1121}", "[[[["]
     )
     func unusable(body: String) {
         let bench = BackfillBench(.binance)
-        bench.service.answers = Array(repeating: VenueTradesAnswer(.success(ByteBuffer(string: body))), count: 8)
+        bench.service.answers = Array(repeating: VenueTradesAnswer(.success(ByteBuffer(string: body))), count: 100)
         bench.miss(Self.symbol, 101...110)
         bench.advance(seconds: 20)
         #expect(bench.problem.contains("the answer is not a list of trades"))
-        bench.advance(seconds: 400)
+        bench.advance(seconds: 570)
+        #expect(!bench.tape.missing.isEmpty)
+        bench.advance(seconds: 100)
         let lines = bench.texts()
-        #expect(lines.count == 9 && bench.tape.frames.isEmpty)
+        #expect(lines.count < 25 && bench.tape.frames.isEmpty)
         #expect(lines.last?.contains("lost 101...110: Binance's answers cannot be used: the answer is not") == true)
         #expect(bench.tape.missing.isEmpty)
+    }
+
+    @Test("loses nothing to a page that stands in for the answers for nine minutes", arguments: Venue.allCases)
+    func captivePortal(venue: Venue) {
+        let symbol = Self.symbol(of: venue)
+        let bench = BackfillBench(venue)
+        bench.service.known[symbol] = 1...1_000
+        let page = VenueTradesAnswer(.success(ByteBuffer(string: "<html>Log in to this network</html>")))
+        bench.service.refusals[0] = page
+        bench.miss(symbol, 101...110)
+        bench.advance(seconds: 540)
+        bench.service.refusals = [:]
+        bench.advance(seconds: 70)
+        #expect(!bench.texts().contains { $0.contains("lost") } && bench.tape.missing.isEmpty)
+        // Each page of another time begins a new count.
+        bench.service.refusals[0] = page
+        bench.miss(symbol, 201...210)
+        bench.advance(seconds: 540)
+        bench.service.refusals = [:]
+        bench.advance(seconds: 70)
+        #expect(!bench.texts().contains { $0.contains("lost") } && bench.tape.missing.isEmpty)
+    }
+
+    @Test("loses nothing to two answers that cannot be used with a pause of an hour between them")
+    func pausedBetween() {
+        let bench = BackfillBench(.binance)
+        bench.service.known[Self.symbol] = 1...1_000
+        let page = VenueTradesAnswer(.success(ByteBuffer(string: "<html></html>")))
+        let pause = ServiceFailure.rateLimited(until: FeedBench.epoch + 3_600_000_000_000, "HTTP 429")
+        bench.service.answers = [page, VenueTradesAnswer(.failure(pause)), page]
+        bench.miss(Self.symbol, 101...110)
+        bench.advance(seconds: 3_700)
+        #expect(!bench.texts().contains { $0.contains("lost") } && bench.tape.missing.isEmpty)
     }
 
     @Test(
