@@ -42,6 +42,8 @@ extension VenueExchange {
                 let symbol = try? VenueTradesRequest.symbol(in: VenueTarget(text), of: venue)
             else { return .malformed }
             let body = UnsafeRawBufferPointer(rebasing: bytes[(end + 1)...])
+            // JSON is UTF-8 (RFC 8259, 8.1). Unlike a text of a WebSocket, a body was not checked for that.
+            guard String(validating: body, as: UTF8.self) != nil else { return .malformed }
             var name = venue.native(of: symbol)
             return name.withUTF8 { name in
                 let name = JSONString(raw: UnsafeRawBufferPointer(name), isEscaped: false)

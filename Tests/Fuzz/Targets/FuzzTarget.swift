@@ -28,6 +28,8 @@ package enum FuzzTarget: String, CaseIterable, Sendable {
     /// A text frame of a venue's own feed, read as each venue's: the template and the general parser must agree, and a
     /// renewed table of symbols must not confuse names.
     case venue
+    /// An exchange with a venue's REST service: it must be read as a general JSON parser reads it.
+    case rest
 
     /// Feeds one input, and throws the violated rule.
     ///
@@ -48,6 +50,7 @@ package enum FuzzTarget: String, CaseIterable, Sendable {
         case .lines: try LineFuzz.check(input)
         case .room: try RoomFuzz.check(input)
         case .venue: try VenueFuzz.check(input)
+        case .rest: try RestFuzz.check(input)
         }
     }
 
@@ -66,6 +69,7 @@ package enum FuzzTarget: String, CaseIterable, Sendable {
         case .lines: LineFuzz.seeds
         case .room: RoomFuzz.seeds
         case .venue: VenueSeeds.frames.map { Array($0.utf8) }
+        case .rest: RestFuzz.seeds
         }
     }
 
@@ -81,6 +85,7 @@ package enum FuzzTarget: String, CaseIterable, Sendable {
         case .lines: LineFuzz.words
         case .room: RoomFuzz.words
         case .venue: Mutator.jsonWords + VenueFuzz.words
+        case .rest: Mutator.jsonWords + RestFuzz.words
         }
     }
 

@@ -168,4 +168,18 @@ struct VenueExchangeTests {
         #expect(text(#"{"code":-1121,"msg":"Inval"#, .binance) == nil)
         #expect(text(#"{"message":"\#(String(repeating: "x", count: 9_000))"}"#, .coinbase)?.utf8.count == 1_024)
     }
+
+    @Test("a body that is not UTF-8 is no list of trades, even where the bytes stand in an unknown member")
+    func invalidUTF8() {
+        for (bytes, isList) in [([0xC3, 0xA4], true), ([0xC3], false)] as [([UInt8], Bool)] {
+            var body = ByteBuffer(string: #"[{"id":5,"price":"4","qty":"12","time":1723161255342,"note":""#)
+            body.writeBytes(bytes)
+            body.writeString(#""}]"#)
+            var symbols = SymbolTable()
+            var trades: [Trade] = []
+            let frame = VenueExchange(target: "/api/v3/trades?symbol=A", body: body).frame
+            let content = VenueExchange.read(frame, of: .binance, symbols: &symbols, into: &trades)
+            #expect(content == (isList ? .trades(skipped: 0) : .malformed) && trades.count == (isList ? 1 : 0))
+        }
+    }
 }
