@@ -20,7 +20,7 @@ struct SymbolBackfill {
         /// The present wait between two requests.
         private(set) var wait = SymbolBackfill.lag.first
 
-        mutating func answered() { self.wait = min(self.wait * 2, SymbolBackfill.lag.longest) }
+        mutating func answered() { self.wait = self.wait.doubled(times: 1, limit: SymbolBackfill.lag.longest) }
 
         /// Whether trades are given up. A long pause that the service asks for between two answers does not suffice.
         func isTooLong(now: Int64) -> Bool {
