@@ -182,6 +182,71 @@ struct ExportTests {
         #expect(json.last?.hasSuffix(#","seq":2,"id":"18446744073709551614","filled":true}"#) == true, "\(json)")
     }
 
+    @Test("bars: complete where all trades of a gap with ids have come, even if their time was over long before")
+    func settled() throws {
+        var symbols = SymbolTable()
+        let interned = symbols.intern("BINANCE:BTCUSDT")
+        let symbol = try #require(interned)
+        let start: Int64 = 1_795_239_000_000_000_000
+        /// A trade in each second but two, which come after more seconds than bars stay open.
+        func file(lost: [ClosedRange<UInt64>]) throws -> ByteBuffer {
+            var file = ByteBuffer()
+            var header = RecordingHeader(
+                version: RecordingHeader.dialectVersion,
+                symbols: ["BINANCE:BTCUSDT"],
+                start: start,
+                epoch: 7,
+                source: "live"
+            )
+            header.first = 1
+            RecordingSyntax.header(header, into: &file)
+            var line: UInt64 = 0
+            func stamp(_ second: Int64) -> RecordingSyntax.Stamp {
+                line += 1
+                let at = second * 1_000_000_000 + 80_000_000
+                return RecordingSyntax.Stamp(number: line, wall: start + at, at: at)
+            }
+            func add(_ id: UInt64, at second: Int64, isFilled: Bool = false) throws {
+                let trade = Trade(
+                    price: try #require(ExactDecimal(significand: 5, exponent: 0)),
+                    size: try #require(ExactDecimal(significand: 1, exponent: 0)),
+                    exchangeTime: start + Int64(id) * 1_000_000_000,
+                    symbol: symbol,
+                    id: id
+                )
+                let numbers = RecordedNumbers(first: line, count: 1, filled: isFilled ? [0] : [])
+                let frame = BinanceEncoder.trade(trade, symbols: symbols)
+                RecordingSyntax.frame(frame, of: .binance, stamp(second), numbers: numbers, into: &file)
+            }
+            for id in 1...9 as ClosedRange<UInt64> { try add(id, at: Int64(id)) }
+            let missing: ClosedRange<UInt64> = 10...11
+            let (from, to) = (start + 10_000_000_000, start + 11_500_000_000)
+            var gap = Gap(from: from, to: to, reason: "missing", nextSequence: 10, epoch: 7, symbol: "BINANCE:BTCUSDT")
+            gap.missing = missing
+            RecordingSyntax.gap(gap, stamp(12), into: &file)
+            for id in 12...200 as ClosedRange<UInt64> { try add(id, at: Int64(id)) }
+            if lost.isEmpty { for id in missing { try add(id, at: 200, isFilled: true) } }
+            let outcome = GapOutcome(
+                symbol: "BINANCE:BTCUSDT",
+                missing: missing,
+                from: from,
+                to: to,
+                lost: lost,
+                reason: lost.isEmpty ? nil : "too old"
+            )
+            RecordingSyntax.note(RecordedNote(outcome), stamp(201), into: &file)
+            try add(201, at: 201)
+            return file
+        }
+        let order = RecordingExport.Order(format: .csv, bars: .second)
+        func incomplete(_ lines: [String]) -> Int { lines.filter { $0.contains(",true,") }.count }
+        let (filled, report) = Self.export([try file(lost: [])], order)
+        // The first and the last one are incomplete in every recording.
+        #expect(filled.count == 1 + 201 && report.late == 0 && incomplete(filled) == 2, "\(filled)")
+        let lost = Self.export([try file(lost: [10...11])], order).lines
+        #expect(lost.count == 1 + 199 && incomplete(lost) > 2, "\(lost)")
+    }
+
     @Test("bars: marked where a gap touches them, and where the recording begins or ends in them")
     func bars() {
         let (lines, _) = Self.export([Self.recording()], RecordingExport.Order(format: .csv, bars: .second))

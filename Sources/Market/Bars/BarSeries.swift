@@ -11,6 +11,8 @@ package struct BarSeries: Sendable {
     package let width: BarWidth
     /// The largest number of bars held; at least one.
     package private(set) var capacity: Int
+    /// How many bars more are held while trades of the oldest may still come.
+    private let patience: Int
     /// The bars, oldest first; no two have the same start.
     package private(set) var bars: [Bar] = []
     /// The number of trades in no bar, because their bar is older than all that are held.
@@ -24,9 +26,11 @@ package struct BarSeries: Sendable {
     /// The gaps whose trades may still come.
     private var awaited = AwaitedGaps()
 
-    package init(width: BarWidth, capacity: Int) {
+    /// - Parameter patience: how many bars more are held while trades of the oldest may still come.
+    package init(width: BarWidth, capacity: Int, patience: Int = 0) {
         self.width = width
         self.capacity = max(capacity, 1)
+        self.patience = patience
     }
 
     /// Adds the next piece of a bar: trades whose times all lie in one bar of this width.
@@ -62,6 +66,7 @@ package struct BarSeries: Sendable {
         }
         self.bars.insert(piece, at: index)
         guard self.bars.count > self.capacity else { return nil }
+        if self.bars[0].awaitsTrades, self.bars.count <= self.capacity + self.patience { return nil }
         let oldest = self.bars.removeFirst()
         self.floor = oldest.start &+ self.width.nanoseconds
         return oldest

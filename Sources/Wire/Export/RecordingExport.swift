@@ -16,6 +16,8 @@ package struct RecordingExport: Sendable {
         package var to: Int64?
         /// The number of bars of a symbol that stay open for late trades.
         package var openBars = 64
+        /// How many more stay open while trades may still come that were missing in the oldest.
+        package var awaitedBars = 2_048
 
         package init(format: ExportFormat, bars: BarWidth? = nil) {
             self.format = format
@@ -122,11 +124,12 @@ package struct RecordingExport: Sendable {
         case .frame: if let frame = line.frame { self.take(frame) }
         case .gap(let gap, _):
             self.report.gaps += 1
-            self.gapFound(from: gap.from, to: gap.to, symbol: gap.symbol)
+            self.gapFound(from: gap.from, to: gap.to, symbol: gap.symbol, missing: gap.missing)
+        case .note(let note): if let outcome = note.outcome { self.gapSettled(outcome) }
         case .damaged:
             self.report.damaged += 1
             self.interrupted()
-        case .note, .unknown, .torn, .unreadable: break
+        case .unknown, .torn, .unreadable: break
         }
     }
 
@@ -244,7 +247,7 @@ package struct RecordingExport: Sendable {
             return
         }
         let gaps = self.newestGaps
-        let over = self.series[symbol, default: gaps.series(of: symbol, width, capacity: self.order.openBars)]
+        let over = self.series[symbol, default: gaps.series(of: symbol, width, self.order)]
             .take(Bar(pieceFrom: counted), isFilled: trade.isFilled)
         if let over { self.write(over, symbol, width) }
     }
@@ -254,16 +257,22 @@ package struct RecordingExport: Sendable {
         self.order.format.write(bar, symbol: symbol, width: width, into: &self.out)
     }
 
-    private mutating func gapFound(from: Int64, to: Int64, symbol: String?) {
-        self.newestGaps.found(from: from, to: to, symbol: symbol)
+    /// - Parameter missing: the ids of the missing trades, all of which may still come; `nil` without ids.
+    private mutating func gapFound(from: Int64, to: Int64, symbol: String?, missing: ClosedRange<UInt64>? = nil) {
+        self.newestGaps.found(from: from, to: to, symbol: symbol, missing: missing)
         let isForeign = self.newest.map { ($0 &- to).magnitude > Self.foreignAfter } ?? false
         for name in self.series.keys where symbol == nil || symbol == name {
             if isForeign {
-                self.series[name]?.interrupted()
+                self.series[name]?.interrupted(missing: missing)
             } else {
-                self.series[name]?.gapFound(from: from, to: to)
+                self.series[name]?.gapFound(from: from, to: to, missing: missing)
             }
         }
+    }
+
+    private mutating func gapSettled(_ outcome: GapOutcome) {
+        self.newestGaps.settled(outcome)
+        self.series[outcome.symbol]?.gapSettled(outcome.missing, isComplete: outcome.isComplete)
     }
 
     /// Adds the file's symbols to the report.
@@ -298,13 +307,14 @@ private struct NewestGaps: Sendable {
     private struct Gap: Sendable {
         var from: Int64
         var to: Int64
+        var missing: ClosedRange<UInt64>?
     }
 
     private var ofAll: Gap?
     private var ofOne: [String: Gap] = [:]
 
-    mutating func found(from: Int64, to: Int64, symbol: String?) {
-        let gap = Gap(from: from, to: to)
+    mutating func found(from: Int64, to: Int64, symbol: String?, missing: ClosedRange<UInt64>?) {
+        let gap = Gap(from: from, to: to, missing: missing)
         guard let symbol else {
             self.ofAll = gap
             return
@@ -318,11 +328,17 @@ private struct NewestGaps: Sendable {
         for (symbol, gap) in self.ofOne where gap.from > moment { self.ofOne[symbol] = nil }
     }
 
+    /// Notes what became of a gap with ids.
+    mutating func settled(_ outcome: GapOutcome) {
+        guard self.ofOne[outcome.symbol]?.missing == outcome.missing else { return }
+        if outcome.isComplete { self.ofOne[outcome.symbol] = nil } else { self.ofOne[outcome.symbol]?.missing = nil }
+    }
+
     /// Returns an empty series for a symbol that trades for the first time, with the gaps known so far.
-    func series(of symbol: String, _ width: BarWidth, capacity: Int) -> BarSeries {
-        var series = BarSeries(width: width, capacity: capacity)
+    func series(of symbol: String, _ width: BarWidth, _ order: RecordingExport.Order) -> BarSeries {
+        var series = BarSeries(width: width, capacity: order.openBars, patience: order.awaitedBars)
         for gap in [self.ofAll, self.ofOne[symbol]] {
-            if let gap { series.gapFound(from: gap.from, to: gap.to) }
+            if let gap { series.gapFound(from: gap.from, to: gap.to, missing: gap.missing) }
         }
         return series
     }
