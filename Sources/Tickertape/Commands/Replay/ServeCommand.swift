@@ -120,11 +120,20 @@ struct ServeCommand: SettingsCommand {
     )
     var connectionLimit = 250
 
+    /// Other commands have this option; here it is refused with words about what to do instead.
+    @Option(name: .customLong("symbol"), help: .hidden)
+    var symbols: [String] = []
+
     @OptionGroup var common: CommonOptions
 
     var groups: [any SettingFlags] { [self.common] }
 
     func validate() throws {
+        guard self.symbols.isEmpty else {
+            throw ValidationError(
+                "serve has no --symbol: each client chooses its own, and --market-symbol those of --simulate."
+            )
+        }
         guard self.simulates != (self.file != nil) else {
             throw ValidationError("serve takes a recording, or --simulate; one of them.")
         }
