@@ -219,6 +219,9 @@ package final class FeedInput {
         return self.marks?.isDue(after: self.frameCount) == true
     }
 
+    /// Whether what the player of a replay wrote to other feeds comes before the next frame and the next mark.
+    package var waitsForTurn: Bool { self.marks?.waitsForTurn(after: self.frameCount) ?? false }
+
     /// Applies the marks of a replay that are due between two frames.
     package func obeyMarks(now: Moment) {
         for mark in self.marks?.take(after: self.frameCount) ?? [] {
@@ -264,6 +267,10 @@ package final class FeedInput {
             self.read.judgement.announce(nil)
         case .answer(let frame, let dialect, let places):
             self.take(answer: frame, of: dialect, recorded: places, now: now)
+        case .turnEnded(let turn):
+            self.marks?.turnEnded(turn)
+        // It is never handed out.
+        case .turnBegan: break
         case .settled(let outcome) where self.read.judgement.isOn:
             self.tape.gapSettled(outcome)
         case .settled(let outcome):

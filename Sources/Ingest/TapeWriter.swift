@@ -18,6 +18,8 @@ package final class TapeWriter {
     /// Whether the readers know the epoch.
     private var isEpochPublished = false
     private var inputs: [Weak] = []
+    /// The newest move of a replay that was published for several feeds.
+    private var newestMove: Gap?
     /// The newest status that was published for several feeds.
     private var published: FeedStatus?
     /// The number of free symbol numbers below which a new epoch begins. One read of a service brings far fewer new
@@ -107,8 +109,14 @@ package final class TapeWriter {
     }
 
     /// Publishes a gap of one feed. If the tape has several feeds, the gap is published once for each symbol of the
-    /// feed.
+    /// feed. A move of a replay, which each feed notes, is published once for all.
     func gapFound(_ gap: Gap, of input: FeedInput) {
+        if gap.symbol == nil, gap.cause == .seek, self.feeds.count > 1 {
+            if let move = self.newestMove, move.reason == gap.reason, move.nextSequence == gap.nextSequence { return }
+            self.newestMove = gap
+            for reader in self.readers { reader.gapFound(gap) }
+            return
+        }
         guard gap.symbol == nil, self.feeds.count > 1 else {
             for reader in self.readers { reader.gapFound(gap) }
             return

@@ -40,8 +40,22 @@ package struct RecordingIndex: Sendable, Equatable {
 
     package var symbols: [String] = []
     package var blocks: [Block] = []
+    /// The indices in ``symbols`` of those that came from each service, ascending; empty if all came from Finnhub, and in
+    /// an index from before this was noted.
+    package var services: [FrameDialect: [Int]] = [:]
 
     package init() {}
+
+    /// The services by symbol, as far as they are noted.
+    package var servicesBySymbol: [String: RecordedServices] {
+        var found: [String: RecordedServices] = [:]
+        for (dialect, places) in self.services {
+            for place in places where self.symbols.indices.contains(place) {
+                found[self.symbols[place], default: RecordedServices()].insert(dialect)
+            }
+        }
+        return found
+    }
 }
 
 /// The builder of an index.
@@ -51,6 +65,7 @@ package struct RecordingIndexer {
     private var table = SymbolTable()
     private var trades: [Trade] = []
     private var seen: Set<Int> = []
+    private var services: [FrameDialect: Set<Int>] = [:]
 
     package init() {}
 
@@ -75,7 +90,10 @@ package struct RecordingIndexer {
             case .frame(let bytes, _, let dialect):
                 _ = self.reader.read(bytes, of: dialect, symbols: &self.table, into: &self.trades)
                 if let at = line.at, !self.trades.isEmpty { block.traded(at: at) }
-                for trade in self.trades { self.seen.insert(Int(trade.symbol.index)) }
+                for trade in self.trades {
+                    self.seen.insert(Int(trade.symbol.index))
+                    self.services[dialect.ofConnection, default: []].insert(Int(trade.symbol.index))
+                }
                 self.trades.removeAll(keepingCapacity: true)
             case .gap(let gap, _):
                 block.gaps += 1
@@ -85,6 +103,8 @@ package struct RecordingIndexer {
         }
         block.symbols = self.seen.sorted()
         self.index.symbols = self.table.names
+        self.index.services =
+            self.services.keys.allSatisfy { $0 == .finnhub } ? [:] : self.services.mapValues { $0.sorted() }
         self.index.blocks.append(block)
     }
 }
@@ -102,7 +122,7 @@ extension RecordingIndex.Block {
 
 extension RecordingIndex {
     /// Writes the index as JSON:
-    /// `{"index":2,"symbols":[…],"blocks":[{"offset":…,"length":…,"lines":…,"n":…,"mono":[…,…],
+    /// `{"index":2,"symbols":[…],"dialects":{"binance":[…],…},"blocks":[{"offset":…,"length":…,"lines":…,"n":…,"mono":[…,…],
     /// "wall":[…,…],"symbols":[…],"gaps":…,"breaks":…,"traded":[…,…],"silence":…}],"crc":"…"}` and a newline, with the
     /// same seal as a recording's lines.
     func encoded() -> ByteBuffer {
@@ -112,7 +132,14 @@ extension RecordingIndex {
             if place > 0 { buffer.writeStaticString(",") }
             JSONText.escape(symbol, into: &buffer)
         }
-        buffer.writeStaticString("],\"blocks\":[")
+        buffer.writeStaticString("]")
+        if !self.services.isEmpty {
+            let services = self.services.sorted { $0.key.rawValue < $1.key.rawValue }.map { dialect, places in
+                "\"\(dialect.name)\":[\(places.map { "\($0)" }.joined(separator: ","))]"
+            }
+            buffer.writeString(",\"dialects\":{\(services.joined(separator: ","))}")
+        }
+        buffer.writeStaticString(",\"blocks\":[")
         for (place, block) in self.blocks.enumerated() {
             buffer.writeString(place > 0 ? ",{" : "{")
             buffer.writeString("\"offset\":\(block.offset),\"length\":\(block.length),\"lines\":\(block.lines)")
@@ -143,6 +170,13 @@ extension RecordingIndex {
             } else if key.equals("symbols") {
                 guard let names = reader.strings(atMost: SymbolTable.capacity) else { return false }
                 self.symbols = names
+            } else if key.equals("dialects") {
+                return reader.object { key, reader in
+                    guard let dialect = FrameDialect(name: key.text) else { return reader.skipValue() }
+                    guard let places = Self.numbers(&reader, atMost: SymbolTable.capacity) else { return false }
+                    self.services[dialect] = places.compactMap { Int(exactly: $0) }
+                    return true
+                }
             } else if key.equals("blocks") {
                 guard let blocks = Self.blocks(&reader, atMost: limit) else { return false }
                 self.blocks = blocks

@@ -1,7 +1,3 @@
-import Market
-import NIOCore
-import Wire
-
 extension RecordingMap {
     /// A text up to this length is read whole for its symbols; of a longer one, samples all over it. Bytes.
     private static let searchedText: Int64 = 2 << 20
@@ -47,45 +43,39 @@ extension RecordingMap {
         return found
     }
 
-    /// Returns the symbols that trade in the file or are subscribed in it, in the order in which they are found, and
-    /// whether the list is complete.
+    /// The symbols of a file.
+    package struct Symbols {
+        /// In the order in which they are found.
+        package var names: [String] = []
+        /// Whether the file has no others.
+        package var areAll = false
+        /// The services of each, as far as they are known.
+        package var services: [String: RecordedServices] = [:]
+    }
+
+    /// Returns the symbols that trade in the file or are subscribed in it.
     ///
     /// Reads the index where there is one. Without an index a short file is read whole; of a long one only samples,
     /// which find the symbols that trade often.
-    package func symbols() throws(RecordingFailure) -> (names: [String], areAll: Bool) {
-        if let index { return (index.symbols, true) }
-        guard let length, !self.isPacked else { return ([], false) }
+    package func symbols() throws(RecordingFailure) -> Symbols {
+        if let index { return Symbols(names: index.symbols, areAll: true, services: index.servicesBySymbol) }
+        guard let length, !self.isPacked else { return Symbols() }
         var search = SymbolCollection()
         guard length > Self.searchedText else {
-            try self.scan(from: 0, isLineStart: true) { search.take($0) }
-            return (search.names, true)
+            try self.scan(from: 0, isLineStart: true) { line in
+                search.take(line)
+                return true
+            }
+            return Symbols(names: search.names, areAll: true, services: search.servicesBySymbol)
         }
         for span in 0..<Self.stretches {
             // The first and the last bytes are among the samples.
             let from = (length - Self.spanBytes) / (Self.stretches - 1) * span
-            try self.scan(from: from, to: from + Self.spanBytes, isLineStart: from == 0) { search.take($0) }
+            try self.scan(from: from, to: from + Self.spanBytes, isLineStart: from == 0) { line in
+                search.take(line)
+                return true
+            }
         }
-        return (search.names, false)
-    }
-}
-
-/// The collection of symbols from lines.
-private struct SymbolCollection {
-    private var reader = FrameReader()
-    private var table = SymbolTable()
-    private var trades: [Trade] = []
-    var names: [String] { self.table.names }
-
-    /// Takes a line; returns true, for more lines.
-    mutating func take(_ line: RecordedLine) -> Bool {
-        switch line.content {
-        case .frame(let bytes, _, let dialect):
-            _ = self.reader.read(bytes, of: dialect, symbols: &self.table, into: &self.trades)
-            self.trades.removeAll(keepingCapacity: true)
-        case .note(let note):
-            if note.kind == .subscribe, let symbol = note.symbol { _ = self.table.intern(symbol) }
-        case .gap, .header, .unknown, .damaged, .torn, .unreadable: break
-        }
-        return true
+        return Symbols(names: search.names, areAll: false, services: search.servicesBySymbol)
     }
 }

@@ -49,6 +49,17 @@ package enum FrameDialect: UInt8, Sendable, CaseIterable {
         }
     }
 
+    /// The name of the service for people.
+    package var serviceName: String {
+        switch self {
+        case .finnhub: "Finnhub"
+        case .tickertape: "Tickertape"
+        case .binance, .binanceREST: Venue.binance.name
+        case .coinbase, .coinbaseREST: Venue.coinbase.name
+        case .kraken, .krakenREST: Venue.kraken.name
+        }
+    }
+
     /// Finds a dialect by its name; `nil` for a name that this program does not know.
     package init?(name: some StringProtocol) {
         guard let found = Self.allCases.first(where: { "\($0.name)" == name }) else { return nil }

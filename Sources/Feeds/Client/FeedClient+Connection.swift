@@ -71,6 +71,7 @@ extension FeedClient {
     }
 
     func ended(_ ending: ConnectionEnding, handler: FeedHandler) {
+        if self.kept === handler { self.kept = nil }
         if self.endedBeside(ending, handler: handler) { return }
         let now = self.now
         if self.secondGoesOn(after: ending, of: handler, now) { return }

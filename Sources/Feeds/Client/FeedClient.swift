@@ -18,6 +18,8 @@ package class FeedClient {
     /// When the feed as a whole was last silent; wall clock, ns since 1970.
     var lastSilent: Int64 = .min
     private var errorAllowance = LogAllowance()
+    /// How long the end of a replay's connection waits for other connections on which nothing comes.
+    private static let longestWait = TimeAmount.seconds(30)
     weak var handler: FeedHandler?
     /// The connection to which the handler belongs.
     weak var link: ReconnectingConnection?
@@ -26,6 +28,8 @@ package class FeedClient {
     weak var rotation: RotationController?
     /// The handler whose frames are brought to the tape apart from the first connection's reads.
     weak var bringing: FeedHandler?
+    /// A handler whose connection of a replay has ended, until what has arrived on it is on the tape.
+    var kept: FeedHandler?
     /// When the replay was paused; monotonic ns. Silence proves nothing during a pause.
     var pausedSince: Int64?
     /// The newest status of this client's own connection, whatever the owner of the key reports.
@@ -133,8 +137,32 @@ package class FeedClient {
         let loop = self.context.loop
         let loopBound = NIOLoopBound(self, eventLoop: loop)
         let task = CoalescedTask(on: loop)
-        marks.follow { task.request { loopBound.value.input.obeyMarks(now: loopBound.value.now) } }
+        marks.follow { task.request { loopBound.value.marksCame() } }
         end.assumeIsolated().whenComplete { _ in marks.follow(nil) }
+    }
+
+    private func marksCame() {
+        let now = self.now
+        self.input.obeyMarks(now: now)
+        (self.kept ?? self.handler)?.turnCame(now)
+    }
+
+    /// Keeps the handler of a connection that has ended while its frames wait for other connections of a replay. If
+    /// nothing comes of these for long, the handler waits no longer.
+    func keep(_ handler: FeedHandler) {
+        guard self.kept !== handler else { return }
+        self.kept = handler
+        self.limitWait(of: handler, at: self.settings.marks?.turns?.turn)
+    }
+
+    private func limitWait(of handler: FeedHandler, at turn: Int?) {
+        guard let turns = self.settings.marks?.turns else { return }
+        let loopBound = NIOLoopBound((client: self, handler: handler), eventLoop: self.context.loop)
+        self.context.loop.scheduleTask(in: Self.longestWait) {
+            let (client, handler) = loopBound.value
+            guard client.kept === handler else { return }
+            if turns.turn == turn { turns.giveUp() } else { client.limitWait(of: handler, at: turns.turn) }
+        }
     }
 
     /// Changes the subscriptions, now and on every later connection.

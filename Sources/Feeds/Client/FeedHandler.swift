@@ -32,6 +32,12 @@ final class FeedHandler: ChannelInboundHandler, WebSocketReceiver, KeptConnectio
     /// When the connection opened or the newest request was sent; monotonic ns.
     private var lastSent: Int64
     private var isGivenUp = false
+    /// The frames of a replay that wait until those of other connections are on the tape.
+    private var early = TurnQueue()
+    /// Whether the connection has ended, and its end waits as well.
+    private var endsLater = false
+    /// Whether the owner wants to read, and whether the socket is read.
+    private var isReading = (wanted: true, actual: true)
     /// How another connection has taken this one's place; `nil` if none has.
     private(set) var retired: String?
     private var hasEnded = false
@@ -96,16 +102,20 @@ final class FeedHandler: ChannelInboundHandler, WebSocketReceiver, KeptConnectio
 
     /// Takes frames that waited, as one read.
     func bring(_ frames: [ByteBuffer], now: Int64) {
-        for frame in frames {
-            guard let event = self.dialect.take(frame, into: self.input, now: now) else { continue }
-            self.owner?.take(event, on: self, now: Moment(monotonic: now, wall: self.wallClock()))
-        }
+        for frame in frames { self.take(frame, now: now) }
         self.input.endRead(wall: self.wallClock())
     }
 
     /// Stops or resumes reading from the socket. While reading is stopped, the service's data waits in the kernel.
     func setReading(_ isReading: Bool) {
-        guard let context else { return }
+        self.isReading.wanted = isReading
+        self.adjustReading()
+    }
+
+    private func adjustReading() {
+        let isReading = self.isReading.wanted && !self.early.isFull
+        guard let context, isReading != self.isReading.actual else { return }
+        self.isReading.actual = isReading
         context.channel.setOption(.autoRead, value: isReading).whenFailure { _ in }
         if isReading { context.read() }
     }
@@ -131,11 +141,43 @@ final class FeedHandler: ChannelInboundHandler, WebSocketReceiver, KeptConnectio
             case nil: break
             }
         }
-        if self.input.hasDueMarks { self.input.obeyMarks(now: self.moment(context)) }
-        let now = self.input.readAt ?? self.now(context)
-        if let event = self.dialect.take(bytes, into: self.input, now: now) {
+        if self.isEarly(self.moment(context)) {
+            self.early.append(bytes)
+            return self.adjustReading()
+        }
+        self.take(bytes, now: self.input.readAt ?? self.now(context))
+    }
+
+    private func take(_ frame: ByteBuffer, now: Int64) {
+        if let event = self.dialect.take(frame, into: self.input, now: now) {
             self.owner?.take(event, on: self, now: Moment(monotonic: now, wall: self.wallClock()))
         }
+    }
+
+    /// Applies the marks of a replay before the next frame; returns whether that has come before its turn.
+    @inline(__always)
+    private func isEarly(_ now: @autoclosure () -> Moment) -> Bool {
+        guard self.early.isEmpty else { return true }
+        return self.input.hasDueMarks && !self.obeyMarks(now())
+    }
+
+    /// Applies the marks of a replay that are due; returns whether the next frame may be taken.
+    private func obeyMarks(_ now: Moment) -> Bool {
+        self.input.obeyMarks(now: now)
+        return !self.input.hasDueMarks
+    }
+
+    /// Takes what has waited for other connections of a replay, as far as its turn has come.
+    func turnCame(_ now: Moment) {
+        guard !self.early.isEmpty || self.endsLater else { return }
+        while !self.early.isEmpty, !self.input.hasDueMarks || self.obeyMarks(now) {
+            self.take(self.early.removeFirst(), now: now.monotonic)
+        }
+        self.input.endRead(wall: now.wall)
+        // The turn may end here.
+        if self.input.hasDueMarks { self.input.obeyMarks(now: now) }
+        self.adjustReading()
+        if self.endsLater { self.end() }
     }
 
     func channelReadComplete(context: ChannelHandlerContext) {
@@ -192,6 +234,13 @@ final class FeedHandler: ChannelInboundHandler, WebSocketReceiver, KeptConnectio
 
     private func end() {
         guard !self.hasEnded else { return }
+        // What a replay wrote earlier to other connections comes before the end, too.
+        self.endsLater = !self.isGivenUp && (!self.early.isEmpty || self.input.waitsForTurn)
+        if self.endsLater, let owner {
+            self.timer?.task.cancel()
+            self.timer = nil
+            return owner.keep(self)
+        }
         self.hasEnded = true
         // A read that an error interrupted has no `channelReadComplete`. Its trades came before the interruption, and
         // must not wait in the input for the next connection.

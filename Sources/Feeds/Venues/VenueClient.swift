@@ -170,13 +170,3 @@ package final class VenueClient: FeedClient {
             + "\(self.venue.example)"
     }
 }
-
-extension Venue {
-    /// Returns the tape's name for a symbol that may be written in the venue's own way: `KRAKEN:XXBTZUSD` for
-    /// `KRAKEN:BTC/USD`.
-    package func tapeName(of symbol: String) -> String {
-        let prefix = "\(self.prefix)"
-        guard symbol.hasPrefix(prefix) else { return symbol }
-        return self.symbol(of: String(symbol.dropFirst(prefix.count)))
-    }
-}

@@ -21,6 +21,7 @@ package struct CoinbaseMockSession: MockSession {
     private static let closed = ["level2", "level3", "full"]
 
     private let known: Set<String>?
+    private let hasHeartbeats: Bool
     private let wallClock: @Sendable () -> Int64
     /// The channels with their products, in the order of the first subscription.
     private var channels: [CoinbaseEncoder.Channel] = []
@@ -37,6 +38,7 @@ package struct CoinbaseMockSession: MockSession {
 
     package init(_ opening: MockSessionOpening) {
         self.known = opening.known
+        self.hasHeartbeats = opening.hasHeartbeats
         self.wallClock = opening.wallClock
     }
 
@@ -138,7 +140,7 @@ package struct CoinbaseMockSession: MockSession {
         self.noteMatches()
         guard !self.channels.isEmpty else { return outputs }
         self.subscribeUntil = nil
-        self.nextHeartbeat = self.nextHeartbeat ?? now + Self.heartbeatInterval
+        if self.hasHeartbeats { self.nextHeartbeat = self.nextHeartbeat ?? now + Self.heartbeatInterval }
         outputs.append(.text(CoinbaseEncoder.subscriptions(self.channels)))
         for product in new {
             guard let last = recent.trades(of: Venue.coinbase.symbol(of: product)).last else { continue }

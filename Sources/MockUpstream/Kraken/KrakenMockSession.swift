@@ -15,6 +15,7 @@ package struct KrakenMockSession: MockSession {
     package static let maximumPairs = 4_096
 
     private let known: Set<String>?
+    private let hasHeartbeats: Bool
     private let wallClock: @Sendable () -> Int64
     /// The pairs, by the tape's names of their symbols.
     private var pairs: [String: String] = [:]
@@ -24,6 +25,7 @@ package struct KrakenMockSession: MockSession {
 
     package init(_ opening: MockSessionOpening) {
         self.known = opening.known
+        self.hasHeartbeats = opening.hasHeartbeats
         self.wallClock = opening.wallClock
     }
 
@@ -31,7 +33,8 @@ package struct KrakenMockSession: MockSession {
     package var isSubscribed: Bool { !self.pairs.isEmpty }
     package var deadline: Int64? {
         if self.isOver { return nil }
-        return self.isSubscribed ? self.lastSent + Self.heartbeatInterval : self.lastRequest + Self.idleTimeout
+        guard self.isSubscribed else { return self.lastRequest + Self.idleTimeout }
+        return self.hasHeartbeats ? self.lastSent + Self.heartbeatInterval : nil
     }
 
     package func isSubscribed(to symbol: String) -> Bool { self.pairs[symbol] != nil }

@@ -13,6 +13,8 @@ package struct MockSessionOpening: Sendable {
     package var pingInterval: Int64?
     /// Whether the upstream's pings of the WebSocket are sent; not to a client that may stop reading for long.
     package var hasKeepalive: Bool
+    /// Whether the upstream's heartbeats are sent that the recording lacks.
+    package var hasHeartbeats: Bool
     /// The path and query of the request.
     package var uri: String
     /// Returns ns since 1970.
@@ -23,6 +25,7 @@ package struct MockSessionOpening: Sendable {
         symbolLimit: Int = 50,
         pingInterval: Int64? = nil,
         hasKeepalive: Bool = true,
+        hasHeartbeats: Bool = true,
         uri: String = "/",
         wallClock: @escaping @Sendable () -> Int64 = { 0 }
     ) {
@@ -30,6 +33,7 @@ package struct MockSessionOpening: Sendable {
         self.symbolLimit = symbolLimit
         self.pingInterval = pingInterval
         self.hasKeepalive = hasKeepalive
+        self.hasHeartbeats = hasHeartbeats
         self.uri = uri
         self.wallClock = wallClock
     }

@@ -1,4 +1,5 @@
 import NIOConcurrencyHelpers
+package import Wire
 
 /// The report of a recording's unreadable places. All its readers note them here, and a place found by several counts
 /// once.
@@ -24,6 +25,7 @@ package final class RecordingDamage: Sendable {
         var ends = Places()
         var cutOff: [String] = []
         var failure: String?
+        var unplayed: Set<FrameDialect> = []
         var reported: @Sendable (String) -> Void = { _ in }
     }
 
@@ -44,6 +46,22 @@ package final class RecordingDamage: Sendable {
 
     /// The reason why the rest cannot be read and a replay had to end, in one line.
     package var failure: String? { self.state.withLockedValue { $0.failure } }
+
+    /// The services whose messages are not played, because the search for services had not found them.
+    package var unplayed: [FrameDialect] {
+        self.state.withLockedValue { state in FrameDialect.allCases.filter(state.unplayed.contains) }
+    }
+
+    func foundUnplayed(_ dialect: FrameDialect, path: String) {
+        let reported = self.state.withLockedValue { $0.unplayed.insert(dialect).inserted ? $0.reported : nil }
+        reported?(Self.words(forUnplayed: dialect, path: path))
+    }
+
+    /// Describes messages that are not played, with the remedy.
+    package static func words(forUnplayed dialect: FrameDialect, path: String) -> String {
+        "\(path) also holds messages of \(dialect.serviceName), which begin too late to be found: they are not played; "
+            + "`tickertape recording cut --dialect \(dialect.name) \(path) NEW-FILE` makes a recording of them"
+    }
 
     func failed(_ reason: String) { self.state.withLockedValue { $0.failure = reason } }
 

@@ -9,7 +9,7 @@ package import Wire
 package struct RecordingFile: Sendable {
     /// The most bytes of text searched for symbols if the header does not name them.
     private static let searchedBytes = 64 << 20
-    /// The most bytes of text searched for dialects if the header names the symbols.
+    /// The most bytes of text searched for the services of the symbols if the header names these.
     private static let searchedForDialects = 8 << 20
     /// The most files searched for symbols at the start of a recording, and again at its end.
     private static let searchedFiles = 32
@@ -20,8 +20,11 @@ package struct RecordingFile: Sendable {
     package let symbols: [String]
     /// All symbols; `nil` if there may be others.
     package let allSymbols: Set<String>?
-    /// The dialects of its frames, as far as its beginning shows them.
+    /// The services that its frames came from, by the dialects of their connections, as far as its beginning, the
+    /// indices of its files and the samples of its other files show them.
     package let dialects: Set<FrameDialect>
+    /// The services that the trades of each symbol came from, as far as they are found in the same way.
+    private let services: [String: RecordedServices]
     /// The files, in order; never empty.
     package let segments: [RecordingStream.Segment]
     /// The reason why following files are left out, in one line; `nil` if there are no such files.
@@ -44,52 +47,50 @@ package struct RecordingFile: Sendable {
         self.segments = stream.segments
         self.unreadable = stream.unreadable
         let reader = ReplayCursor(stream, damage: self.damage)
-        var frameReader = FrameReader()
-        var table = SymbolTable()
-        var trades: [Trade] = []
+        var search = SymbolCollection()
         var frames = 0
         var isWhole = true
-        var dialects: Set<FrameDialect> = []
         let mayMix = stream.segments.contains { $0.header.version >= RecordingHeader.dialectVersion }
+        reader.noteRead = { search.take($0) }
         while let frame = try reader.next() {
             frames += 1
-            dialects.insert(frame.dialect.ofConnection)
-            _ = frameReader.read(frame.frame, of: frame.dialect, symbols: &table, into: &trades)
-            trades.removeAll(keepingCapacity: true)
+            search.take(frame.frame, of: frame.dialect)
             // The header's list is enough, once a frame after it was found.
             if let header = reader.header, !header.symbols.isEmpty {
                 let isSearched = !mayMix || reader.textBytesRead >= Self.searchedForDialects
-                if isSearched || Self.areComplete(dialects, for: header.symbols) { break }
+                if isSearched || search.knowsServices(of: header.symbols) { break }
             }
             if reader.textBytesRead >= Self.searchedBytes {
                 isWhole = false
                 break
             }
         }
+        reader.noteRead = { _ in }
         guard frames > 0 else {
             throw RecordingFailure(
                 "\(path) holds no recorded frame (one JSON object a line, with \"at\" and \"frame\")"
             )
         }
         var symbols = reader.header?.symbols ?? []
+        var services = search.servicesBySymbol
         if symbols.isEmpty {
-            symbols = table.names
+            symbols = search.names
         } else {
             // Others may have been subscribed to later, by a key or by a relay's client.
-            isWhole = Self.addLater(to: &symbols, of: self.segments)
+            isWhole = Self.addLater(to: &symbols, &services, of: self.segments)
         }
         self.symbols = symbols
-        self.dialects = dialects
+        self.services = services
+        self.dialects = services.values.reduce(into: Set(search.services.dialects)) { $0.formUnion($1.dialects) }
         self.allSymbols = isWhole ? Set(symbols) : nil
     }
 
-    /// Returns whether all symbols are of venues whose dialects were found.
-    private static func areComplete(_ dialects: Set<FrameDialect>, for symbols: [String]) -> Bool {
-        symbols.allSatisfy { symbol in Venue(of: symbol).map { dialects.contains($0.dialect) } ?? false }
-    }
-
-    /// Adds the files' further symbols; returns whether there can be no others.
-    private static func addLater(to symbols: inout [String], of segments: [RecordingStream.Segment]) -> Bool {
+    /// Adds the files' further symbols, and further services; returns whether there can be no other symbols.
+    private static func addLater(
+        to symbols: inout [String],
+        _ services: inout [String: RecordedServices],
+        of segments: [RecordingStream.Segment]
+    ) -> Bool {
         var areAll = segments.count <= 2 * Self.searchedFiles
         var known = Set(symbols)
         let searched =
@@ -102,8 +103,18 @@ package struct RecordingFile: Sendable {
             }
             areAll = areAll && found.areAll
             for name in found.names where known.insert(name).inserted { symbols.append(name) }
+            for (name, others) in found.services { services[name, default: RecordedServices()].formUnion(others) }
         }
         return areAll
+    }
+
+    /// Returns the services that the trades of a symbol came from. Where that is not known, it is the venue in its name
+    /// if the recording has that venue's frames, and otherwise Finnhub.
+    func services(of symbol: String) -> [FrameDialect] {
+        if let found = self.services[symbol]?.dialects { return found }
+        if let venue = Venue(of: symbol), self.dialects.contains(venue.dialect) { return [venue.dialect] }
+        let others = self.dialects.filter { $0 != .finnhub && MockProtocols.of($0) != nil }
+        return others.isEmpty || self.dialects.contains(.finnhub) ? [.finnhub] : []
     }
 
     /// Returns the failure for a file with messages of a dialect that no mock server speaks, with the remedy where the

@@ -44,6 +44,8 @@ package final class ReplayCursor {
     private var earliest: Int64?
     /// The place of the frame that was returned last.
     private(set) var place = Place(time: .min)
+    /// Called with each note of a recording, before the items that are made of it.
+    var noteRead: (RecordedNote) -> Void = { _ in }
     /// The first header of a recording.
     package private(set) var header: RecordingHeader?
 
@@ -120,6 +122,7 @@ package final class ReplayCursor {
                 return .gap(RecordedGap(line: line.line, at: at, gap: gap, dropped: dropped, wall: line.wall))
             case .header(let header): self.header = self.header ?? header
             case .note(let note):
+                self.noteRead(note)
                 if let signal = RecordedSignal(note, at: at) { return .signal(signal) }
                 if let closing = RecordedClosing(note, at: at, wall: line.wall) { return .closing(closing) }
                 if let outcome = note.outcome { return .settled(at: at, outcome) }

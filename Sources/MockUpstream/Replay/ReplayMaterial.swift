@@ -15,8 +15,31 @@ package enum ReplayMaterial: Sendable {
         }
     }
 
+    /// Returns the connections by which the trades of some symbols come, with the symbols of each in the same order, by
+    /// the connections' dialects. A symbol of which no frame is found has none.
+    package func connections(for symbols: [String]) -> [FrameDialect: [String]] {
+        var connections: [FrameDialect: [String]] = [:]
+        for symbol in symbols {
+            switch self {
+            case .recording(let file):
+                for dialect in file.services(of: symbol) { connections[dialect, default: []].append(symbol) }
+            case .market(let run): connections[run.market.dialect, default: []].append(symbol)
+            }
+        }
+        return connections
+    }
+
+    /// Returns the symbols that are known, of those that came only from Finnhub not more than a number, which is the limit
+    /// of its connection.
+    package func symbols(ofFinnhub limit: Int) -> [String] {
+        let connections = self.connections(for: self.symbols)
+        let ofVenues = Set(connections.filter { $0.key != .finnhub }.values.joined())
+        let surplus = Set(connections[.finnhub]?.dropFirst(limit) ?? []).subtracting(ofVenues)
+        return self.symbols.filter { !surplus.contains($0) }
+    }
+
     /// The symbols that are known.
-    var symbols: [String] {
+    package var symbols: [String] {
         switch self {
         case .recording(let file): file.symbols
         case .market(let run): run.market.symbols.map(\.name)

@@ -4,6 +4,8 @@ package import Wire
 
 /// A client of a replay, to which a ``ReplayPlayer`` plays. All methods are called on the player's loop.
 package protocol ReplayOutput: AnyObject {
+    /// The dialect of the frames that it takes; `nil` for one that takes all.
+    var dialect: FrameDialect? { get }
     /// Whether it has buffer space for more.
     var hasRoom: Bool { get }
     /// Takes one message. Does not flush.
@@ -28,6 +30,7 @@ package protocol ReplayOutput: AnyObject {
 }
 
 extension ReplayOutput {
+    package var dialect: FrameDialect? { nil }
     package func play(_ signal: RecordedSignal) {}
     package func play(_ gap: RecordedGap) {}
     package func play(_ outcome: GapOutcome) {}

@@ -11,6 +11,8 @@ import Wire
 package final class ReplayPlayer {
     /// The messages played before other work of the loop runs.
     private static let messagesPerTurn = 256
+    /// How long the missing connections may take before that is reported.
+    private static let startPatience = TimeAmount.seconds(10)
 
     let loop: any EventLoop
     let span: RecordingSpan
@@ -19,6 +21,16 @@ package final class ReplayPlayer {
     private let wallClock: @Sendable () -> Int64
     var machine: ReplayMachine
     private(set) var outputs: [any ReplayOutput] = []
+    /// The dialects of the connections without which the recording is not begun, nor played at the speed `max`.
+    private let awaited: Set<FrameDialect>
+    /// Those of them that have no output now.
+    private var missing: Set<FrameDialect>
+    private var hasPlayed = false
+    /// The service of the newest message.
+    private var newestDialect: FrameDialect?
+    /// Called with one line if the beginning has to wait for long.
+    var startDelayed: (String) -> Void = { _ in }
+    private var startTimer: Scheduled<Void>?
     var reading: ReplayReading
     private var hasStarted = false
     private(set) var isOver = false
@@ -49,16 +61,21 @@ package final class ReplayPlayer {
     /// Called with the state machine whenever its clock was set.
     var moved: (ReplayMachine) -> Void = { _ in }
 
+    /// - Parameter awaited: the dialects of the connections without which nothing is played; empty for a server whose
+    ///   clients are other programs.
     /// - Throws: ``RecordingFailure`` if the file cannot be read, or the range is empty.
     init(
         _ material: ReplayMaterial,
         settings: ReplaySettings,
         loop: any EventLoop,
+        awaited: Set<FrameDialect> = [],
         played: PlayedTrades? = nil,
         wallClock: @escaping @Sendable () -> Int64
     ) throws(RecordingFailure) {
         self.material = material
         self.settings = settings
+        self.awaited = awaited
+        self.missing = awaited
         self.played = played
         self.loop = loop
         self.wallClock = wallClock
@@ -86,6 +103,7 @@ package final class ReplayPlayer {
         if let failure { return output.failed(failure) }
         if self.isOver { return output.ended() }
         self.outputs.append(output)
+        if let dialect = output.dialect { self.missing.remove(dialect) }
         // A step may have been requested before the first output was attached. That replay is paused, too.
         let position = self.position
         if position.isPaused { output.changed(position, movedFrom: nil) }
@@ -93,6 +111,7 @@ package final class ReplayPlayer {
 
     func detach(_ output: any ReplayOutput) {
         self.outputs.removeAll { $0 === output }
+        self.missing = self.awaited.filter { dialect in !self.outputs.contains { $0.dialect == dialect } }
         // This output may have been the one without buffer space, and the others report none.
         if self.hasStarted, !self.isPumping { self.goOnIfFree() }
     }
@@ -106,6 +125,16 @@ package final class ReplayPlayer {
     func start() {
         self.hasStarted = true
         self.pump()
+        guard !self.hasPlayed, !self.missing.isEmpty, self.startTimer == nil else { return }
+        let loopBound = NIOLoopBound(self, eventLoop: self.loop)
+        self.startTimer = self.loop.scheduleTask(in: Self.startPatience) { loopBound.value.reportMissing() }
+    }
+
+    /// Reports which connections the beginning waits for.
+    private func reportMissing() {
+        guard !self.isOver, !self.hasPlayed, !self.missing.isEmpty else { return }
+        let names = self.missing.map(\.serviceName).sorted().joined(separator: " and ")
+        self.startDelayed("the replay waits for its own connection to the stand-in of \(names), and begins with it")
     }
 
     func outputHasRoom() { if self.hasStarted { self.pump() } }
@@ -114,6 +143,7 @@ package final class ReplayPlayer {
         self.isOver = true
         self.timer?.cancel()
         self.timer = nil
+        self.startTimer?.cancel()
         self.search = nil
         self.outputs = []
     }
@@ -123,6 +153,8 @@ package final class ReplayPlayer {
     private var mayPlay: Bool {
         // During a break no client can connect, so the replay waits for no client.
         if self.isBroken { return true }
+        // What is played without one of the program's connections is lost to its tape.
+        if !self.missing.isEmpty, self.machine.speed == nil || !self.hasPlayed { return false }
         // The speed `max` is that of the slowest client, so it needs a client.
         if self.machine.speed == nil { return !self.outputs.isEmpty && self.outputs.allSatisfy { $0.hasRoom } }
         return !self.settings.waitsForAll || self.outputs.allSatisfy { $0.hasRoom }
@@ -159,6 +191,7 @@ package final class ReplayPlayer {
                 self.schedule(at: until)
                 return played
             case .play:
+                self.hasPlayed = true
                 self.reading.take()
                 self.play(next, now: now)
                 played += 1
@@ -176,6 +209,7 @@ package final class ReplayPlayer {
     private func play(_ next: ReplayReading.Next, now: Int64) {
         switch next {
         case .message(let frame):
+            if frame.dialect != self.newestDialect { self.dialectChanged(frame.dialect) }
             let message = self.read(frame)
             for output in self.outputs { output.play(message) }
             // Finnhub's protocol has no answer with earlier trades, and an exchange with a REST service has no newer ones.
@@ -207,6 +241,13 @@ package final class ReplayPlayer {
             self.isBroken = false
             self.machine.played(recorded: at, counts: false, now: now)
         }
+    }
+
+    /// Notes the service of the next message. One that was not found before has no clients.
+    private func dialectChanged(_ dialect: FrameDialect) {
+        self.newestDialect = dialect
+        guard case .recording(let file) = self.material, !file.dialects.contains(dialect.ofConnection) else { return }
+        file.damage.foundUnplayed(dialect.ofConnection, path: file.path)
     }
 
     private func read(_ frame: RecordedFrame) -> ReplayMessage {

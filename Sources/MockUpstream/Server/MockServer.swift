@@ -14,14 +14,15 @@ package struct MockServerSettings: Sendable {
     /// Whether all clients share one clock, which takes commands (``MockServer/remote``). Otherwise each client gets
     /// the recording from its start.
     package var sharesClock = false
-    /// Passes the marks of a replay to the feed of the same program; other clients do not get them.
-    package var marks: FrameMarks?
+    /// Pass the marks of a replay to the feeds of the same program, by the dialects of their connections; other clients
+    /// do not get them. The replay begins when all of these connections have requested their symbols.
+    package var marks: [FrameDialect: FrameMarks] = [:]
     /// The server's certificate; `nil` serves plain WebSocket, for load tests on loopback.
     package var credentials: TLSCredentials?
     /// Whether the replay waits for ``MockServer/go()``.
     package var waitsForGo = false
     /// The interval of Finnhub's text ping; the real service's is about 60 s. While the recording has pings, only those
-    /// are sent; `nil` never sends others.
+    /// are sent; `nil` never sends others, nor a venue's heartbeats.
     package var pingInterval: TimeAmount? = .seconds(60)
     /// The interval of WebSocket pings; `nil` for a client that may stop reading for long.
     package var keepaliveInterval: TimeAmount?
@@ -64,7 +65,7 @@ package final class MockServer: Sendable {
     private let channel: any Channel
     private let clients: NIOLoopBound<MockServerClients>
     private let goPromise: EventLoopPromise<Void>
-    private let marks: FrameMarks?
+    private let marks: [FrameMarks]
     /// Controls the clock that all clients share; `nil` if each client has its own.
     package let remote: ReplayRemote?
 
@@ -72,7 +73,7 @@ package final class MockServer: Sendable {
         channel: any Channel,
         clients: NIOLoopBound<MockServerClients>,
         goPromise: EventLoopPromise<Void>,
-        marks: FrameMarks?,
+        marks: [FrameMarks],
         remote: ReplayRemote?
     ) {
         self.channel = channel
@@ -162,7 +163,7 @@ package final class MockServer: Sendable {
             channel: channel,
             clients: clients,
             goPromise: goPromise,
-            marks: settings.marks,
+            marks: Array(settings.marks.values),
             remote: remote
         )
     }
@@ -196,6 +197,12 @@ package final class MockServer: Sendable {
     /// Calls `answered` on the server's loop, which cannot run it while it waits for the recording's disk.
     package func probe(_ answered: @escaping @Sendable () -> Void) { self.channel.eventLoop.execute(answered) }
 
+    /// Calls `report` with one line if the replay cannot begin for long, because connections of the program are missing.
+    package func watchStart(_ report: @escaping @Sendable (String) -> Void) {
+        let clients = self.clients
+        self.channel.eventLoop.execute { clients.value.watchStart(report) }
+    }
+
     /// Stops listening and ends every connection. Returns whether the loop did so within the limit; it cannot while it
     /// waits for the recording's disk.
     ///
@@ -203,7 +210,7 @@ package final class MockServer: Sendable {
     /// end.
     @discardableResult
     package func stop(within limit: Duration = .seconds(2)) async -> Bool {
-        self.marks?.follow(nil)
+        for marks in self.marks { marks.follow(nil) }
         self.remote?.stopWatching()
         let (channel, clients) = (self.channel, self.clients)
         self.goPromise.succeed(())

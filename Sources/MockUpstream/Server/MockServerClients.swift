@@ -144,6 +144,7 @@ package final class MockServerClients {
                 symbolLimit: self.settings.symbolLimit,
                 pingInterval: self.settings.pingInterval?.nanoseconds,
                 hasKeepalive: self.settings.keepaliveInterval != nil,
+                hasHeartbeats: self.settings.pingInterval != nil,
                 uri: head.uri,
                 wallClock: source.wallClock
             )
@@ -167,6 +168,9 @@ package final class MockServerClients {
     func ended(_ number: Int) {
         if let key = self.clients.removeValue(forKey: number)?.key { self.holders?.ended(key, by: number) }
     }
+
+    /// Calls `report` with one line if the shared player cannot begin for long.
+    func watchStart(_ report: @escaping (String) -> Void) { self.source.shared?.startDelayed = report }
 
     /// Ends every connection.
     func stop() {

@@ -32,7 +32,7 @@ package final class MockServerHandler: ChannelInboundHandler, ReplayOutput {
     }
 
     private enum State {
-        /// Waiting for the first subscription.
+        /// Waiting for the first subscription; of a feed of the same program, for the first request.
         case idle
         /// Waiting for ``MockServer/go()``, if that is required.
         case armed
@@ -48,6 +48,12 @@ package final class MockServerHandler: ChannelInboundHandler, ReplayOutput {
     private let logger: Logger
     private var state = State.idle
     private var session: any MockSession
+    /// Passes marks to the feed of the same program that takes this upstream's frames; `nil` without one.
+    private let marks: FrameMarks?
+    /// The client's port.
+    private var port: Int?
+    /// Whether the client has sent a message.
+    private var hasRequested = false
     /// Called when the upstream would disconnect the client, with the rule that the client has broken.
     private let disconnected: (String) -> Void
     /// Whether the recording says which trades of its newest frame are on the tape, and what the feed has received of that;
@@ -82,11 +88,13 @@ package final class MockServerHandler: ChannelInboundHandler, ReplayOutput {
         self.sharing = sharing
         self.logger = logger
         self.session = session
+        self.marks = settings.marks[session.dialect]
         self.disconnected = disconnected
     }
 
     func handlerAdded(context: ChannelHandlerContext) {
         self.context = context
+        self.port = context.channel.remoteAddress?.port
         self.take(self.session.opened(now: Self.now(context)))
         context.flush()
     }
@@ -98,6 +106,7 @@ package final class MockServerHandler: ChannelInboundHandler, ReplayOutput {
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         guard case .text(let bytes) = self.unwrapInboundIn(data), let recent = self.recent else { return }
+        self.hasRequested = true
         self.take(self.session.received(bytes, recent: recent, now: Self.now(context)))
     }
 
@@ -114,7 +123,9 @@ package final class MockServerHandler: ChannelInboundHandler, ReplayOutput {
         // Not before the end of the batch of input: a client subscribes to all of its symbols in one write, and must
         // miss no symbol's first trades.
         context.flush()
-        if case .idle = self.state, self.session.isSubscribed { self.begin(on: context.eventLoop) }
+        if case .idle = self.state, self.session.isSubscribed || self.hasRequested && self.marks != nil {
+            self.begin(on: context.eventLoop)
+        }
         context.fireChannelReadComplete()
     }
 
@@ -219,6 +230,8 @@ package final class MockServerHandler: ChannelInboundHandler, ReplayOutput {
 
     // MARK: Output of the player
 
+    package var dialect: FrameDialect? { self.session.dialect }
+
     package var hasRoom: Bool {
         guard let context else { return false }
         return context.channel.isWritable && self.line?.hasRoom ?? true
@@ -256,14 +269,14 @@ package final class MockServerHandler: ChannelInboundHandler, ReplayOutput {
     /// symbols may no longer be equal, and a fast replay's clock does not show an interval of two seconds. The
     /// recording decides instead.
     private func announceRepeats(_ trades: [Trade]) {
-        guard self.settings.marks != nil, self.session.needsRepeats else { return }
+        guard self.marks != nil, self.session.needsRepeats else { return }
         let places = trades.indices.filter { trades[$0].marks.contains(.possibleRepeat) }
         if !places.isEmpty { self.post(.repeats(places)) }
     }
 
     /// Reports what the recording says of the trades of the next frame, if they have ids.
     private func announce(_ message: ReplayMessage, where isSelected: (Trade) -> Bool) {
-        guard self.settings.marks != nil, !self.session.needsRepeats, !message.trades.isEmpty else { return }
+        guard self.marks != nil, !self.session.needsRepeats, !message.trades.isEmpty else { return }
         let places = message.places(where: isSelected)
         self.isJudged = places != nil
         self.announceJudged()
@@ -279,7 +292,7 @@ package final class MockServerHandler: ChannelInboundHandler, ReplayOutput {
     /// Reports an exchange with the REST service, which the feed of a replay takes beside the connection. A client
     /// without marks asks the REST service itself.
     private func play(answer message: ReplayMessage) {
-        guard self.settings.marks != nil, !message.isMoved,
+        guard self.marks != nil, !message.isMoved,
             message.frame.dialect.ofConnection == self.session.dialect,
             message.trades.allSatisfy({ self.session.isSubscribed(to: message.symbols.name(of: $0.symbol)) })
         else { return }
@@ -340,7 +353,7 @@ package final class MockServerHandler: ChannelInboundHandler, ReplayOutput {
 
     /// Posts a mark after the frames written so far.
     private func post(_ mark: FrameMark) {
-        self.settings.marks?.post(mark, after: self.frames, on: self.context?.channel.remoteAddress?.port)
+        self.marks?.post(mark, after: self.frames, on: self.port)
     }
 
     package func ended() { self.closeWhenWritten(.normal, reason: ReplayEnd.closeReason) }
@@ -389,6 +402,7 @@ package final class MockServerHandler: ChannelInboundHandler, ReplayOutput {
                 return self.broke()
             }
         }
+        self.marks?.willWrite(after: self.frames, on: self.port)
         self.frames += 1
         context.write(self.wrapOutboundOut(.text(text)), promise: nil)
     }

@@ -35,6 +35,7 @@ package final class ReplaySource {
                 material,
                 settings: settings.replay,
                 loop: loop,
+                awaited: Set(settings.marks.keys),
                 played: self.played,
                 wallClock: wallClock
             ) : nil

@@ -29,6 +29,8 @@ package final class OutputHarness {
         /// Returns the replay's position.
         package var position: @Sendable () -> ReplayPosition
         package var keepsBytes = false
+        /// The dialect of the first feed's frames.
+        package var dialect = FrameDialect.finnhub
 
         package init(
             symbols: [String],
@@ -73,6 +75,7 @@ package final class OutputHarness {
         let recorder = try RecorderHarness(
             symbols: plan.symbols,
             epoch: plan.epoch,
+            dialect: plan.dialect,
             output: self.output("recording"),
             loop: loop,
             wallClock: wallClock
@@ -218,7 +221,8 @@ package final class OutputHarness {
     }
 }
 
-/// A list of the tape's trades, one a line: number, symbol, price, size and the exchange's time in ns since 1970.
+/// A list of the tape's trades, one a line: number, symbol, price, size, the exchange's time in ns since 1970, and the id
+/// if it has one.
 private final class TradeList: TapeReader {
     private let output: NIOLoopBound<OutputDigest>
 
@@ -227,8 +231,9 @@ private final class TradeList: TapeReader {
     func read(_ batch: TapeBatch) {
         for (index, trade) in batch.trades.enumerated() {
             let name = batch.symbols.name(of: trade.symbol)
+            let id = trade.id.map { " \($0)" } ?? ""
             self.output.value.take(
-                "\(batch.firstSequence + UInt64(index)) \(name) \(trade.price) \(trade.size) \(trade.exchangeTime)\n"
+                "\(batch.firstSequence + UInt64(index)) \(name) \(trade.price) \(trade.size) \(trade.exchangeTime)\(id)\n"
             )
         }
     }

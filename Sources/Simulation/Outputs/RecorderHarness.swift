@@ -15,6 +15,7 @@ final class RecorderHarness: TapeReader {
     init(
         symbols: [String],
         epoch: UInt64,
+        dialect: FrameDialect,
         output: OutputDigest,
         loop: any EventLoop,
         wallClock: @escaping @Sendable () -> Int64
@@ -25,7 +26,7 @@ final class RecorderHarness: TapeReader {
             started: wallClock(),
             program: "tickertape",
             epoch: epoch,
-            dialect: .finnhub,
+            dialect: dialect,
             source: "replay",
             address: "127.0.0.1",
             clock: RecorderClock(wall: wallClock, monotonic: { Int64(loop.now.uptimeNanoseconds) }),

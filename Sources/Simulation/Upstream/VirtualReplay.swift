@@ -39,21 +39,16 @@ package final class VirtualReplay {
     /// The part of the recording that is played.
     package let span: RecordingSpan
     private let pace = EmbeddedEventLoop()
-    private let mockServer: MockServerSettings
-    private let replay: ReplaySource
+    private let material: ReplayMaterial
+    private let settings: ReplaySettings
 
     /// Prepares the replay; the clock shows the time of the first message.
     ///
     /// - Parameter settings: the settings of the player. Its speed applies only to its own clock, and no reader sees
     ///   it.
     package init(_ material: ReplayMaterial, settings: ReplaySettings) throws(RecordingFailure) {
-        var mockServer = MockServerSettings()
-        mockServer.replay = settings
-        // The settings of a replay inside the program.
-        mockServer.sharesClock = true
-        mockServer.marks = FrameMarks()
-        mockServer.pingInterval = nil
-        self.mockServer = mockServer
+        self.material = material
+        self.settings = settings
         let whole = try material.span()
         let bounds = try material.bounds(from: settings.from, to: settings.to, in: whole)
         guard bounds.upperBound.subtractingCapped(bounds.lowerBound) <= Self.longest else {
@@ -65,7 +60,6 @@ package final class VirtualReplay {
         self.span = RecordingSpan(start: whole.start, bounds: bounds)
         self.clock = RecordedClock(start: whole.start)
         self.clock.advance(to: bounds.lowerBound)
-        self.replay = try ReplaySource(material, settings: mockServer, loop: self.pace, wallClock: self.clock.wall)
     }
 
     /// Returns the position by the recording's clock, at the recorded pace.
@@ -86,42 +80,85 @@ package final class VirtualReplay {
     /// - Returns: the time that it took by the player's clock, ns: the recording's length at the recorded pace.
     /// - Throws: ``RecordingFailure`` if the recording cannot be played to its end.
     package func run(_ order: Order, readers: [any TapeReader]) throws(RecordingFailure) -> Int64 {
-        var settings = FinnhubSettings(key: Secret("replay"))
-        settings.upstream = UpstreamAddress(isEncrypted: true, host: "127.0.0.1", port: 443)
-        settings.symbols = order.symbols
-        settings.source = order.source
-        settings.marks = self.mockServer.marks
-        settings.webSocket.pingInterval = nil
-        settings.connection.silentAfter = nil
-        settings.watch.subscribeInterval = 0
-        let logger = Logger(label: "replay", factory: { _ in SwiftLogNoOpLogHandler() })
+        let connections = self.material.connections(for: order.symbols)
+        var mockServer = MockServerSettings()
+        mockServer.replay = self.settings
+        // The settings of a replay inside the program.
+        mockServer.sharesClock = true
+        mockServer.pingInterval = nil
+        for dialect in connections.keys { mockServer.marks[dialect] = FrameMarks() }
+        let source = try ReplaySource(
+            self.material,
+            settings: mockServer,
+            loop: self.pace,
+            wallClock: self.clock.wall
+        )
         let upstream = VirtualUpstream(
-            source: self.replay,
-            settings: self.mockServer,
-            webSocket: settings.connector.webSocket,
+            source: source,
+            settings: mockServer,
             clock: self.clock,
             pace: self.pace,
             cutting: order.cutting
         )
-        let connector = VirtualConnector(upstream: NIOLoopBound(upstream, eventLoop: self.clock.loop))
-        let isOver = NIOLoopBoundBox(false, eventLoop: self.clock.loop)
-        let feed = FinnhubFeed(
-            settings,
-            TapeWriter(epoch: order.epoch, readers: readers),
-            connector: connector,
-            FeedContext(loop: self.clock.loop, wallClock: self.clock.wall, chance: { 0.5 }, logger: logger)
-        )
-        feed.finished.assumeIsolated().whenSuccess { isOver.value = true }
-        feed.start()
+        let tape = TapeWriter(epoch: order.epoch, readers: readers)
+        var running = connections.count
+        // In the order of the program's feeds.
+        let feeds = connections.sorted { $0.key.rawValue < $1.key.rawValue }.map { dialect, symbols in
+            self.makeFeed(dialect, symbols, order, marks: mockServer.marks[dialect], upstream, tape)
+        }
+        for feed in feeds {
+            feed.finished.assumeIsolated().whenSuccess { running -= 1 }
+            feed.start()
+        }
         self.clock.loop.run()
         // The player's only timers are those that lead to the end of the recording.
         self.pace.advanceTime(to: .uptimeNanoseconds(1 << 62))
         self.clock.loop.run()
-        guard isOver.value, let endedAt = upstream.endedAt else {
-            feed.stop()
+        guard running == 0, let endedAt = upstream.endedAt else {
+            for feed in feeds { feed.stop() }
             self.clock.loop.run()
             throw RecordingFailure("the recording was not played to its end")
         }
         return endedAt
+    }
+
+    /// Creates the feed of one service, which has not started.
+    private func makeFeed(
+        _ dialect: FrameDialect,
+        _ symbols: [String],
+        _ order: Order,
+        marks: FrameMarks?,
+        _ upstream: VirtualUpstream,
+        _ tape: TapeWriter
+    ) -> any Feed {
+        func adapt(_ client: inout ClientSettings, path: String) {
+            client.upstream = UpstreamAddress(isEncrypted: true, host: "127.0.0.1", port: 443, path: path)
+            client.symbols = symbols
+            client.source = order.source
+            client.marks = marks
+            client.webSocket.pingInterval = nil
+            client.connection.silentAfter = nil
+            client.connection.heartbeatSilentAfter = nil
+            client.watch.subscribeInterval = 0
+        }
+        func connector(_ client: ClientSettings, target: String) -> VirtualConnector {
+            VirtualConnector(
+                upstream: NIOLoopBound(upstream, eventLoop: self.clock.loop),
+                target: target,
+                webSocket: client.webSocket
+            )
+        }
+        let logger = Logger(label: "replay", factory: { _ in SwiftLogNoOpLogHandler() })
+        let context = FeedContext(loop: self.clock.loop, wallClock: self.clock.wall, chance: { 0.5 }, logger: logger)
+        guard let venue = Venue.allCases.first(where: { $0.dialect == dialect }) else {
+            var settings = FinnhubSettings(key: Secret("replay"))
+            adapt(&settings.client, path: UpstreamAddress.finnhub.path)
+            let way = connector(settings.client, target: "/?token=replay")
+            return FinnhubFeed(settings, tape, connector: way, context)
+        }
+        var settings = VenueSettings(venue, symbols: [])
+        adapt(&settings.client, path: venue.upstream.path)
+        let way = connector(settings.client, target: venue.upstream.path)
+        return VenueFeed(settings, tape, connector: way, names: nil, context)
     }
 }

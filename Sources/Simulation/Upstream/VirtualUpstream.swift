@@ -20,7 +20,7 @@ package enum ReplayCutting: Sendable, Equatable {
     case instants
 }
 
-/// A connection from a mock server to the feed without a socket, and the link between their two clocks.
+/// The connections from a mock server to the feeds without sockets, and the link between their two clocks.
 ///
 /// The mock server runs on a separate loop, whose time is set by its player. That time may run at a tenth or a thousand
 /// times the recorded pace, or stand still. Everything that the server plays reaches the feed when the feed's clock,
@@ -29,14 +29,12 @@ final class VirtualUpstream: ReplayOutput {
     private let clock: RecordedClock
     private let pace: EmbeddedEventLoop
     private let cutting: ReplayCutting
-    private let clients: MockServerClients
-    private let webSocket: WebSocketSettings
-    private var server: (channel: EmbeddedChannel, socket: VirtualSocket)?
-    private var client: (channel: EmbeddedChannel, socket: VirtualSocket)?
-    /// The number of connections made, which is also the port of the newest one.
-    private var connections = 0
-    /// The messages that wait for others to join the same read.
-    private var held: [ByteBuffer] = []
+    private let table: MockServerClients
+    /// The mock server's ends of the connections, and the feeds'. The place of one, counted from 1, is also its port.
+    private var servers: [EmbeddedChannel] = []
+    private var clients: [VirtualSocket] = []
+    /// The messages that wait for others to join the same read, with the places of their connections.
+    private var held: [(connection: Int, bytes: ByteBuffer)] = []
     private var newest: Int64 = .min
     /// The end of the recording on the player's clock, ns; `nil` before the end.
     private(set) var endedAt: Int64?
@@ -44,11 +42,9 @@ final class VirtualUpstream: ReplayOutput {
     /// - Parameters:
     ///   - source: a source with one player for all clients, which reports everything to this object before it plays
     ///     it.
-    ///   - webSocket: the settings of the feed's end of the connection.
     init(
         source: ReplaySource,
         settings: MockServerSettings,
-        webSocket: WebSocketSettings,
         clock: RecordedClock,
         pace: EmbeddedEventLoop,
         cutting: ReplayCutting
@@ -56,16 +52,19 @@ final class VirtualUpstream: ReplayOutput {
         self.clock = clock
         self.pace = pace
         self.cutting = cutting
-        self.clients = MockServerClients(settings, source: source)
-        self.webSocket = webSocket
+        self.table = MockServerClients(settings, source: source)
         source.shared?.attach(self)
     }
 
     /// Opens a connection; returns the feed's end, which speaks WebSocket.
-    func open() throws -> EmbeddedChannel {
+    ///
+    /// - Parameters:
+    ///   - target: the path and query of the request.
+    ///   - webSocket: the settings of the feed's end.
+    func open(_ target: String, _ webSocket: WebSocketSettings) throws -> EmbeddedChannel {
         let address = try SocketAddress(ipAddress: "127.0.0.1", port: 443)
-        self.connections += 1
-        let clientAddress = try SocketAddress(ipAddress: "127.0.0.1", port: self.connections)
+        let connection = self.servers.count
+        let clientAddress = try SocketAddress(ipAddress: "127.0.0.1", port: connection + 1)
         let (serverSocket, clientSocket) = (VirtualSocket(), VirtualSocket())
         let server = EmbeddedChannel(loop: self.pace)
         try server.pipeline.syncOperations.addHandler(serverSocket)
@@ -78,56 +77,65 @@ final class VirtualUpstream: ReplayOutput {
         let boundServer = NIOLoopBound(serverSocket, eventLoop: pace)
         clientSocket.sent = { bytes in pace.execute { boundServer.value.deliver(bytes) } }
         clientSocket.ended = { pace.execute { boundServer.value.end() } }
-        serverSocket.sent = { [weak self] in self?.carry($0) }
+        serverSocket.sent = { [weak self] in self?.carry($0, on: connection) }
         serverSocket.ended = { [clock] in
             clientSocket.end()
             clock.loop.run()
         }
-        (self.server, self.client) = ((server, serverSocket), (client, clientSocket))
-        var webSocket = WebSocketSettings(role: .server)
-        webSocket.pingInterval = nil
-        try server.pipeline.syncOperations.addWebSocketHandlers(webSocket)
+        self.servers.append(server)
+        self.clients.append(clientSocket)
+        var serverSettings = WebSocketSettings(role: .server)
+        serverSettings.pingInterval = nil
+        try server.pipeline.syncOperations.addWebSocketHandlers(serverSettings)
         try server.pipeline.syncOperations.addHandler(
-            self.clients.makeHandler(
-                HTTPRequestHead(version: .http1_1, method: .GET, uri: "/?token=replay"),
+            self.table.makeHandler(
+                HTTPRequestHead(version: .http1_1, method: .GET, uri: target),
                 line: nil,
                 go: self.pace.makeSucceededVoidFuture(),
                 logger: Logger(label: "replay", factory: { _ in SwiftLogNoOpLogHandler() })
             )
         )
-        try client.pipeline.syncOperations.addWebSocketHandlers(self.webSocket)
+        try client.pipeline.syncOperations.addWebSocketHandlers(webSocket)
         return client
     }
 
     // MARK: The mock server's bytes
 
-    private func carry(_ bytes: ByteBuffer) {
+    private func carry(_ bytes: ByteBuffer, on connection: Int) {
         switch self.cutting {
-        case .messages: self.deliver(bytes)
+        case .messages: self.deliver(bytes, on: connection)
         case .pieces(let size):
             var rest = bytes
             while rest.readableBytes > 0 {
-                self.deliver(rest.readSlice(length: min(max(size, 1), rest.readableBytes)) ?? rest)
+                let piece = rest.readSlice(length: min(max(size, 1), rest.readableBytes)) ?? rest
+                self.deliver(piece, on: connection)
             }
         case .several(let count):
-            self.held.append(bytes)
+            self.held.append((connection, bytes))
             if self.held.count >= count || self.endedAt != nil { self.release() }
         case .instants:
-            self.held.append(bytes)
+            self.held.append((connection, bytes))
             if self.endedAt != nil { self.release() }
         }
     }
 
+    /// Delivers what waits: neighbours of one connection as one read.
     private func release() {
-        guard !self.held.isEmpty else { return }
-        var bytes = ByteBuffer()
-        for part in self.held { bytes.writeImmutableBuffer(part) }
+        let held = self.held
         self.held = []
-        self.deliver(bytes)
+        var rest = held[...]
+        while let first = rest.first {
+            var bytes = ByteBuffer()
+            while let next = rest.first, next.connection == first.connection {
+                bytes.writeImmutableBuffer(next.bytes)
+                rest.removeFirst()
+            }
+            self.deliver(bytes, on: first.connection)
+        }
     }
 
-    private func deliver(_ bytes: ByteBuffer) {
-        self.client?.socket.deliver(bytes)
+    private func deliver(_ bytes: ByteBuffer, on connection: Int) {
+        self.clients[connection].deliver(bytes)
         self.clock.loop.run()
     }
 
@@ -142,8 +150,10 @@ final class VirtualUpstream: ReplayOutput {
 
     func play(_ gap: RecordedGap) { self.goOn(to: gap.at) }
 
+    func play(_ outcome: GapOutcome) { for server in self.servers { server.flush() } }
+
     private func goOn(to recorded: Int64) {
-        self.server?.channel.flush()
+        for server in self.servers { server.flush() }
         if recorded > self.newest, self.cutting == .instants { self.release() }
         self.newest = max(self.newest, recorded)
         self.clock.advance(to: recorded)
@@ -153,7 +163,7 @@ final class VirtualUpstream: ReplayOutput {
     func changed(_ position: ReplayPosition, movedFrom: Int64?) {}
 
     func ended() {
-        self.server?.channel.flush()
+        for server in self.servers { server.flush() }
         self.release()
         self.endedAt = Int64(self.pace.now.uptimeNanoseconds)
     }
@@ -165,6 +175,9 @@ final class VirtualUpstream: ReplayOutput {
 /// A connector that leads to a ``VirtualUpstream``.
 struct VirtualConnector: Connecting {
     let upstream: NIOLoopBound<VirtualUpstream>
+    /// The path and query of its requests.
+    let target: String
+    let webSocket: WebSocketSettings
 
     func connect(
         on loop: any EventLoop,
@@ -174,7 +187,7 @@ struct VirtualConnector: Connecting {
         let steps = NIOLoopBound((reached: reached, connected: connected), eventLoop: loop)
         // Asynchronously, as with a socket.
         return loop.submit {
-            let channel = try self.upstream.value.open()
+            let channel = try self.upstream.value.open(self.target, self.webSocket)
             try steps.value.reached(channel)
             try steps.value.connected(channel, false)
         }

@@ -20,24 +20,22 @@ struct FeedPlan: Sendable {
     /// Creates the plan of one feed of all symbols.
     init(_ finnhub: FinnhubSettings) { self.init(finnhub, venues: [], symbols: finnhub.symbols) }
 
-    /// Creates the plan of a replay: a symbol is its venue's where that has a feed, otherwise Finnhub's.
+    /// Creates the plan of a replay.
+    ///
+    /// - Parameters:
+    ///   - finnhub: Finnhub's feed with its symbols; `nil` for none.
+    ///   - venues: the venues' feeds with theirs. A symbol may have come from Finnhub and from its venue.
+    ///   - symbols: all of them, in display order.
     init(_ finnhub: FinnhubSettings?, venues: [VenueSettings], symbols: [String]) {
         self.routes = SymbolRoutes(usual: .venue, venues: Set(venues.map(\.venue)))
         self.symbols = symbols
         self.venues = venues
         self.finnhub = finnhub
-        for index in venues.indices {
-            self.venues[index].symbols = symbols.filter { Venue(of: $0) == venues[index].venue }
+        let ofVenues = Set(venues.flatMap(\.symbols))
+        for symbol in finnhub?.symbols ?? [] where !ofVenues.contains(symbol) {
+            self.routes.choose(symbol, from: .finnhub)
         }
-        let routes = self.routes
-        self.finnhub?.symbols = symbols.filter { routes.feed(of: $0) == .finnhub }
-        // A feed without a symbol would never end.
-        self.venues.removeAll { $0.symbols.isEmpty }
-        if !self.venues.isEmpty, self.finnhub?.symbols.isEmpty == true { self.finnhub = nil }
     }
-
-    /// The number of feeds.
-    var feedCount: Int { self.clients.count }
 
     /// Creates the plan of a live program.
     ///
@@ -220,7 +218,10 @@ final class SymbolRoutes: Sendable {
 
     /// Notes the feed that a text names.
     func choose(_ symbol: ChosenSymbol) {
-        guard let feed = symbol.feed else { return }
-        self.chosen.withLockedValue { if $0.count < Self.limit { $0[symbol.name] = feed } }
+        if let feed = symbol.feed { self.choose(symbol.name, from: feed) }
+    }
+
+    func choose(_ symbol: String, from feed: SymbolFeed) {
+        self.chosen.withLockedValue { if $0.count < Self.limit { $0[symbol] = feed } }
     }
 }

@@ -13,6 +13,9 @@ enum RecordedDamage {
                 "warning: \(path) is cut off: what followed, if anything, is missing; `recording verify` says more"
             )
         }
+        for dialect in file.damage.unplayed {
+            Console.printError("warning: \(RecordingDamage.words(forUnplayed: dialect, path: file.path))")
+        }
         guard let summary = file.damage.summary else { return }
         let verb = file.damage.lines + file.damage.parts == 1 ? "is" : "are"
         Console.printError("warning: \(summary) of \(file.path) cannot be read and \(verb) left out")

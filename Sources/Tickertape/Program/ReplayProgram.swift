@@ -23,12 +23,13 @@ struct ReplayProgram {
     /// Plays the material to its end, or until the program is stopped.
     func run() async throws {
         let authority = try CertificateAuthority(name: "tickertape replay")
-        let marks = FrameMarks()
+        let (settings, feeds) = self.plan(trusting: authority)
+        var plan = feeds
         var mockServerSettings = self.mockServer
         mockServerSettings.credentials = try authority.issue(for: "127.0.0.1")
         // The display's keys and the relay's clients control one clock.
         mockServerSettings.sharesClock = true
-        mockServerSettings.marks = marks
+        mockServerSettings.marks = plan.makeMarks()
         // The player waits until the relay and the display are ready.
         mockServerSettings.waitsForGo = true
         let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
@@ -42,17 +43,7 @@ struct ReplayProgram {
         let file: RecordingFile? = if case .recording(let file) = self.material { file } else { nil }
         // After the replay all damage is known, and no screen is left for the lines to disturb.
         defer { if let file { RecordedDamage.printError(of: file) } }
-        let settings = self.settings.following(self.material)
-        let plan = self.plan(settings, port: mockServer.address?.port ?? 0, trusting: authority, marks: marks)
-        guard plan.feedCount == 1 else {
-            await mockServer.stop()
-            await group.end()
-            throw OperatorError(
-                "the recording holds symbols of several services, which cannot be replayed together yet: choose those of "
-                    + "one with --symbol, or keep one with `tickertape recording cut --dialect NAME FILE NEW-FILE`",
-                status: .failure
-            )
-        }
+        plan.connect(to: mockServer.address?.port ?? 0)
         let program = TickerProgram(
             settings: settings,
             feed: plan,
@@ -69,21 +60,28 @@ struct ReplayProgram {
         if let failure = file?.damage.failure { throw OperatorError(failure, status: .failure) }
     }
 
-    /// Returns the feeds, which connect to the mock server: one for each service that the material came from.
-    private func plan(
-        _ settings: Settings,
-        port: Int,
-        trusting authority: CertificateAuthority,
-        marks: FrameMarks
-    ) -> FeedPlan {
-        func adapt(_ client: inout ClientSettings, path: String) {
-            client.upstream = UpstreamAddress(isEncrypted: true, host: "127.0.0.1", port: port, path: path)
-            client.dial = settings.dial
+    /// Returns the feeds, which connect to the mock server: one for each service that the symbols' trades came from.
+    /// The settings have the symbols of the feeds.
+    private func plan(trusting authority: CertificateAuthority) -> (settings: Settings, feeds: FeedPlan) {
+        let isRecording = if case .recording = self.material { true } else { false }
+        let isChosen = isRecording && self.settings.origin(of: .symbols) != .builtIn
+        let limit = self.settings.finnhub.subscriptions.limit
+        let symbols = isChosen ? self.settings.symbolNames : self.material.symbols(ofFinnhub: limit)
+        let (all, count) = (self.material.symbols.count, symbols.count)
+        if !isChosen, count < all {
+            Console.printError(
+                "warning: only \(count) of \(all) symbols are played, for upstream.max-symbols is \(limit)"
+            )
+        }
+        let connections = self.material.connections(for: symbols)
+        func adapt(_ client: inout ClientSettings, path: String, symbols: [String]) {
+            client.symbols = symbols
+            client.upstream = UpstreamAddress(isEncrypted: true, host: "127.0.0.1", port: 443, path: path)
+            client.dial = self.settings.dial
             client.dial.tls = TLSClientConfiguration()
             client.dial.tls.trust = .certificates(pem: authority.certificatePEM)
             client.source = self.source
             client.note = self.note
-            client.marks = marks
             // A paused replay answers no ping in time, and may stay silent without limit.
             client.webSocket.pingInterval = nil
             client.connection.silentAfter = nil
@@ -91,48 +89,57 @@ struct ReplayProgram {
             // The replay starts after all subscriptions. The mock server has no limit on their rate.
             client.watch.subscribeInterval = 0
         }
-        let dialects = self.material.dialects
         var venues: [VenueSettings] = []
-        for venue in Venue.allCases where dialects.contains(venue.dialect) {
+        for venue in Venue.allCases {
+            guard let own = connections[venue.dialect] else { continue }
             var feed = VenueSettings(venue, symbols: [])
-            adapt(&feed.client, path: venue.upstream.path)
+            adapt(&feed.client, path: venue.upstream.path, symbols: own)
             feed.service = nil
             feed.serviceFallback = nil
             feed.fallback = nil
             feed.backoff = ReconnectBackoff.Settings()
-            feed.subscriptions = settings.finnhub.subscriptions
+            feed.subscriptions.linger = self.settings.finnhub.subscriptions.linger
             venues.append(feed)
         }
         var finnhub: FinnhubSettings?
-        if venues.isEmpty || dialects.contains(.finnhub) {
-            var feed = FinnhubSettings(key: Secret("replay"), options: settings.finnhub)
-            adapt(&feed.client, path: UpstreamAddress.finnhub.path)
+        if venues.isEmpty || connections[.finnhub] != nil {
+            var feed = FinnhubSettings(key: Secret("replay"), options: self.settings.finnhub)
+            adapt(&feed.client, path: UpstreamAddress.finnhub.path, symbols: connections[.finnhub] ?? [])
             finnhub = feed
         }
-        return FeedPlan(finnhub, venues: venues, symbols: settings.symbolNames)
+        let played = Set(connections.values.joined())
+        for symbol in symbols where !played.contains(symbol) {
+            Console.printError(
+                "warning: \(SymbolName.word(symbol)) is not played: no message of it was found where the recording was "
+                    + "searched, at its beginning and in samples of it"
+            )
+        }
+        var settings = self.settings
+        if !isChosen { settings.finnhub.symbols = symbols }
+        return (settings, FeedPlan(finnhub, venues: venues, symbols: symbols))
     }
 }
 
-extension Settings {
-    /// Returns these settings with the symbols of the material, up to the limit of one connection. A user's choice of
-    /// symbols in a recording stays.
-    fileprivate func following(_ material: ReplayMaterial) -> Settings {
-        let symbols: [String]
-        switch material {
-        case .recording(let file):
-            guard self.origin(of: .symbols) == .builtIn else { return self }
-            symbols = file.symbols
-        case .market(let run): symbols = run.market.symbols.map(\.name)
+extension FeedPlan {
+    /// Gives each feed marks of a replay, and returns them by the dialects of the feeds' connections.
+    fileprivate mutating func makeMarks() -> [FrameDialect: FrameMarks] {
+        let isOnly = self.venues.count + (self.finnhub == nil ? 0 : 1) == 1
+        let turns = isOnly ? nil : FrameTurns()
+        var marks: [FrameDialect: FrameMarks] = [:]
+        if let finnhub { marks[finnhub.dialect] = FrameMarks(turns: turns) }
+        self.finnhub?.marks = marks[.finnhub]
+        for index in self.venues.indices {
+            let own = FrameMarks(turns: turns)
+            marks[self.venues[index].venue.dialect] = own
+            self.venues[index].marks = own
         }
-        let limit = self.finnhub.subscriptions.limit
-        if symbols.count > limit {
-            Console.printError(
-                "warning: only \(limit) of \(symbols.count) symbols are played, for upstream.max-symbols is \(limit)"
-            )
-        }
-        var settings = self
-        settings.finnhub.symbols = Array(symbols.prefix(limit))
-        return settings
+        return marks
+    }
+
+    /// Lets each feed connect to a port.
+    fileprivate mutating func connect(to port: Int) {
+        self.finnhub?.upstream.port = port
+        for index in self.venues.indices { self.venues[index].upstream.port = port }
     }
 }
 

@@ -62,6 +62,7 @@ struct TickerProgram {
         for warning in base.certificate?.warnings ?? [] { base.warnings.warn(warning) }
         readers.followRecording(base.instruments)
         try await self.connect(readers, to: base, held: held)
+        self.played?.mockServer.watchStart(base.warnings.warn)
         readers.relay?.announce()
         defer {
             let isOver = self.liveStart?.taken == nil

@@ -27,12 +27,33 @@ package enum FrameMark: Sendable, Equatable {
     case answer(ByteBuffer, FrameDialect, FramePlaces?)
     /// The outcome of a gap was recorded here.
     case settled(GapOutcome)
+    /// What follows belongs to this turn among several connections (``FrameTurns``): nothing of it takes effect before
+    /// all earlier turns have ended.
+    case turnBegan(Int)
+    /// The next frame belongs to a later turn.
+    case turnEnded(Int)
 
     /// Whether it is about the next frame, and means nothing without that.
     var isOfFrame: Bool {
         switch self {
-        case .changed, .gap, .judged, .answer, .settled: false
+        case .changed, .gap, .judged, .answer, .settled, .turnBegan, .turnEnded: false
         case .arrival, .repeats, .places, .made: true
+        }
+    }
+
+    /// Whether it is an end of a turn.
+    var isTurn: Bool {
+        switch self {
+        case .turnBegan, .turnEnded: true
+        case .changed, .gap, .arrival, .repeats, .judged, .places, .made, .answer, .settled: false
+        }
+    }
+
+    /// Whether the feed takes it although no frame may follow. The beginning of a turn has no effect by itself.
+    var wakes: Bool {
+        switch self {
+        case .changed, .gap, .judged, .answer, .settled, .turnEnded: true
+        case .arrival, .repeats, .places, .made, .turnBegan: false
         }
     }
 
@@ -40,8 +61,8 @@ package enum FrameMark: Sendable, Equatable {
     package var endsRead: Bool {
         switch self {
         // One read has one arrival.
-        case .changed, .gap, .arrival, .answer, .settled: true
-        case .repeats, .judged, .places, .made: false
+        case .changed, .gap, .arrival, .answer, .settled, .turnEnded: true
+        case .repeats, .judged, .places, .made, .turnBegan: false
         }
     }
 }

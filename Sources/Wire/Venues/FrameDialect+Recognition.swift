@@ -23,6 +23,21 @@ extension FrameDialect {
         }
     }
 
+    /// Finds the dialect of a client's request for a subscription to trades; `nil` for another text.
+    package init?(ofRequest text: ByteBuffer) {
+        if case .subscribe(let symbol) = FinnhubRequest.parse(text), !symbol.isEmpty {
+            self = .finnhub
+            return
+        }
+        guard let request = VenueRequestReader(text) else { return nil }
+        switch (request.verb, request.channels.first?.name) {
+        case ("SUBSCRIBE", nil): self = .binance
+        case ("subscribe", "matches"): self = .coinbase
+        case ("subscribe", "trade"): self = .kraken
+        default: return nil
+        }
+    }
+
     /// The members that decide only together with others.
     private struct FoundMembers {
         var type: JSONString?

@@ -9,6 +9,14 @@ extension Venue {
         }
     }
 
+    /// Returns the tape's name for a symbol that may be written in the venue's own way: `KRAKEN:XXBTZUSD` for
+    /// `KRAKEN:BTC/USD`.
+    package func tapeName(of symbol: String) -> String {
+        let prefix = "\(self.prefix)"
+        guard symbol.hasPrefix(prefix) else { return symbol }
+        return self.symbol(of: String(symbol.dropFirst(prefix.count)))
+    }
+
     /// Returns the venue's own name in the bytes' encoding for the tape's name: `BTC/USD` for `KRAKEN:XXBTZUSD`.
     ///
     /// A pair of Kraken whose key has no code of the first years must be given as a pair: `KRAKEN:SOL/USD`.

@@ -47,7 +47,8 @@ struct CommandedReplayTests {
         var settings = MockServerSettings()
         settings.credentials = try authority.issue(names: ["localhost"], addresses: ["127.0.0.1"])
         settings.sharesClock = true
-        settings.marks = FrameMarks()
+        let marks = FrameMarks()
+        settings.marks = [.finnhub: marks]
         change(&settings)
         let mockServer = try await MockServer.start(
             material,
@@ -64,7 +65,7 @@ struct CommandedReplayTests {
         )
         feedSettings.dial.tls.trust = .certificates(pem: authority.certificatePEM)
         feedSettings.source = .replay(file: "test", speed: settings.speed)
-        feedSettings.marks = settings.marks
+        feedSettings.marks = marks
         feedSettings.symbols = symbols
         feedSettings.webSocket.pingInterval = nil
         feedSettings.backoff.first = 1_000_000

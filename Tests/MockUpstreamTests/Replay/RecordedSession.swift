@@ -183,7 +183,7 @@ enum RecordedReplay {
         let loop = channel.embeddedEventLoop
         var settings = MockServerSettings()
         settings.speed = nil
-        settings.marks = marks
+        if let marks { settings.marks[.kraken] = marks }
         change(&settings)
         let handler = MockServerHandler(
             settings: settings,

@@ -10,7 +10,7 @@ package struct ReplayHash: Sendable {
     package var recording: RecordingFile
     /// The pace, and the part of the recording to play.
     package var replay = ReplaySettings()
-    /// The symbols to subscribe to; empty means the recording's, up to the limit of one connection.
+    /// The symbols to subscribe to; empty means the recording's, of Finnhub's up to the limit of one connection.
     package var symbols: [String] = []
     /// The alert rules; empty means ``OutputHarness/usualRules``.
     package var rules: [AlertRule] = []
@@ -46,10 +46,11 @@ package struct ReplayHash: Sendable {
     /// Runs everything that uses the two virtual clocks, which belong to the thread that made them.
     private func play(_ history: HistoryHarness) throws -> Report {
         do {
-            let replay = try VirtualReplay(.recording(self.recording), settings: self.replay)
+            let material = ReplayMaterial.recording(self.recording)
+            let replay = try VirtualReplay(material, settings: self.replay)
             let clock = replay.clock
             let began = clock.wall()
-            let symbols = self.symbols.isEmpty ? Array(self.recording.symbols.prefix(50)) : self.symbols
+            let symbols = self.symbols.isEmpty ? material.symbols(ofFinnhub: 50) : self.symbols
             // Constants, so that neither the file's name nor the speed appears in an output.
             let source = FeedStatus.Source.replay(file: "recording", speed: 1)
             let epoch = UInt64(max(began, 0) / 1_000_000)
@@ -61,6 +62,8 @@ package struct ReplayHash: Sendable {
             )
             plan.rules = self.rules.isEmpty ? try OutputHarness.usualRules.map { try AlertRule($0) } : self.rules
             plan.keepsBytes = self.keepsBytes
+            let dialects = material.connections(for: symbols).keys
+            plan.dialect = dialects.min { $0.rawValue < $1.rawValue } ?? .finnhub
             let sinks = try OutputHarness(plan, loop: clock.loop, wallClock: clock.wall)
             var order = VirtualReplay.Order(symbols: symbols, source: source, epoch: epoch)
             order.cutting = self.cutting
