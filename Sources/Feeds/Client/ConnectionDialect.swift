@@ -50,4 +50,6 @@ enum FeedEvent {
     case heartbeats(areExpected: Bool)
     /// The service is about to close the connection.
     case closing
+    /// What the service says of itself.
+    case service(VenueServiceState)
 }

@@ -99,7 +99,7 @@ package class FeedClient {
         case .heartbeats(let areExpected):
             // The deadlines are looked for only after a change, since some services send a heartbeat for each symbol.
             if handler.monitor.heartbeatsChanged(areExpected: areExpected) { handler.deadlineMoved() }
-        case .newest, .closing: break
+        case .newest, .closing, .service: break
         }
     }
 
@@ -120,6 +120,9 @@ package class FeedClient {
 
     /// Describes the end of a connection.
     func failure(of ending: ConnectionEnding, _ now: Moment) -> UpstreamFailure { UpstreamFailure(ending) }
+
+    /// Whether the service makes no trades at present, as it says, so that silence is no fault.
+    var isHalted: Bool { false }
 
     /// Returns a text without what no reader may see.
     func redacted(_ text: String) -> String { text }

@@ -5,6 +5,8 @@ import NIOCore
 package enum ConnectionRenewal: Sendable, Equatable {
     /// The connection is being closed, or the wait was cut short. The next attempt begins within moments.
     case begun
+    /// A second connection is being opened beside the present one, which goes on until nothing can be missing.
+    case beside
     /// An attempt is under way.
     case underWay
     /// The service asked for a pause until then (wall clock, ns since 1970), for this reason.
@@ -53,6 +55,17 @@ extension ReconnectingConnection {
             if passed >= floor { self.next() } else { self.retry(in: floor - passed) }
             return .begun
         }
+    }
+
+    /// Returns why a person's request opens no second connection now; `nil` if it may.
+    func refusalOfSecond() -> ConnectionRenewal? {
+        guard !self.isStopping else { return .over }
+        let now = self.context.wallClock()
+        let wait = max(self.backoff.budgetWait(at: now), self.bannedFor)
+        if wait > 0 {
+            return .notBefore(now.addingCapped(wait), reason: self.ban?.reason ?? "the service allows no more now")
+        }
+        return self.mayRenew() ? nil : .tooSoon
     }
 
     private func mayRenew() -> Bool {

@@ -20,6 +20,9 @@ package final class VenueClient: FeedClient {
     private var written: [String: Set<String>]
     /// The connection whose end the venue has announced.
     private weak var announced: FeedHandler?
+    /// The feed's remark, and what the venue says of its own service.
+    private var remark: String?
+    private var service = VenueServiceState()
     /// Requests what is missing; `nil` if nothing may be requested.
     weak var backfill: VenueBackfill?
 
@@ -111,8 +114,15 @@ package final class VenueClient: FeedClient {
     /// Whether the venue's list lacks a wanted symbol.
     var hasUnlisted: Bool { self.watch.hasUnlisted }
 
-    /// Takes the remark that belongs to every status of an open connection.
-    func noteChanged(_ note: String?) {
+    /// Takes the feed's remark, which belongs to every status of an open connection.
+    func noteChanged(_ remark: String?) {
+        self.remark = remark
+        self.remarkChanged()
+    }
+
+    private func remarkChanged() {
+        let remarks = [self.service.text, self.remark].compactMap(\.self)
+        let note = remarks.isEmpty ? nil : remarks.joined(separator: "; ")
         guard self.note != note else { return }
         self.note = note
         guard let handler else { return }
@@ -144,9 +154,23 @@ package final class VenueClient: FeedClient {
         case .closing:
             self.announced = handler
             self.rotation?.closingAnnounced()
+        case .service(let state): self.serviceChanged(state)
         case .error, .heartbeats: super.take(event, on: handler, now: now)
         }
     }
+
+    /// Takes what the venue says of its service. It is said in the status, and in the log.
+    private func serviceChanged(_ state: VenueServiceState) {
+        guard state != self.service else { return }
+        self.service = state
+        if let text = state.text {
+            self.context.logger.warning("The service announces", metadata: ["text": "\(text)"])
+        }
+        self.remarkChanged()
+        self.rotation?.conditionChanged(self.condition)
+    }
+
+    override var isHalted: Bool { self.service.isHalted }
 
     override func failure(of ending: ConnectionEnding, _ now: Moment) -> UpstreamFailure {
         var failure = UpstreamFailure(ending)
@@ -160,6 +184,7 @@ package final class VenueClient: FeedClient {
             // Kraken asks for this pause after its maintenance.
             failure.retryAfter = UpstreamFailure.repair
         }
+        if let text = self.service.text { failure.description += "; \(text)" }
         return failure
     }
 

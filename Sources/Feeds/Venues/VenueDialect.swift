@@ -77,6 +77,7 @@ final class VenueDialect: ConnectionDialect {
             return .error(text + cure, SymbolRefusal(.noSuchSymbol, symbol: symbol, text: text + cure))
         case .error(let text): return .error(text, nil)
         case .closing: return .closing
+        case .service(let state): return .service(state)
         }
     }
 

@@ -90,10 +90,13 @@ package final class VenueFeed: ClientFeed<VenueClient> {
         self.backfill?.delegate = self
         self.link.delegate = self
         guard let rotation = settings.rotation, settings.client.isLive else { return }
-        self.rotation = RotationController(rotation, self.client, self.link) { [weak self] in
-            self?.noteChanged()
-            return self?.address ?? ""
-        }
+        self.rotation = RotationController(
+            rotation,
+            self.client,
+            self.link,
+            address: { [weak self] in self?.address ?? "" },
+            tookOver: { [weak self] in self?.noteChanged() }
+        )
     }
 
     /// The address of the connection that has just opened.
@@ -147,7 +150,7 @@ package final class VenueFeed: ClientFeed<VenueClient> {
     package override func renew() -> ConnectionRenewal {
         // Without a symbol there is nothing to renew; the next one opens a connection.
         guard self.isStarted, !self.isStopping, !self.isLinkStarted || self.heldRetry != nil else {
-            return super.renew()
+            return self.rotation?.renew() ?? super.renew()
         }
         return .underWay
     }

@@ -57,13 +57,15 @@ package struct KrakenMock: MockProtocol {
         KrakenAnswerEncoder.refusal(text, method: nil, request: nil, at: 0)
     }
 
+    package func announcement(at: Int64) -> ByteBuffer? { KrakenAnswerEncoder.status(connection: 1, maintenance: at) }
+
     package func objection(to head: HTTPRequestHead) -> HTTPAnswer? {
         head.method == .GET || head.method == .POST ? nil : self.error(.methodNotAllowed, "use GET")
     }
 
     package func answer(_ head: HTTPRequestHead, symbols: [String]) -> HTTPAnswer {
         guard head.path == "/0/public/AssetPairs" else {
-            return self.error(.notFound, "the stand-in has /0/public/AssetPairs and Trades only")
+            return self.error(.notFound, "the stand-in has /0/public/AssetPairs, Ticker and Trades only")
         }
         var pairs = symbols.filter { Venue(of: $0) == .kraken }.map(Self.pair(of:))
         if let text = head.parameter("pair") {

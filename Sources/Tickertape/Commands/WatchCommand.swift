@@ -138,7 +138,7 @@ struct WatchCommand: SettingsCommand {
         var remote = DisplayRemote(without: "ask for this at the tickertape whose relay is watched")
         remote.connect(to: symbols)
         remote.connect(to: alerts)
-        remote.reconnect = .can { await subscriber.reconnect().refusal() }
+        remote.reconnect = .can { await subscriber.reconnect().remark() }
         remote.replay = .cannot("this is not a replay of this program; pause it where it runs")
         if settings.token == nil {
             remote.search = .cannot(

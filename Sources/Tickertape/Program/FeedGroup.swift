@@ -86,7 +86,8 @@ extension ConnectionRenewal {
         case .underWay: 1
         case .tooSoon: 2
         case .notBefore: 3
-        case .begun: 4
+        case .beside: 4
+        case .begun: 5
         }
     }
 }

@@ -61,7 +61,7 @@ extension DisplayRemote {
     mutating func connect(to feed: FeedGroup, of source: FeedStatus.Source) {
         self.symbolChosen = { feed.prefer($0) }
         switch source {
-        case .live: self.reconnect = .can { await feed.reconnect().refusal() }
+        case .live: self.reconnect = .can { await feed.reconnect().remark() }
         case .replay: self.reconnect = .cannot("this is a replay: there is nothing to connect to")
         case .simulated: self.reconnect = .cannot("this is a simulation: there is nothing to connect to")
         case .demo: self.reconnect = .cannot("this is the demo: set FINNHUB_TOKEN to connect to Finnhub")
@@ -98,10 +98,12 @@ extension Subscriptions: ScreenSymbolSource {
 }
 
 extension ConnectionRenewal {
-    /// Returns the reason why no new connection is made, in one line; `nil` if one is.
-    func refusal(now: Int64 = WallClock.now()) -> String? {
+    /// Returns in one line why no new connection is made, or that the present one goes on meanwhile; `nil` if the
+    /// connection is made anew.
+    func remark(now: Int64 = WallClock.now()) -> String? {
         switch self {
         case .begun: nil
+        case .beside: "a second connection is opened, and takes over when its trades prove that nothing is missing"
         case .underWay: "it is connecting already"
         case .notBefore(let until, let reason):
             "not before \(UTCText.timeOfDay(until)) UTC, in \(AgeText.words(until - now)): \(reason)"

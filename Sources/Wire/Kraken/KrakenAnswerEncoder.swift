@@ -1,11 +1,14 @@
+import Market
 package import NIOCore
 
 /// The encoder of Kraken's answers and signs of life; ``KrakenEncoder`` encodes its trades.
 package enum KrakenAnswerEncoder {
-    /// The first frame of a connection.
+    /// The first frame of a connection, and the announcement of maintenance of the WebSocket service.
     ///
-    /// - Parameter connection: the connection's number, which may exceed 2^63.
-    package static func status(connection: UInt64) -> ByteBuffer {
+    /// - Parameters:
+    ///   - connection: the connection's number, which may exceed 2^63.
+    ///   - maintenance: its announced beginning, ns since 1970; `nil` if none is announced.
+    package static func status(connection: UInt64, maintenance: Int64? = nil) -> ByteBuffer {
         JSONWriter.object { out in
             out.field("channel", "status")
             out.field("type", "update")
@@ -15,7 +18,19 @@ package enum KrakenAnswerEncoder {
                     out.field("system", "online")
                     out.field("api_version", "v2")
                     out.field("connection_id", connection)
-                    out.field("upcoming_maintenance", [String]())
+                    out.array("upcoming_maintenance") { out in
+                        guard let maintenance else { return }
+                        out.element { out in
+                            out.field("event_id", 1)
+                            out.field("title", "WebSocket API maintenance")
+                            out.field("expected_start_utc", UTCText.secondStamp(maintenance))
+                            out.field("expected_end_utc", nil as String?)
+                            out.field("phase", "imminent_5m")
+                            out.field("affected_services", ["spot_ws"])
+                            out.field("order_submission", "allowed")
+                            out.field("recommended_action", "disconnect_and_wait")
+                        }
+                    }
                     out.field("emergency", [String]())
                 }
             }

@@ -33,6 +33,7 @@ struct KrakenGeneralParser {
         let message = isWhole ? parser.message : .malformed
         guard case .trades = message else {
             trades.removeLast(trades.count - start)
+            if case .service = message { return .service(KrakenStatus.parse(frame)) }
             return message
         }
         if parser.type?.equals("snapshot") == true {
@@ -110,7 +111,8 @@ struct KrakenGeneralParser {
 
     private var message: VenueMessage {
         if let channel {
-            if channel.equals("heartbeat") || channel.equals("status") { return .alive }
+            if channel.equals("heartbeat") { return .alive }
+            if channel.equals("status") { return .service(VenueServiceState()) }
             guard channel.equals("trade"), let skipped, let type else { return .other }
             return type.equals("update") || type.equals("snapshot") ? .trades(skipped: skipped) : .other
         }

@@ -6,8 +6,10 @@ public enum VenueMessage: Sendable, Equatable {
     /// The id of the newest trade of a symbol, as the tape names it; `nil` where the venue does not know it (Coinbase
     /// sends 0).
     case heartbeat(symbol: String, newest: UInt64?)
-    /// A sign of life without content: a heartbeat without ids, a pong, a status.
+    /// A sign of life without content: a heartbeat without ids, a pong.
     case alive
+    /// What the venue says of its own service (Kraken's `status`).
+    case service(VenueServiceState)
     /// The venue acknowledges a request; the number is that of the request. Binance acknowledges wrong names, too.
     case acknowledged(request: Int64?)
     /// The symbols to which the connection is subscribed now, as the tape names them. Coinbase sends all of them,
@@ -34,7 +36,9 @@ public enum VenueMessage: Sendable, Equatable {
     package var content: FrameContent {
         switch self {
         case .trades(let skipped): .trades(skipped: skipped)
-        case .heartbeat, .alive, .acknowledged, .subscribed, .unsubscribed, .refused, .error, .closing, .other: .other
+        case .heartbeat, .alive, .service, .acknowledged, .subscribed, .unsubscribed, .refused, .error, .closing,
+            .other:
+            .other
         case .malformed: .malformed
         }
     }

@@ -50,6 +50,8 @@ struct ConnectionRotationTests {
             self.machine.secondFailed(wait: Self.second(wait), now: Self.second(second))
         }
 
+        mutating func asked(at second: Int64) { self.machine.renewalAsked(now: Self.second(second)) }
+
         mutating func secondOpened(at second: Int64) { self.machine.secondOpened(now: Self.second(second)) }
 
         mutating func changed(at second: Int64, chance: Double = 0) {
@@ -136,6 +138,32 @@ struct ConnectionRotationTests {
         run.overlaps(at: 84_603, lag: 3)
         run.overlaps(at: 84_604, full: true)
         #expect(run.lines.dropFirst() == ["84602: none", "84603: change", "84604: change"])
+    }
+
+    @Test("opens a second connection at once when a person asks for it, and not again if that one fails")
+    func asked() {
+        var run = Transcript { $0.age = nil }
+        run.opened(at: 0)
+        run.asked(at: 100)
+        #expect(run.machine.isSingle && run.machine.deadline == Transcript.second(100))
+        run.passes(to: 100)
+        #expect(run.machine.isOpening)
+        run.failed(at: 101)
+        #expect(run.machine.isSingle && run.machine.deadline == nil)
+        // A further wish does not wait for the earlier failure.
+        run.asked(at: 102)
+        run.passes(to: 102)
+        run.secondOpened(at: 103)
+        run.overlaps(at: 104, proven: true)
+        run.changed(at: 104)
+        #expect(run.machine.deadline == nil)
+        let open = "open(Feeds.ConnectionRotation.Reason.asked)"
+        #expect(run.lines == ["100: \(open)", "102: \(open)", "104: change"])
+        // The connection for which it was asked is gone.
+        run.asked(at: 105)
+        run.machine.connectionEnded()
+        run.opened(at: 106)
+        #expect(run.machine.deadline == nil)
     }
 
     @Test("renews a connection that is silent for far longer than usual, ever more rarely while it stays so")

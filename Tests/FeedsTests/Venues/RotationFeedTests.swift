@@ -103,6 +103,118 @@ struct RotationFeedTests {
         bench.stop()
     }
 
+    @Test("renews the connection on request as in a planned change: the second one takes over, and nothing is missed")
+    func renewed() throws {
+        let bench = VenueBench(.binance, Self.pair)
+        #expect(bench.feed.renew() == .over)
+        bench.start()
+        bench.connections[0].send(Self.trade("BTCUSDT", 10), Self.trade("ETHUSDT", 100))
+        let statuses = bench.log.contents.statuses.count
+        bench.advance(seconds: 3)
+        #expect(bench.feed.renew() == .beside)
+        bench.advance(seconds: 0)
+        #expect(bench.connections.count == 2)
+        #expect(try !bench.connections[0].takeClose())
+        for connection in bench.connections { connection.send(Self.trade("BTCUSDT", 11), Self.trade("ETHUSDT", 101)) }
+        bench.advance(seconds: 0)
+        #expect(try bench.connections[0].takeClose())
+        bench.connections[1].send(Self.trade("BTCUSDT", 12))
+        bench.advance(seconds: 3)
+        #expect(Self.ids(bench) == [10, 11, 12] && Self.isPlain(bench))
+        #expect(bench.log.contents.statuses.count == statuses && bench.status.word == "live")
+        guard case .disconnected(_, let reason, .replaced, nil)? = bench.log.contents.events.last else {
+            Issue.record("no end of the first connection")
+            return
+        }
+        #expect(reason.hasPrefix("a second connection took over (a new connection was asked for): "), "\(reason)")
+        bench.stop()
+        #expect(bench.feed.renew() == .over)
+    }
+
+    @Test("a second request closes the first connection at once, and one that fails leaves the first connection open")
+    func renewedAgain() throws {
+        let bench = VenueBench(.binance, Self.pair)
+        bench.start()
+        bench.connections[0].send(Self.trade("BTCUSDT", 10), Self.trade("ETHUSDT", 100))
+        bench.failures = [UpstreamFailure("it is down")]
+        #expect(bench.feed.renew() == .beside)
+        bench.advance(seconds: 1)
+        #expect(bench.attempts == 2 && bench.connections[0].isOpen && bench.feed.renew() == .tooSoon)
+        // A planned one would be tried again after 10 s.
+        bench.advance(seconds: 20)
+        #expect(bench.attempts == 2)
+        #expect(bench.feed.renew() == .beside)
+        bench.advance(seconds: 3)
+        #expect(bench.connections.count == 2)
+        // No symbol trades, so nothing proves that the second one has all.
+        #expect(bench.feed.renew() == .begun)
+        bench.advance(seconds: 1)
+        #expect(!bench.connections[0].isOpen && bench.connections[1].isOpen && bench.attempts == 3)
+        bench.connections[1].send(Self.trade("BTCUSDT", 11))
+        #expect(Self.ids(bench) == [10, 11] && Self.isPlain(bench))
+        bench.stop()
+    }
+
+    @Test("a venue without a second connection is closed and opened again, and a ban is obeyed")
+    func renewedAlone() throws {
+        let coinbase = VenueBench(.coinbase, ["COINBASE:BTC-USD"])
+        coinbase.start()
+        #expect(coinbase.feed.renew() == .begun)
+        coinbase.advance(seconds: 1)
+        #expect(!coinbase.connections[0].isOpen)
+        coinbase.stop()
+        let bench = VenueBench(.binance, Self.pair)
+        bench.start()
+        bench.failures = [
+            UpstreamFailure("banned", cause: .rateLimited, disposition: .rateLimited(retryAfter: 600_000_000_000))
+        ]
+        #expect(bench.feed.renew() == .beside)
+        bench.advance(seconds: 10)
+        guard case .notBefore(_, "banned") = bench.feed.renew() else {
+            Issue.record("not refused")
+            return
+        }
+        #expect(bench.attempts == 2 && bench.connections[0].isOpen)
+        bench.stop()
+    }
+
+    @Test("Kraken's announcements are in the status, and while its engine halts a silence opens no second connection")
+    func halted() throws {
+        let bench = VenueBench(.kraken, ["KRAKEN:XXBTZUSD"])
+        func status(_ members: String) -> String {
+            #"{"channel":"status","type":"update","data":[{\#(members)}]}"#
+        }
+        bench.start()
+        bench.connections[0].send(
+            #"{"channel":"trade","type":"update","data":[{"symbol":"BTC/USD","side":"buy","price":83744.3,"qty":0.0004,"#
+                + #""ord_type":"limit","trade_id":7,"timestamp":"2026-09-25T17:48:26.844359Z"}]}"#
+        )
+        bench.connections[0].send(status(#""system":"online""#))
+        #expect(bench.status.word == "live" && bench.reason.isEmpty)
+        bench.connections[0].send(
+            status(#""system":"online","upcoming_maintenance":[{"title":"T","affected_services":["spot_ws"]}]"#)
+        )
+        #expect(bench.status.word == "live" && bench.reason == "Kraken has announced maintenance (WebSocket): T")
+        bench.connections[0].send(status(#""system":"maintenance""#))
+        #expect(bench.reason.hasPrefix("Kraken is down for maintenance; no cure is needed"))
+        for _ in 0..<1_200 {
+            bench.connections[0].send(#"{"channel":"heartbeat"}"#)
+            bench.advance(seconds: 1)
+        }
+        #expect(bench.status.word == "stale" && bench.reason.contains("Kraken is down for maintenance"))
+        #expect(bench.attempts == 1)
+        bench.connections[0].send(status(#""system":"online""#))
+        #expect(!bench.reason.contains("maintenance"))
+        for _ in 0..<1_200 where bench.attempts == 1 {
+            bench.connections[0].send(#"{"channel":"heartbeat"}"#)
+            bench.advance(seconds: 1)
+        }
+        #expect(bench.attempts == 2)
+        bench.connections[1].send(status(#""system":"post_only""#))
+        #expect(bench.reason.contains("Kraken only takes orders that wait"))
+        bench.stop()
+    }
+
     @Test("opens it at 23 h 30 min and some minutes, and again a day later")
     func age() throws {
         let bench = VenueBench(.binance, ["BINANCE:BTCUSDT"])

@@ -55,13 +55,84 @@ import Wire
         #expect(self.parse(frame) == (.trades(skipped: 1), []))
     }
 
+    private func service(_ members: String) -> VenueServiceState? {
+        let frame = #"{"channel":"status","type":"update","data":[{"version":"2.0.10",\#(members)}]}"#
+        guard case .service(let state) = self.parse(frame).0 else { return nil }
+        return state
+    }
+
+    @Test(
+        "a state of the engine in which nothing trades is said with its end, and a state that is not known as it stands",
+        arguments: [
+            ("maintenance", "Kraken is down for maintenance"),
+            ("cancel_only", "Kraken only cancels orders and makes no trades"),
+            ("post_only", "Kraken only takes orders that wait (post-only) and makes no trades"),
+        ]
+    )
+    func halted(_ system: String, _ words: String) {
+        let text = "\(words); no cure is needed, and trades come again when it is over"
+        #expect(self.service(#""system":"\#(system)""#) == VenueServiceState(isHalted: true, text: text))
+        #expect(self.service(#""system":"online""#) == VenueServiceState())
+        #expect(
+            self.service(#""system":"odd\u001b[1m""#)?.text?.hasPrefix("Kraken's trading engine is in the state odd")
+                == true
+        )
+        #expect(self.service(#""system":7"#) == VenueServiceState())
+    }
+
+    private static let window =
+        #"{"event_id":4711,"title":"Planned\u0007 upgrade","expected_start_utc":"2026-11-28T08:00:00Z","#
+        + #""expected_end_utc":"2026-11-28T09:30:00Z","time_to_start_s":3600,"phase":"reminder_24h","#
+        + #""affected_services":["spot_ws","spot_trading","futures_ws"],"order_submission":"allowed","#
+        + #""recommended_action":"disconnect_and_wait","cancel_before_utc":null,"source_url":"https://status.kraken.com"}"#
+
+    @Test("announced maintenance is said with its services and times, once for all of its phases")
+    func maintenance() {
+        let first = self.service(#""system":"online","upcoming_maintenance":[\#(Self.window)],"emergency":[]"#)
+        #expect(first?.isHalted == false)
+        #expect(
+            first?.text?.hasPrefix(
+                "Kraken has announced maintenance (WebSocket, trading) from 2026-11-28 08:00 UTC to 2026-11-28 09:30 UTC: "
+                    + "Planned"
+            ) == true,
+            "\(first?.text ?? "")"
+        )
+        #expect(first?.text?.contains("\u{7}") == false)
+        let later = Self.window.replacing("reminder_24h", with: "imminent_5m").replacing("3600", with: "300")
+        #expect(self.service(#""system":"online","upcoming_maintenance":[\#(later)]"#) == first)
+    }
+
+    @Test("an incident is said with its impact, and of many advisories the first two")
+    func incidents() {
+        let incident =
+            #"{"event_id":1,"title":"Slow","impact":"major","affected_services":["all"],"started_at_utc":"x"}"#
+        #expect(
+            self.service(#""system":"online","emergency":[\#(incident)]"#)?.text
+                == "Kraken has an incident of major impact (all services): Slow"
+        )
+        let open = self.service(#""upcoming_maintenance":[{},{"expected_start_utc":"soon"},{}]"#)
+        #expect(
+            open?.text == "Kraken has announced maintenance; Kraken has announced maintenance from soon; and 1 more"
+        )
+    }
+
+    @Test(
+        "maintenance of other services is not said, and lists of another form say nothing",
+        arguments: [
+            #"[{"title":"x","affected_services":["futures_ws","spot_fix"]}]"#, "null", "7", #"["x"]"#, "{}", "[[]]",
+        ]
+    )
+    func others(_ list: String) {
+        #expect(self.service(#""upcoming_maintenance":\#(list),"system":"online""#) == VenueServiceState())
+    }
+
     @Test("heartbeats, answers and errors say what they are")
     func others() {
         let messages: [(String, VenueMessage)] = [
             (#"{"channel":"heartbeat"}"#, .alive),
             (
                 #"{"channel":"status","type":"update","data":[{"version":"2.0.10","system":"online","api_version":"v2","connection_id":18125794168470749634,"upcoming_maintenance":[],"emergency":[]}]}"#,
-                .alive
+                .service(VenueServiceState())
             ),
             (
                 #"{"method":"subscribe","result":{"channel":"trade","snapshot":false,"symbol":"BTC/USD"},"success":true,"time_in":"2026-09-25T17:48:24.745996Z","time_out":"2026-09-25T17:48:24.746032Z"}"#,

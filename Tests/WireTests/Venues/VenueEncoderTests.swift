@@ -170,7 +170,13 @@ struct VenueEncoderTests {
         )
         #expect(parse(KrakenAnswerEncoder.heartbeat, .kraken) == .alive)
         #expect(parse(KrakenAnswerEncoder.pong(request: 1, at: 0), .kraken) == .alive)
-        #expect(parse(KrakenAnswerEncoder.status(connection: .max), .kraken) == .alive)
+        #expect(parse(KrakenAnswerEncoder.status(connection: .max), .kraken) == .service(VenueServiceState()))
+        let announced =
+            "Kraken has announced maintenance (WebSocket) from 1970-01-01 00:00 UTC: WebSocket API maintenance"
+        #expect(
+            parse(KrakenAnswerEncoder.status(connection: 1, maintenance: 1_000_000_000), .kraken)
+                == .service(VenueServiceState(text: announced))
+        )
         let refusal = KrakenAnswerEncoder.refusal("no", method: "subscribe", pair: "SOL/USD", request: 1, at: 0)
         #expect(parse(refusal, .kraken) == .refused(symbol: "KRAKEN:SOLUSD", text: "no"))
         #expect(trades.isEmpty)

@@ -40,6 +40,8 @@ package struct ConnectionRotation: Sendable {
         case announced
         /// Every symbol is silent for far longer than usual.
         case silent
+        /// A person has asked for a new connection.
+        case asked
     }
 
     /// What is known of two open connections.
@@ -85,6 +87,8 @@ package struct ConnectionRotation: Sendable {
     /// When the silence is far longer than usual, `nil` without a silence; monotonic ns.
     private var silentAt: Int64?
     private var silentRounds = 0
+    /// When a person has asked for a new connection; monotonic ns. It is opened once.
+    private var askedAt: Int64?
     /// The failures of the second connection in a row, and the earliest time of the next one; monotonic ns.
     private var failures = 0
     private var notBefore: Int64 = .min
@@ -94,12 +98,19 @@ package struct ConnectionRotation: Sendable {
     /// Whether the second connection is open.
     package var isDouble: Bool { if case .double = self.state { true } else { false } }
 
+    /// Whether the second connection is being opened.
+    package var isOpening: Bool { self.state == .opening }
+
+    /// Whether one connection is open, and no other is being opened.
+    package var isSingle: Bool { self.state == .single }
+
     // MARK: The first connection
 
     /// Notes that the first connection opened, at a monotonic time in ns.
     package mutating func connectionOpened(now: Int64, chance: Double) {
         self.state = .single
         self.isAnnounced = false
+        self.askedAt = nil
         self.failures = 0
         self.notBefore = .min
         self.plannedAt = self.settings.age.map {
@@ -112,6 +123,7 @@ package struct ConnectionRotation: Sendable {
         self.state = .closed
         self.plannedAt = nil
         self.silentAt = nil
+        self.askedAt = nil
     }
 
     /// Notes that the venue has announced the end of the first connection.
@@ -138,6 +150,12 @@ package struct ConnectionRotation: Sendable {
         let wait = first.doubled(times: self.silentRounds, limit: self.settings.silenceLimit)
         self.silentAt = now.addingCapped(wait)
         self.silentRounds += 1
+    }
+
+    /// Notes that a person has asked for a new connection: it does not wait for earlier failures.
+    package mutating func renewalAsked(now: Int64) {
+        self.askedAt = now
+        self.notBefore = .min
     }
 
     // MARK: The second connection
@@ -169,7 +187,8 @@ package struct ConnectionRotation: Sendable {
     private var due: (at: Int64, reason: Reason)? {
         let planned = self.plannedAt.map { ($0, self.isAnnounced ? Reason.announced : .age) }
         let silent = self.silentAt.map { ($0, Reason.silent) }
-        return [planned, silent].compactMap(\.self).min { $0.0 < $1.0 }
+        let asked = self.askedAt.map { ($0, Reason.asked) }
+        return [planned, silent, asked].compactMap(\.self).min { $0.0 < $1.0 }
     }
 
     /// When ``timePassed(now:)`` or ``overlapChanged(_:now:)`` is next due, monotonic ns.
@@ -185,6 +204,7 @@ package struct ConnectionRotation: Sendable {
     package mutating func timePassed(now: Int64) -> Action {
         guard self.state == .single, let due, now >= max(due.at, self.notBefore) else { return .none }
         self.state = .opening
+        self.askedAt = nil
         return .open(due.reason)
     }
 

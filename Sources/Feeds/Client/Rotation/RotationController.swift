@@ -14,8 +14,10 @@ final class RotationController {
     private let client: FeedClient
     private let link: ReconnectingConnection
     private let context: FeedContext
-    /// The address in use, for people.
+    /// The address of the connection that has just opened, for people.
     private let address: () -> String
+    /// Called when the second connection has taken the first one's place.
+    private let tookOver: () -> Void
     private var timer: (task: Scheduled<Void>, at: Int64)?
     private var isStopped = false
     /// Whether ``look()`` will be called in this turn of the loop.
@@ -26,13 +28,15 @@ final class RotationController {
         _ settings: ConnectionRotation.Settings,
         _ client: FeedClient,
         _ link: ReconnectingConnection,
-        address: @escaping () -> String
+        address: @escaping () -> String,
+        tookOver: @escaping () -> Void
     ) {
         self.machine = ConnectionRotation(settings)
         self.client = client
         self.link = link
         self.context = client.context
         self.address = address
+        self.tookOver = tookOver
         client.rotation = self
     }
 
@@ -74,6 +78,7 @@ final class RotationController {
     /// Takes the condition of the feed.
     func conditionChanged(_ condition: SymbolMonitor.Condition) {
         switch condition {
+        case .stale where self.client.isHalted: self.machine.silenceEnded()
         case .stale:
             let silence = self.client.watch.silence(now: self.now)
             self.machine.silenceBegan(after: silence, now: self.now)
@@ -81,6 +86,20 @@ final class RotationController {
         case .waiting, .late: break
         }
         self.arm()
+    }
+
+    /// Opens a second connection on a person's request, which takes the first one's place as in a planned change.
+    ///
+    /// - Returns: `nil` if that is not how the connection can be renewed now: it is not open, or a second one waits to
+    ///   take over already.
+    func renew() -> ConnectionRenewal? {
+        guard !self.isStopped else { return nil }
+        if self.machine.isOpening { return .underWay }
+        guard self.machine.isSingle else { return nil }
+        if let refusal = self.link.refusalOfSecond() { return refusal }
+        self.machine.renewalAsked(now: self.now)
+        self.look()
+        return .beside
     }
 
     // MARK: The second connection
@@ -172,6 +191,7 @@ final class RotationController {
         self.client.secondTakesOver(second, words: words)
         self.link.secondTakesOver()
         self.machine.changed(now: self.now, chance: self.context.chance())
+        self.tookOver()
         self.context.logger.info("A second connection has taken over", metadata: ["reason": "\(words)"])
         self.arm()
     }
@@ -181,6 +201,7 @@ final class RotationController {
         return switch self.reason {
         case .age: "\(name) ends each connection after 24 hours"
         case .announced: "\(name) announced an end"
+        case .asked: "a new connection was asked for"
         case .silent: "every symbol was silent for far longer than usual"
         }
     }

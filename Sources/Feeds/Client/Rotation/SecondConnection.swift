@@ -117,6 +117,7 @@ final class SecondConnection {
         case .heartbeats(let areExpected): self.heartbeatsChanged(areExpected, handler)
         case .newest: self.heartbeatsChanged(true, handler)
         case .closing: client.rotation?.secondClosingAnnounced()
+        case .service: client.take(event, on: handler, now: now)
         }
     }
 
