@@ -50,6 +50,9 @@ package enum ExportFormat: Sendable, Equatable {
             line.field("epoch", place?.epoch)
             line.field("seq", place?.sequence)
             line.details(of: trade)
+            // Some exchanges' times are finer than `time`.
+            let microseconds = trade.exchangeTime / 1_000
+            if !microseconds.isMultiple(of: 1_000) { line.field("microseconds", microseconds) }
             Self.write(line.finish(), of: symbol, into: &buffer)
         }
         buffer.writeStaticString("\n")

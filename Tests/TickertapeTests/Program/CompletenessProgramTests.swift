@@ -80,23 +80,52 @@ struct CompletenessProgramTests {
         #expect(verify.output.contains("the recorder's 3 lines about that agree"), "\(verify.output)")
         #expect(hours.first?.contains("03:00:00Z: ids 3735683259 to ") == true)
 
-        let page = try TemporaryFolder.text(of: "\(RunningProgram.sources)/docs/venues.md")
-        let start = try #require(page.firstRange(of: "```python\n")?.upperBound)
-        let end = try #require(page[start...].firstRange(of: "```")?.lowerBound)
-        let script = try folder.write(String(page[start..<end]), to: "hours.py")
-        let python = try RunningProgram("/usr/bin/env", ["python3", script, path])
-        #expect(await python.ending() == .exit(0), "\(python.errors)")
-        let lines = python.output.split(separator: "\n")
-        #expect(lines.count == 3, "\(python.output)")
-        for (line, hour) in zip(lines, hours) {
-            let words = line.split(separator: " ")
-            try #require(words.count == 5)
-            #expect(hour.contains("ids \(words[1]) to \(words[2]), \(words[3]) trades, 0 missing"), "\(hour)")
-            #expect(hour.hasSuffix("sha256 \(words[4])"), "\(hour) \(line)")
+        let scripts = try Self.scripts()
+        try #require(scripts.count == 2)
+        #expect(scripts[0].split(separator: "\n").count <= 10)
+        let export = try RunningProgram(RunningProgram.tickertape, ["export", "--jsonl", path])
+        #expect(await export.ending() == .exit(0), "\(export.errors)")
+        let exported = try folder.write(export.output, to: "export.jsonl")
+        for line in try await Self.printed(scripts[0], exported, in: folder, hours: hours) {
+            #expect(line.first == "\(symbol)" && line[5] == "0", "\(line)")
+            let hour = try #require(hours.first { $0.hasSuffix("sha256 \(line[6])") }, "\(line)")
+            #expect(hour.contains("ids \(line[2]) to \(line[3]), \(line[4]) trades, \(line[5]) missing"), "\(hour)")
+        }
+        for line in try await Self.printed(scripts[1], path, in: folder, hours: hours) {
+            let hour = try #require(hours.first { $0.hasSuffix("sha256 \(line[4])") }, "\(line)")
+            #expect(hour.contains("ids \(line[1]) to \(line[2]), \(line[3]) trades, 0 missing"), "\(hour)")
         }
         let json = try RunningProgram(RunningProgram.tickertape, ["recording", "verify", "--json", path])
         #expect(await json.ending() == .exit(0))
         #expect(json.output.contains(#""reported":3,"uncompared":0,"differences":[]}"#), "\(json.output)")
+    }
+
+    /// The Python of `docs/venues.md`.
+    private static func scripts() throws -> [String] {
+        let page = try TemporaryFolder.text(of: "\(RunningProgram.sources)/docs/venues.md")
+        var rest = page[...]
+        var scripts: [String] = []
+        while let start = rest.firstRange(of: "```python\n")?.upperBound {
+            let end = try #require(rest[start...].firstRange(of: "```")?.lowerBound)
+            scripts.append(String(rest[start..<end]))
+            rest = rest[end...].dropFirst(3)
+        }
+        return scripts
+    }
+
+    /// Runs a script with a file, and returns the words of its lines, one for each hour.
+    private static func printed(
+        _ script: String,
+        _ file: String,
+        in folder: TemporaryFolder,
+        hours: [Substring]
+    ) async throws -> [[Substring]] {
+        let path = try folder.write(script, to: "hours.py")
+        let python = try RunningProgram("/usr/bin/env", ["python3", path, file])
+        #expect(await python.ending() == .exit(0), "\(python.errors)")
+        let lines = python.output.split(separator: "\n").map { $0.split(separator: " ") }
+        #expect(lines.count == hours.count, "\(python.output)")
+        return lines
     }
 
     @Test("that differs from its lines ends the check with 1 and says what differs")
