@@ -102,7 +102,8 @@ package final class AlertReader: TapeReader {
         case .snapshot(let update, _), .price(let update): self.take(update.summary)
         case .trades(let summary): self.takeRepeated(summary)
         case .gap(let gap): self.gapFound(gap)
-        case .hello, .trade, .status, .symbol, .released, .resumed, .replay, .error, .unknown, .malformed:
+        case .hello, .trade, .status, .symbol, .released, .settled, .venueDay, .resumed, .replay, .error, .unknown,
+            .malformed:
             break
         }
     }

@@ -193,7 +193,16 @@ FAULTS = {
         '        if self.symbols == []:\n            return [hello]\n', ""),
     "asks for more symbols than the relay takes": (
         "limit-symbols", CLIENT,
-        '{"symbols": self.symbols[:limit]}', '{"symbols": self.symbols}'),
+        '{"symbols": self.symbols[: self.limit]}', '{"symbols": self.symbols}'),
+    "asks later for more symbols than the relay takes": (
+        "limit-symbols-added", CLIENT,
+        "room = max(0, self.limit - len(self.symbols or []))", "room = MAXIMUM_SYMBOLS"),
+    "takes symbols from the end if it has too many": (
+        "limit-symbols-added", CLIENT,
+        "room = max(0, self.limit - len(self.symbols or []))", "room = self.limit - len(self.symbols or [])"),
+    "takes an outcome without its lost trades": (
+        "settled-wrong", MESSAGES,
+        "    lost: list[GapMissing]  #", "    lost: list[GapMissing] | None = None  #"),
     "sets the policy after the subscription": (
         "overflow-request", CLIENT,
         'self.requests.append({"type": "overflow", "policy": self.overflow})',

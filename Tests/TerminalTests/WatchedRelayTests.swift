@@ -62,6 +62,27 @@ struct WatchedRelayTests {
         #expect(self.show(settled)?.rows.first?.summary == summary)
     }
 
+    @Test("the venue's own 24 hours are on the symbol's row, and what became of a gap is in the event log")
+    func venues() throws {
+        let update = PriceUpdate(summary: sampleSummary("A:B", price: "5"), skipped: 0)
+        let price = try #require(ExactDecimal("5"))
+        let day = VenueDay(
+            symbol: "A:B",
+            open: nil,
+            high: price,
+            low: price,
+            last: price,
+            volume: price,
+            received: sampleNoon.wall
+        )
+        let gap = Gap(from: 1, to: 2, reason: "r", nextSequence: 3, symbol: "A:B", missing: 7...9)
+        let outcome = GapOutcome(symbol: "A:B", missing: 7...9, from: 1, to: 2)
+        let state = try #require(
+            self.show(.snapshot(update, age: 0), .venueDay(day), .gap(gap), .settled(outcome))
+        )
+        #expect(state.rows.first?.day == day && state.lastOutcome == outcome)
+    }
+
     @Test(
         "a status is the relay's until the connection is lost, and a replay's position then stands still"
     )

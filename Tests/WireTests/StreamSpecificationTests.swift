@@ -150,9 +150,22 @@ struct StreamSpecificationTests {
         )
         var hole = Gap(from: 1, to: 2, reason: "r", nextSequence: 3, epoch: 7, cause: .lost, symbol: "A")
         hole.missing = 7...9
+        let outcome = GapOutcome(symbol: "A", missing: 7...9, from: 1, to: 2, lost: [8...8], reason: "r")
+        var day = VenueDay(
+            symbol: "A",
+            open: price,
+            high: price,
+            low: price,
+            last: price,
+            volume: price,
+            received: 1
+        )
+        let whole = StreamEncoder.venueDay(day, number: 1)
+        day.open = nil
         return [
             StreamEncoder.hello(hello, number: 1),
             StreamEncoder.hello(replayed, number: 1),
+            StreamEncoder.settled(outcome, number: 1), whole, StreamEncoder.venueDay(day, number: 1),
             suspect, identified, filled, StreamEncoder.gap(compared, number: 1), StreamEncoder.gap(hole, number: 1),
             StreamEncoder.bar(
                 PublishedBar(symbol: "A", width: .minute, bar: Bar(pieceFrom: repeated), isClosed: true),

@@ -183,6 +183,53 @@ import Wire
         #expect(status.cause == .other)
     }
 
+    @Test("an outcome and the figures of 24 hours are read as they were written")
+    func venues() throws {
+        let outcome = GapOutcome(
+            symbol: "BINANCE:BTCUSDT",
+            missing: 5...18_446_744_073_709_551_615,
+            from: 1_000_000_000,
+            to: 2_000_000_000,
+            lost: [5...5, 7...9_007_199_254_740_993],
+            reason: "the venue has them no more"
+        )
+        #expect(StreamMessage.parse(StreamEncoder.settled(outcome, number: 3)) == .settled(outcome))
+        var filled = outcome
+        (filled.lost, filled.reason) = ([], nil)
+        #expect(StreamMessage.parse(StreamEncoder.settled(filled)) == .settled(filled))
+        var day = VenueDay(
+            symbol: "KRAKEN:XXBTZUSD",
+            open: ExactDecimal("61000.1"),
+            high: try #require(ExactDecimal("62500")),
+            low: try #require(ExactDecimal("60000.5")),
+            last: try #require(ExactDecimal("61837.63")),
+            volume: try #require(ExactDecimal("0")),
+            received: 1_795_239_062_534_123_000
+        )
+        let text = StreamEncoder.venueDay(day, number: 3)
+        #expect(String(buffer: text).contains(#""last":"61837.63","change":"837.53","volume":"0""#))
+        #expect(StreamMessage.parse(text) == .venueDay(day))
+        day.open = nil
+        #expect(StreamMessage.parse(StreamEncoder.venueDay(day)) == .venueDay(day))
+    }
+
+    @Test(
+        "an outcome with a part that cannot be read is no message",
+        arguments: [
+            (#","lost":[]"#, ""), ("[]", #"[{"first":"4","last":"4"}]"#), ("[]", #"[{"first":"9","last":"7"}]"#),
+            ("[]", "[7]"), (#""first":"7""#, #""first":7"#), (#""from":1000"#, #""from":null"#),
+            (#""symbol":"A""#, #""symbol":1"#),
+        ]
+    )
+    func brokenOutcomes(_ part: String, _ replacement: String) {
+        func parse(_ text: String) -> StreamMessage { StreamMessage.parse(ByteBuffer(string: text)) }
+        let text =
+            #"{"type":"settled","symbol":"A","from":1000,"to":2000,"missing":{"first":"7","last":"9"},"lost":[]}"#
+        let outcome = GapOutcome(symbol: "A", missing: 7...9, from: 1_000_000_000, to: 2_000_000_000)
+        #expect(parse(text) == .settled(outcome))
+        #expect(parse(text.replacing(part, with: replacement)) == .malformed(reason: "settled"))
+    }
+
     @Test("unknown keys and types are let pass, and what is no message is malformed")
     func foreign() {
         func parse(_ text: String) -> StreamMessage { StreamMessage.parse(ByteBuffer(string: text)) }

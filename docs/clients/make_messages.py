@@ -10,6 +10,7 @@ It needs PyYAML (Tests/requirements.txt).
 import difflib
 import pathlib
 import sys
+import textwrap
 
 import yaml
 
@@ -26,6 +27,8 @@ NEEDED = {
     "status": "state",
     "symbol": "symbol state",
     "gap": "to nextSeq epoch",
+    "settled": "symbol from to missing lost",
+    "venueDay": "symbol high low last volume received",
     "subscribed": "",
     "resumed": "epoch from to trades complete",
     "skipped": "trades from to",
@@ -248,7 +251,8 @@ def python(specification):
         title = capitalized(name) + ("" if name.endswith("Request") else "Request")
         blocks.append(python_typed_dict(title, specification.members[name], specification.summaries[name]))
     names = ", ".join(capitalized(name) for name in specification.sent)
-    blocks.append(["MESSAGES: dict[str, Any] = {kind.TYPE: kind for kind in [", f"    {names}", "]}"])
+    lines = textwrap.wrap(names, 120, initial_indent="    ", subsequent_indent="    ")
+    blocks.append(["MESSAGES: dict[str, Any] = {kind.TYPE: kind for kind in [", *lines, "]}"])
     blocks.append(PYTHON_READER.strip("\n").split("\n"))
     return "\n\n\n".join("\n".join(block) for block in blocks) + "\n"
 

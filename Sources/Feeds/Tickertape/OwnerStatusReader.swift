@@ -47,7 +47,8 @@ final class OwnerStatusReader: StreamConnectionDelegate {
         case .gap(let gap):
             // An owner of an earlier version sends its gaps only here.
             if !self.isStopped, !self.resumption.hasPositions { self.client.ownerGapFound(gap) }
-        case .snapshot, .price, .trades, .trade, .resumed, .symbol, .released, .replay, .error, .unknown, .malformed:
+        case .snapshot, .price, .trades, .trade, .settled, .venueDay, .resumed, .symbol, .released, .replay, .error,
+            .unknown, .malformed:
             break
         }
     }

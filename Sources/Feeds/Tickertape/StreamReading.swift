@@ -166,6 +166,11 @@ package struct StreamReading: Sendable {
             return self.wants(symbol) ? message : nil
         case .gap(let gap):
             return .gap(self.tookGap(gap, wall: wall))
+        case .settled(let outcome):
+            return self.wants(outcome.symbol) ? message : nil
+        case .venueDay(var day):
+            day.received = day.received.addingCapped(self.clockLead)
+            return self.wants(day.symbol) ? .venueDay(day) : nil
         case .resumed(let resumed):
             self.isResuming = false
             self.began(resumed.position.epoch)

@@ -71,7 +71,8 @@ package final class StreamSubscriber: Service {
             case .error(let text):
                 self.status.relayComplains(text)
                 return self.event(.message(.status(self.status.status)))
-            case .snapshot, .price, .trades, .trade, .gap, .resumed, .symbol, .released, .replay, .unknown, .malformed:
+            case .snapshot, .price, .trades, .trade, .gap, .settled, .venueDay, .resumed, .symbol, .released, .replay,
+                .unknown, .malformed:
                 break
             }
             self.event(.message(message))

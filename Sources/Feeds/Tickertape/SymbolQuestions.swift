@@ -63,7 +63,9 @@ struct SymbolQuestions {
                 self.questions[index].until = now + Self.grace
             }
             return []
-        case .hello, .trades, .trade, .status, .released, .replay, .gap, .resumed, .unknown, .malformed: return []
+        case .hello, .trades, .trade, .status, .released, .replay, .gap, .settled, .venueDay, .resumed, .unknown,
+            .malformed:
+            return []
         }
     }
 

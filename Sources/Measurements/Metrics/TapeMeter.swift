@@ -122,6 +122,8 @@ package final class TapeMeter: TapeReader {
         self.gapSeconds.increment(by: Double(after - before) / 1e9)
     }
 
+    package func gapSettled(_ outcome: GapOutcome) { self.instruments.changeHistory { $0.gapSettled(outcome) } }
+
     private func reconnects(_ cause: FeedStatus.Cause) -> Counter {
         Counter(
             label: MetricName.reconnects,

@@ -5,13 +5,26 @@ package import Wire
 ///
 /// A value without a clock, of bounded size.
 package struct FeedHistory: Sendable, Equatable {
+    /// A gap, and what became of it, for each symbol whose missing trades have ids.
+    package struct KnownGap: Sendable, Equatable {
+        package var gap: Gap
+        package var outcomes: [GapOutcome] = []
+
+        /// Returns whether an outcome is of this gap.
+        fileprivate func has(_ outcome: GapOutcome) -> Bool {
+            guard self.gap.from == outcome.from, self.gap.to == outcome.to else { return false }
+            return (self.gap.symbol ?? outcome.symbol) == outcome.symbol
+                && (self.gap.missing ?? outcome.missing) == outcome.missing
+        }
+    }
+
     /// The number of newest gaps that are kept individually.
     package static let rememberedGaps = 32
 
     /// The attempts announced after an interruption, by its cause.
     package private(set) var reconnects: [FeedStatus.Cause: UInt64] = [:]
     /// The newest gaps, oldest first.
-    package private(set) var gaps: [Gap] = []
+    package private(set) var gaps: [KnownGap] = []
     package private(set) var gapCount: UInt64 = 0
     /// The length of all gaps together, ns.
     package private(set) var gapNanoseconds: Int64 = 0
@@ -45,7 +58,15 @@ package struct FeedHistory: Sendable, Equatable {
         // The sum counts only gaps of the whole feed: while a single symbol was silent, the others traded on.
         if !isAbsurd, gap.symbol == nil { self.gapNanoseconds &+= max(span, 0) }
         if self.gaps.count == Self.rememberedGaps { self.gaps.removeFirst() }
-        self.gaps.append(gap)
+        self.gaps.append(KnownGap(gap: gap))
+    }
+
+    /// Adds what became of a gap, unless newer gaps have replaced that one.
+    package mutating func gapSettled(_ outcome: GapOutcome) {
+        guard let place = self.gaps.lastIndex(where: { $0.has(outcome) }) else { return }
+        // A symbol has one outcome of a gap.
+        self.gaps[place].outcomes.removeAll { $0.symbol == outcome.symbol }
+        self.gaps[place].outcomes.append(outcome)
     }
 }
 

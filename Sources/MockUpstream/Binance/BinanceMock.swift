@@ -65,7 +65,8 @@ package struct BinanceMock: MockProtocol {
 
     package func answer(_ head: HTTPRequestHead, symbols: [String]) -> HTTPAnswer {
         guard head.path == "/api/v3/exchangeInfo" else {
-            return self.error(.notFound, "the stand-in has /api/v3/exchangeInfo, trades and historicalTrades only")
+            let paths = "/api/v3/exchangeInfo, ticker/24hr, trades and historicalTrades"
+            return self.error(.notFound, "the stand-in has \(paths) only")
         }
         let names = symbols.filter { Venue(of: $0) == .binance }.map(Venue.binance.native)
         guard let wanted = Self.wanted(head) else { return .json(.ok, Self.information(names)) }

@@ -52,7 +52,7 @@ package struct CoinbaseMock: MockProtocol {
 
     package func answer(_ head: HTTPRequestHead, symbols: [String]) -> HTTPAnswer {
         guard head.path == "/products" else {
-            return self.error(.notFound, "the stand-in has /products and /products/X/trades only")
+            return self.error(.notFound, "the stand-in has /products, /products/X/stats and /products/X/trades only")
         }
         return .json(
             .ok,

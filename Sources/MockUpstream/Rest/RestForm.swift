@@ -6,7 +6,7 @@ import Wire
 
 /// The answers of a venue's REST service to requests for trades, in the venue's own form.
 struct RestForm {
-    private let venue: Venue
+    let venue: Venue
 
     init(_ venue: Venue) { self.venue = venue }
 

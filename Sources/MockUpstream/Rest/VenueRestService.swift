@@ -4,8 +4,8 @@ import NIOCore
 import NIOHTTP1
 package import Wire
 
-/// The REST service of a mock venue: it answers requests for trades from those that were played, keeps the venue's limits,
-/// and has faults on request.
+/// The REST service of a mock venue: it answers requests for trades and for the last 24 hours from the trades that were
+/// played, keeps the venue's limits, and has faults on request.
 ///
 /// A state machine with time as an argument, monotonic ns: it has neither a socket nor a clock. It belongs to one loop.
 package final class VenueRestService {
@@ -49,16 +49,17 @@ package final class VenueRestService {
 
     /// Answers a request over HTTP.
     ///
-    /// - Parameter list: makes the answer to a request for something other than trades.
+    /// - Parameter list: makes the answer to a request for something other than trades and the last 24 hours.
     func answer(_ head: HTTPRequestHead, now: Int64, list: () -> HTTPAnswer) -> MockAnswer {
         if let objection = self.upstream.objection(to: head) { return MockAnswer(objection) }
         do throws(VenueTradesRequest.TargetFault) {
             _ = try VenueTradesRequest(target: head.uri, of: self.venue)
         } catch .other {
-            // The weight of exchangeInfo (rest-api.md).
-            let weight = self.venue == .binance ? 20 : 1
+            let days = VenueDayRequest(target: head.uri, of: self.venue)
+            // The weights of exchangeInfo and of ticker/24hr for up to 20 symbols (rest-api.md).
+            let weight = self.venue == .binance ? (days == nil ? 20 : 2) : 1
             if let refusal = self.refusal(weight: weight, isForTrades: false, now: now) { return MockAnswer(refusal) }
-            return MockAnswer(self.marked(list()))
+            return MockAnswer(self.marked(days.map(self.answer) ?? list()))
         } catch {
             // The request is for trades, and what is wrong with it is answered like the rest.
         }
@@ -105,7 +106,18 @@ package final class VenueRestService {
         return answer
     }
 
+    // MARK: The last 24 hours
+
+    private func answer(_ request: VenueDayRequest) -> HTTPAnswer {
+        let symbols = self.venue == .kraken ? request.symbols.map(KrakenMock.symbol(anyName:)) : request.symbols
+        let form = RestForm(self.venue)
+        guard !symbols.isEmpty, symbols.allSatisfy(self.exists) else { return form.unknown }
+        return form.answer(symbols.map { ($0, PlayedDay(self.trades.trades(of: $0))) })
+    }
+
     // MARK: Trades
+
+    private func exists(_ symbol: String) -> Bool { self.known.contains(symbol) || self.trades.has(symbol) }
 
     private func answer(_ target: String, _ faults: [RestFault], _ now: Int64) -> HTTPAnswer {
         for fault in faults {
@@ -123,7 +135,7 @@ package final class VenueRestService {
         do throws(VenueTradesRequest.TargetFault) {
             var request = try VenueTradesRequest(target: target, of: self.venue)
             if self.venue == .kraken { request.symbol = KrakenMock.symbol(anyName: request.symbol) }
-            guard self.known.contains(request.symbol) || self.trades.has(request.symbol) else { return form.unknown }
+            guard self.exists(request.symbol) else { return form.unknown }
             return form.answer(request, target: target, from: self.visible(request.symbol, faults, now))
         } catch {
             return form.refusal(error)

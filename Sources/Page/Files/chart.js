@@ -77,7 +77,7 @@ export class Chart {
         const y = (price) => bottom - ((price - scale.low) / (scale.high - scale.low)) * (bottom - margin.top);
 
         this.#grid(scale.step, x, y, begin, end, right, bottom, last);
-        this.#gaps(series.gaps, x, begin, end, bottom);
+        this.#gaps(series.gaps, x, begin, end, bottom, right);
         draw.save();
         if (isFaint) draw.globalAlpha = 0.5;
         const stretches = series.stretches();
@@ -120,13 +120,26 @@ export class Chart {
         }
     }
 
-    #gaps(gaps, x, begin, end, bottom) {
+    /** Draws the bands of the gaps, and on top of each how many trades are lost for good. */
+    #gaps(gaps, x, begin, end, bottom, right) {
         const draw = this.context;
-        draw.fillStyle = this.colours.gap;
+        draw.textAlign = "center";
+        draw.textBaseline = "top";
+        let free = -Infinity;
         for (const gap of gaps) {
             if (gap.to <= begin || gap.from >= end || gap.to === gap.from) continue;
             const from = x(Math.max(gap.from, begin));
-            draw.fillRect(from, margin.top, Math.max(2, x(Math.min(gap.to, end)) - from), bottom - margin.top);
+            const width = Math.max(2, x(Math.min(gap.to, end)) - from);
+            draw.fillStyle = this.colours.gap;
+            draw.fillRect(from, margin.top, width, bottom - margin.top);
+            if (gap.lost === 0n) continue;
+            const text = `${grouped(String(gap.lost))} lost`;
+            const half = draw.measureText(text).width / 2;
+            const at = Math.min(Math.max(from + width / 2, margin.left + half), right - half);
+            if (at - half < free) continue;
+            draw.fillStyle = this.colours.text;
+            draw.fillText(text, at, margin.top + 2);
+            free = at + half + 6;
         }
     }
 
@@ -188,10 +201,12 @@ export function chartWords(symbol, until) {
     const series = symbol.series;
     const length = span(until - series.buckets[0].start);
     const gaps = series.gapCount;
+    const lost = series.gaps.filter((gap) => gap.lost > 0n).length;
+    const ending = lost === 0 ? "" : lost === gaps ? " with lost trades" : ` (${lost} with lost trades)`;
     // After a restart of the program its figures begin again, while the chart continues.
     const range = symbol.low === null ? "" : `lowest ${grouped(symbol.low, symbol.decimals)}, highest ${grouped(symbol.high, symbol.decimals)} in the session, `;
     return `Chart of ${symbol.name} over ${length}: now ${grouped(symbol.price, symbol.decimals)}, ${range}`
-        + (gaps === 0 ? "no gaps" : gaps === 1 ? "1 gap" : `${gaps} gaps`);
+        + (gaps === 0 ? "no gaps" : `${gaps} gap${gaps === 1 ? "" : "s"}${ending}`);
 }
 
 /** Returns round prices between two prices: multiples of 1, 2 or 5 times a power of ten, with exact texts. */

@@ -113,7 +113,11 @@ function received(message, now) {
 
 /** Subscribes to what the page shows: every symbol with its newest price, the chosen one with every trade. */
 function begin(since) {
-    ask("/v1/status", 10_000).then((status) => room.offer(status));
+    ask("/v1/status", 10_000).then((status) => {
+        room.offer(status);
+        market.takeOutcomes(status);
+        screen.ask();
+    });
     if (market.chosen === null) {
         const name = hashSymbol() || [...market.symbols.keys()].sort()[0];
         if (name !== undefined) {

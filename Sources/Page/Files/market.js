@@ -2,13 +2,20 @@
 // chosen one.
 
 import { add, compare, decimals, grouped } from "./decimal.js";
-import { earlier, reportedGaps } from "./past.js";
+import { earlier, reportedGaps, reportedOutcomes } from "./past.js";
 import { Pauses } from "./pauses.js";
 import { Series } from "./series.js";
-import { missingWords } from "./words.js";
+import { lostCount, missingWords, settledWords } from "./words.js";
 
 const mostSymbols = 500;
 const mostTape = 200;
+// The filled trades of the chosen symbol that wait for the outcome of their gap, and the outcomes that are kept.
+const mostFilled = 4096;
+const mostOutcomes = 64;
+// The largest difference between the relay's and the exchange's clock for one trade, ms.
+const lag = 2000;
+// The venue's figures of the last 24 hours are shown for this long, ms.
+const dayGoodFor = 300_000;
 // The relay's rule: a trade that is older than its symbol's newest by up to this does not become the price. ms
 const reorderWindow = 10_000;
 
@@ -65,6 +72,8 @@ export class Market {
         case "trade": return this.#trade(message, now);
         case "symbol": return this.#symbolState(message);
         case "gap": return this.#gap(message);
+        case "settled": return this.#settled(message);
+        case "venueDay": return this.#venueDay(message);
         case "skipped":
             return this.#note(`${message.trades} trades left out: this page was too slow`, message.to ?? null);
         case "resumed":
@@ -180,6 +189,8 @@ export class Market {
         // A filled trade was missing and came after newer ones: it counts, but it is no price and no sign of life.
         if (isFilled) {
             if (symbol.name === this.chosen) this.#noteFilled(message.seq);
+            // Its price is drawn when its gap is settled.
+            if (symbol.filled.length < mostFilled) symbol.filled.push({ time: message.time, price: message.price });
             return;
         }
         const lateness = (symbol.time ?? message.time) - message.time;
@@ -223,6 +234,7 @@ export class Market {
         const symbol = this.#entry(message.symbol);
         if (symbol === null) return;
         symbol.state = message.state;
+        if (message.state === "released") symbol.day = null;
         symbol.reason = message.reason ?? null;
     }
 
@@ -250,7 +262,61 @@ export class Market {
         const length = isTimed ? ` of ${Math.max(0, Math.round((message.to - message.from) / 1000))} s` : "";
         if (message.overlap > 0) return; // proven complete
         const missing = missingWords(message.missing);
-        this.#note(`gap${length}${missing}: ${message.reason ?? "trades may be missing"}`, null);
+        this.#note(`gap${length}${missing}: ${message.reason ?? "trades may be missing"}`, null, {
+            from: message.from, to: message.to, words: `gap${length}`,
+        });
+    }
+
+    /** Takes what became of a gap: its band goes if all trades have come, and else has their number. */
+    #settled(message) {
+        const symbol = this.symbols.get(message.symbol);
+        if (symbol === undefined) return;
+        const { from, to, missing, reason } = message;
+        const lost = lostCount(message.lost);
+        this.#settle(symbol, { from, to, lost });
+        if (symbol.name !== this.chosen) return;
+        const text = settledWords(missing, lost, reason);
+        const place = this.tape.findIndex((row) => row.gap?.from === from && row.gap.to === to);
+        if (place >= 0) {
+            this.tape[place] = { ...this.tape[place], text: `${this.tape[place].gap.words}, ${text}` };
+        } else if (lost > 0n) {
+            this.#note(`gap, ${text}`, null);
+        }
+    }
+
+    #settle(symbol, { from, to, lost }) {
+        symbol.outcomes.push({ from, to, lost });
+        if (symbol.outcomes.length > mostOutcomes) symbol.outcomes.shift();
+        symbol.series.settle(from, to, lost);
+        const isOfGap = ({ time }) => time >= from - lag && time <= to + lag;
+        // The times of a replay are of another clock than the chart's.
+        if (this.status?.source === "live") {
+            for (const { time, price } of symbol.filled.filter(isOfGap)) symbol.series.fill(time, price);
+        }
+        symbol.filled = symbol.filled.filter((trade) => !isOfGap(trade));
+    }
+
+    /** Takes the outcomes of `/v1/status`: those that were decided while this page had no connection. */
+    takeOutcomes(answer) {
+        for (const outcome of reportedOutcomes(answer)) {
+            const symbol = this.symbols.get(outcome.symbol);
+            if (symbol !== undefined) this.#settle(symbol, outcome);
+        }
+    }
+
+    #venueDay(message) {
+        const symbol = this.symbols.get(message.symbol);
+        if (symbol === undefined) return;
+        for (const price of [message.open, message.high, message.low, message.last]) {
+            if (typeof price === "string") this.#seen(symbol, price);
+        }
+        symbol.day = message;
+    }
+
+    /** Returns the venue's own figures of a symbol's last 24 hours, or null without any that are new enough. */
+    day(symbol, now) {
+        const day = symbol?.day ?? null;
+        return day !== null && this.wall(now) - day.received / 1000 < dayGoodFor ? day : null;
     }
 
     /** Notes a filled trade in the tape; those that follow each other are one note. */
@@ -271,8 +337,8 @@ export class Market {
         if (this.tape.length > mostTape) this.tape.length = mostTape;
     }
 
-    #note(text, seq) {
-        this.tape.unshift({ kind: "note", text, seq });
+    #note(text, seq, gap = null) {
+        this.tape.unshift({ kind: "note", text, seq, gap });
         if (this.tape.length > mostTape) this.tape.length = mostTape;
     }
 
@@ -313,8 +379,10 @@ export class Market {
         }
         // Gaps before the oldest drawn price are left out.
         const oldest = Math.min(before.prices[0]?.time ?? Infinity, series.start ?? Infinity, begin);
-        const gaps = [...before.gaps, ...reported.filter((gap) => gap.to > oldest), ...symbol.series.gaps].sort((one, other) => one.from - other.from);
-        for (const gap of gaps) gap.to > gap.from ? series.addGap(gap.from, gap.to) : series.addMove(gap.from);
+        const gaps = [...before.gaps, ...reported.filter((gap) => gap.to > oldest), ...symbol.series.reported].sort((one, other) => one.from - other.from);
+        for (const gap of gaps) gap.to > gap.from ? series.addGap(gap.from, gap.to, gap.lost) : series.addMove(gap.from);
+        // What was decided while the answers were on their way.
+        for (const { from, to, lost } of symbol.outcomes) series.settle(from, to, lost);
         for (const trade of past) series.add(trade.received / 1000, trade.price);
         const newest = past.at(-1)?.seq ?? -Infinity;
         for (const trade of pending) if (trade.seq > newest) series.add(trade.received / 1000, trade.price);
@@ -347,7 +415,7 @@ export class Market {
             trades: null, arrival: null, state: null, reason: null, direction: 0, decimals: 0, isOurs: false,
             // The number of the newest trade received, and of the newest trade in the figures.
             newestSeq: null, countedSeq: null,
-            series: new Series(), pending: [],
+            series: new Series(), pending: [], filled: [], outcomes: [], day: null,
         };
         this.symbols.set(name, symbol);
         return symbol;

@@ -32,7 +32,8 @@ export class Screen {
         this.elements = {};
         for (const id of ["marks", "state", "state-mark", "state-word", "state-detail", "token-form", "token-help", "symbol",
             "price", "direction", "freshness-word", "age", "change", "open", "high", "low", "volume", "trades", "symbols",
-            "tape", "tape-caption", "about", "announcement", "add-note"]) this.elements[id] = find(id);
+            "session-title", "day", "day-open", "day-high", "day-low", "day-change", "day-volume", "tape", "tape-caption",
+            "about", "announcement", "add-note"]) this.elements[id] = find(id);
         this.chart = new Chart(find("chart"), () => this.ask());
         this.#makeTape();
     }
@@ -113,6 +114,19 @@ export class Screen {
             setText(parts[key], text === null ? "–" : grouped(text, key === "volume" ? 0 : symbol.decimals));
         }
         setText(parts.trades, symbol?.trades == null ? "–" : grouped(String(symbol.trades)));
+        this.#day(this.market.day(symbol, now), symbol?.decimals ?? 0);
+    }
+
+    /** Shows the exchange's own figures of the last 24 hours beside the session's. */
+    #day(day, decimals) {
+        const parts = this.elements;
+        for (const id of ["day", "session-title"]) if (parts[id].hidden !== (day === null)) parts[id].hidden = day === null;
+        if (day === null) return;
+        for (const key of ["open", "high", "low", "volume"]) {
+            setText(parts[`day-${key}`], typeof day[key] === "string" ? grouped(day[key], key === "volume" ? 0 : decimals) : "–");
+        }
+        const moved = typeof day.open === "string" ? change(day.last, day.open, decimals) : null;
+        setText(parts["day-change"], moved === null ? "–" : `${moved.text}${moved.percent === null ? "" : ` (${moved.percent})`}`);
     }
 
     #symbols(words) {
@@ -217,7 +231,8 @@ export class Screen {
         const wall = this.market.wall(now);
         this.chart.paint(symbol?.series ?? null, symbol?.price ?? null, wall, fresh === "old", symbol?.decimals ?? 0);
         // A change of the symbol, its history or its gaps is described at once.
-        const subject = symbol === null ? "" : `${symbol.name} ${symbol.series.start} ${symbol.series.gaps.length}`;
+        const gaps = (symbol?.series.gaps ?? []).map((gap) => gap.lost).join();
+        const subject = symbol === null ? "" : `${symbol.name} ${symbol.series.start} ${gaps}`;
         if (now - this.chartWordsAt < wordsEvery && this.wordsOf === subject) return;
         this.chartWordsAt = symbol === null || symbol.series.isEmpty ? -Infinity : now;
         this.wordsOf = subject;

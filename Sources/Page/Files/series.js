@@ -9,9 +9,16 @@ export class Series {
     constructor() {
         this.width = narrowest;
         this.buckets = [];
-        // Times in which trades may be missing: {from, to} in ms, in order. A gap of no length is a move of a replay.
-        this.gaps = [];
+        // The gaps as they were reported: {from, to, lost}, see `gaps`.
+        this.reported = [];
+        this.merged = null;
     }
+
+    /**
+     * The times in which trades may be missing: {from, to, lost} in ms, in order; gaps that touch are one. `lost` is the
+     * number of trades that are lost for good, a BigInt. A gap of no length is a move of a replay.
+     */
+    get gaps() { return (this.merged ??= merged(this.reported)); }
 
     get isEmpty() { return this.buckets.length === 0; }
 
@@ -43,26 +50,42 @@ export class Series {
         if (!Number.isFinite(at)) return;
         const last = this.gaps[this.gaps.length - 1];
         if (last !== undefined && at <= last.to) return;
-        this.#push({ from: at, to: at });
+        this.#push({ from: at, to: at, lost: 0n });
     }
 
     /** The number of gaps without the moves. */
     get gapCount() { return this.gaps.filter((gap) => gap.to > gap.from).length; }
 
     #push(gap) {
-        this.gaps.push(gap);
-        if (this.gaps.length > mostGaps) this.gaps.shift();
+        this.reported.push(gap);
+        this.merged = null;
+        if (this.reported.length > mostGaps) this.reported.shift();
     }
 
-    addGap(from, to) {
-        if (!(to > from)) return;
-        const last = this.gaps[this.gaps.length - 1];
-        if (last !== undefined && from <= last.to) {
-            last.from = Math.min(last.from, from);
-            last.to = Math.max(last.to, to);
-        } else {
-            this.#push({ from, to });
+    addGap(from, to, lost = 0n) { if (to > from) this.#push({ from, to, lost }); }
+
+    /** Records that all trades of a gap have come, or that this many are lost for good. */
+    settle(from, to, lost) {
+        this.reported = this.reported
+            .map((gap) => (gap.from === from && gap.to === to ? { ...gap, lost } : gap))
+            .filter((gap) => gap.from !== from || gap.to !== to || gap.from === gap.to || lost > 0n);
+        this.merged = null;
+    }
+
+    /** Adds a price of a time that has passed, within the session. */
+    fill(time, text) {
+        const price = Number(text);
+        if (!Number.isFinite(price) || !(time >= this.start) || !(time < this.end)) return;
+        const start = Math.floor(time / this.width) * this.width;
+        const place = this.buckets.findLastIndex((bucket) => bucket.start <= start);
+        const bucket = this.buckets[place];
+        if (bucket?.start === start) {
+            bucket.low = Math.min(bucket.low, price);
+            bucket.high = Math.max(bucket.high, price);
+            return;
         }
+        this.buckets.splice(place + 1, 0, { start, low: price, high: price, close: price });
+        if (this.buckets.length > most) this.#widen();
     }
 
     /** Returns the buckets in stretches without a gap; no line may connect two stretches. */
@@ -104,4 +127,19 @@ export class Series {
         }
         this.buckets = merged;
     }
+}
+
+/** Returns gaps in order, with those that touch as one. */
+function merged(gaps) {
+    const all = [];
+    for (const gap of [...gaps].sort((one, other) => one.from - other.from)) {
+        const last = all[all.length - 1];
+        if (last === undefined || gap.from > last.to) {
+            all.push({ ...gap });
+        } else {
+            last.to = Math.max(last.to, gap.to);
+            last.lost += gap.lost;
+        }
+    }
+    return all;
 }

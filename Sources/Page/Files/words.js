@@ -108,6 +108,20 @@ export function missingWords(missing) {
     return count === "1" ? ", 1 trade missing" : `, ${grouped(count)} trades missing`;
 }
 
+/** Returns how many trades the ranges of a `settled` message have, a BigInt. */
+export function lostCount(lost) {
+    const counts = (Array.isArray(lost) ? lost : []).map((range) => String(range?.count));
+    return counts.reduce((sum, count) => sum + (/^[0-9]{1,20}$/.test(count) ? BigInt(count) : 0n), 0n);
+}
+
+/** Returns what became of a gap with ids, from the `missing` of its message and the lost ones of the outcome. */
+export function settledWords(missing, lost, reason) {
+    const all = missing?.count ?? "";
+    const count = (text) => (text === "1" ? "1 trade" : `${grouped(text)} trades`);
+    if (lost === 0n) return /^[0-9]{1,20}$/.test(all) ? `${count(all)} filled in` : "filled in";
+    return `${count(String(lost))} lost for good${reason ? `: ${reason}` : ""}`;
+}
+
 /** Returns the time of day in UTC, 09:30:00, optionally with milliseconds. */
 export function clock(milliseconds, isFine = false) {
     const date = new Date(milliseconds);

@@ -93,6 +93,9 @@ package struct RelayContext {
     /// Returns the feed's status of a symbol; `nil` if it is not subscribed upstream.
     func status(of symbol: String) -> SymbolStatus? { self.hub.symbolStates[symbol] }
 
+    /// Returns the venue's own figures of a symbol's last 24 hours; `nil` without any, and if they are too old.
+    func day(of symbol: String) -> VenueDay? { self.hub.day(of: symbol) }
+
     /// Returns the state of a symbol that has traded, as a word of the protocol.
     func word(of symbol: String) -> String { self.hub.word(of: symbol) }
 

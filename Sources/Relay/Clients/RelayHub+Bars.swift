@@ -85,9 +85,9 @@ extension RelayHub {
         self.changedBars(of: gap.symbol) { $0.gapFound(gap) }
     }
 
-    /// Takes what became of a gap, and publishes again the bars that are complete now.
-    func gapSettled(_ outcome: GapOutcome) {
-        self.sendBars(marked: self.changedBars(of: outcome.symbol) { $0.gapSettled(outcome) })
+    /// Completes the bars that a settled gap touches. Returns what ``markBars(_:)`` returns.
+    func completeBars(_ outcome: GapOutcome) -> [BarTopic: [Int64]] {
+        self.changedBars(of: outcome.symbol) { $0.gapSettled(outcome) }
     }
 
     /// Returns the starts of the bars that a change makes incomplete or complete, of topics that have subscribers.

@@ -118,8 +118,7 @@ extension RelayHub {
         case .symbol(let status):
             self.symbolChanged(status)
         case .day(let day):
-            // No more than the feed subscribes to.
-            self.days[day.symbol] = day
+            self.dayChanged(day)
         case .unsubscribed(let symbol):
             self.days[symbol] = nil
             self.released(symbol)
@@ -181,6 +180,21 @@ extension RelayHub {
         let sessions = gap.symbol.map { self.index.sessions(of: $0) } ?? Array(self.sessions.values)
         for session in sessions { session.gapFound(gap, message) }
         self.sendBars(marked: marked)
+    }
+
+    /// Reports what became of a gap, and publishes again the bars that are complete now.
+    private func gapSettled(_ outcome: GapOutcome) {
+        let completed = self.completeBars(outcome)
+        let message = self.message()
+        for session in self.index.sessions(of: outcome.symbol) { session.gapSettled(outcome, message) }
+        self.sendBars(marked: completed)
+    }
+
+    private func dayChanged(_ day: VenueDay) {
+        // No more than the feed subscribes to.
+        self.days[day.symbol] = day
+        let message = self.message()
+        for session in self.index.sessions(of: day.symbol) { session.dayChanged(day, message) }
     }
 
     private func lost(_ loss: RelayLoss) {

@@ -65,6 +65,8 @@ protocol RelayProtocol: AnyObject {
     func pingIsDue()
     func statusChanged(_ status: FeedStatus, _ message: SharedMessage)
     func gapFound(_ gap: Gap, _ message: SharedMessage)
+    /// Reports what became of a gap whose missing trades have ids.
+    func gapSettled(_ outcome: GapOutcome, _ message: SharedMessage)
     /// Notes that the numbers of the trades begin anew in this run; `seam` names the new epoch, and no trade is missing.
     func epochChanged(_ seam: Gap, _ message: SharedMessage)
     func replayChanged(_ position: ReplayPosition, _ message: SharedMessage)
@@ -84,6 +86,8 @@ protocol RelayProtocol: AnyObject {
     /// Reports trades that showed no new price.
     func tradesCounted(_ summary: SymbolSummary, row: Int, _ message: SharedMessage)
     func symbolChanged(_ status: SymbolStatus, _ message: SharedMessage)
+    /// Reports the venue's own figures of the symbol's last 24 hours.
+    func dayChanged(_ day: VenueDay, _ message: SharedMessage)
     /// Reports that the upstream refuses a symbol to which the session has subscribed; the subscription stays.
     func symbolRefused(_ symbol: String, reason: String)
 
@@ -125,6 +129,7 @@ extension RelayProtocol {
     func pingIsDue() {}
     func statusChanged(_ status: FeedStatus, _ message: SharedMessage) {}
     func gapFound(_ gap: Gap, _ message: SharedMessage) {}
+    func gapSettled(_ outcome: GapOutcome, _ message: SharedMessage) {}
     func epochChanged(_ seam: Gap, _ message: SharedMessage) {}
     func replayChanged(_ position: ReplayPosition, _ message: SharedMessage) {}
     func tradesLost(_ loss: RelayLoss) {}
@@ -134,6 +139,7 @@ extension RelayProtocol {
     func priceShown(_ price: inout EncodedPrice, row: Int, every milliseconds: Int) {}
     func tradesCounted(_ summary: SymbolSummary, row: Int, _ message: SharedMessage) {}
     func symbolChanged(_ status: SymbolStatus, _ message: SharedMessage) {}
+    func dayChanged(_ day: VenueDay, _ message: SharedMessage) {}
     func symbolRefused(_ symbol: String, reason: String) {}
     func symbolAppeared(row: Int) {}
     func symbolVanished(row: Int) {}

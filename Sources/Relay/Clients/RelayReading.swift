@@ -65,7 +65,7 @@ extension RelayHub {
                 status: self.symbolStates[name],
                 age: newest.flatMap { self.silence(since: $0.summary.received) },
                 trades: newest?.summary.trades ?? 0,
-                day: self.days[name]
+                day: self.day(of: name)
             )
         }
         var waiting = answerBytes
@@ -85,6 +85,11 @@ extension RelayHub {
             epoch: self.ring.epoch,
             sequences: self.ring.sequences
         )
+    }
+
+    /// Returns the venue's own figures of a symbol's last 24 hours; `nil` without any, and if they are too old.
+    func day(of symbol: String) -> VenueDay? {
+        self.days[symbol].flatMap { self.wallClock() - $0.received < VenueDay.goodFor ? $0 : nil }
     }
 
     /// Returns the status and the newest price of every symbol, as one JSON object.

@@ -73,7 +73,16 @@ enum StatusAnswers {
             out.field("count", history.gapCount)
             out.field("seconds", seconds: history.gapNanoseconds)
             out.array("newest") { out in
-                for gap in history.gaps.reversed() { out.element(json: StreamEncoder.gap(gap)) }
+                for known in history.gaps.reversed() {
+                    out.element { out in
+                        out.field("type", "gap")
+                        StreamEncoder.write(known.gap, into: &out)
+                        guard !known.outcomes.isEmpty else { return }
+                        out.array("settled") { out in
+                            for outcome in known.outcomes { out.element { StreamEncoder.write(outcome, into: &$0) } }
+                        }
+                    }
+                }
             }
         }
         out.object("repeats") { out in
@@ -131,19 +140,7 @@ enum StatusAnswers {
             out.field("reason", symbol.status?.reason)
             out.field("age", seconds: symbol.age)
             out.field("trades", symbol.trades)
-            if let day = symbol.day { Self.day(day, to: &out) }
-        }
-    }
-
-    private static func day(_ day: VenueDay, to out: inout JSONWriter) {
-        out.object("venueDay") { out in
-            if let open = day.open { out.field("open", open) }
-            out.field("high", day.high)
-            out.field("low", day.low)
-            out.field("last", day.last)
-            if let change = day.change { out.field("change", change) }
-            out.field("volume", day.volume)
-            out.field("received", day.received / 1_000)
+            if let day = symbol.day { out.object("venueDay") { StreamEncoder.write(day, into: &$0) } }
         }
     }
 }

@@ -88,6 +88,10 @@ extension LineClient {
         self.report(.gap(gap), message)
     }
 
+    func gapSettled(_ outcome: GapOutcome, _ message: SharedMessage) {
+        if self.follows(outcome.symbol) { self.report(.settled(outcome), message) }
+    }
+
     /// Only JSON has numbers, which begin anew.
     func epochChanged(_ seam: Gap, _ message: SharedMessage) {
         if self.form == .json { self.report(.gap(seam), message) }

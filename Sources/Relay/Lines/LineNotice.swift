@@ -8,6 +8,7 @@ enum LineNotice {
     case symbol(SymbolStatus)
     case released(String, since: Int64)
     case gap(Gap)
+    case settled(GapOutcome)
     case replay(ReplayPosition)
     case subscribed([String]?, StreamDelivery)
     case error(String, code: String)
@@ -22,6 +23,7 @@ enum LineNotice {
         case .symbol(let status): status.sentence
         case .released(let symbol, _): "\(SymbolName.word(symbol)) \(StreamEncoder.releasedState)"
         case .gap(let gap): (gap.symbol.map { "\(SymbolName.word($0)) " } ?? "") + gap.sentence
+        case .settled(let outcome): outcome.sentence
         case .replay(let position):
             "replay \(position.isPaused ? "paused" : "playing") at \(UTCText.timestamp(position.at))"
         case .subscribed: nil
@@ -53,6 +55,7 @@ enum LineNotice {
         case .symbol(let status): StreamEncoder.symbol(status)
         case .released(let symbol, let since): StreamEncoder.released(symbol, since: since)
         case .gap(let gap): StreamEncoder.gap(gap)
+        case .settled(let outcome): StreamEncoder.settled(outcome)
         case .replay(let position): StreamEncoder.replay(position)
         case .subscribed(let symbols, let delivery): StreamEncoder.subscribed(symbols, delivery: delivery)
         case .error(let text, let code): StreamEncoder.error(text, code: code)
@@ -66,7 +69,7 @@ enum LineNotice {
     var saysSource: Bool {
         switch self {
         case .status, .room, .roomEvent: true
-        case .symbol, .released, .gap, .replay, .subscribed, .error, .help: false
+        case .symbol, .released, .gap, .settled, .replay, .subscribed, .error, .help: false
         }
     }
 

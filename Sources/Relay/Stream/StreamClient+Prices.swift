@@ -87,6 +87,7 @@ extension StreamClient {
             // otherwise.
             self.showReleased(self.context.symbol(ofRow: row))
         }
+        if !self.dueDays.isEmpty { self.showDueDays() }
     }
 
     /// Sends the newest price of the symbols of which single trades were missed.

@@ -148,7 +148,11 @@ extension StreamClient {
             for row in new { self.showNewest(row) }
         }
         for row in recalled { self.showAgain(row) }
-        for row in new { self.showState(of: self.context.symbol(ofRow: row)) }
+        for row in new {
+            let symbol = self.context.symbol(ofRow: row)
+            self.showState(of: symbol)
+            self.showDay(of: symbol)
+        }
         self.context.noteSubscribed()
         self.reportRefused(symbols)
     }

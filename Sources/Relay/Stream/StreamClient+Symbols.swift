@@ -57,6 +57,38 @@ extension StreamClient {
         self.notify(.gap(gap), message)
     }
 
+    func gapSettled(_ outcome: GapOutcome, _ message: SharedMessage) {
+        if self.follows(outcome.symbol) { self.notify(.settled(outcome), message) }
+    }
+
+    func dayChanged(_ day: VenueDay, _ message: SharedMessage) {
+        guard self.isOpen, self.follows(day.symbol) else { return }
+        self.show(day, message)
+    }
+
+    /// Sends the venue's own figures of a symbol, if there are any.
+    func showDay(of symbol: String) {
+        if let day = self.context.day(of: symbol) { self.show(day) }
+    }
+
+    /// Sends figures; a client that does not keep up gets the newest ones later.
+    private func show(_ day: VenueDay, _ message: SharedMessage? = nil) {
+        guard self.takesPrices, self.mayWriteMergeable else {
+            self.dueDays.insert(day.symbol)
+            return
+        }
+        let control = StreamControl.venueDay(day)
+        let shared = message?.frame(for: StreamClient.self, encode: control.encoded)
+        self.write(shared ?? self.context.frame(control), messages: 1)
+    }
+
+    /// Sends the figures that were held back, as many as may be written.
+    func showDueDays() {
+        let due = self.dueDays
+        self.dueDays = []
+        for symbol in due.sorted() where self.follows(symbol) { self.showDay(of: symbol) }
+    }
+
     private func follows(_ symbol: String) -> Bool {
         self.context.knownRow(of: symbol).map { self.session.follows($0) } ?? false
     }

@@ -33,6 +33,8 @@ package final class StreamClient: RelayProtocol {
     var refusals = SymbolRefusals()
     /// The bars to which it is subscribed.
     var barTopics: Set<BarTopic> = []
+    /// The symbols whose venue's own figures are still to be sent; each is followed, or was.
+    var dueDays: Set<String> = []
     /// The intervals at which it gets prices, in ms.
     var priceIntervals: Set<Int> = []
 

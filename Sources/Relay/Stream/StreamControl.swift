@@ -10,6 +10,8 @@ enum StreamControl {
     case symbol(SymbolStatus)
     case released(String, since: Int64)
     case gap(Gap)
+    case settled(GapOutcome)
+    case venueDay(VenueDay)
     case resumeGap(reason: String, to: Int64, next: TapePosition)
     case subscribed([String]?, StreamDelivery)
     case subscribedBars([String], BarWidth)
@@ -30,6 +32,10 @@ enum StreamControl {
             StreamEncoder.released(symbol, since: since, number: number)
         case .gap(let gap):
             StreamEncoder.gap(gap, number: number)
+        case .settled(let outcome):
+            StreamEncoder.settled(outcome, number: number)
+        case .venueDay(let day):
+            StreamEncoder.venueDay(day, number: number)
         case .resumeGap(let reason, let to, let next):
             StreamEncoder.resumeGap(
                 from: nil,
@@ -69,6 +75,7 @@ enum StreamControl {
     var cost: Int {
         if case .subscribedBars(let symbols, _) = self { return 256 + symbols.count * SymbolName.longest }
         if case .subscribed(let symbols?, _) = self { return 256 + symbols.count * SymbolName.longest }
+        if case .settled(let outcome) = self { return 512 + outcome.lost.count * 96 }
         return 512
     }
 }

@@ -39,6 +39,10 @@ package final class WatchedRelay: Sendable {
         case .gap(let gap):
             self.replay.withLockedValue { $0.took(gap) }
             display.gapFound(gap)
+        case .settled(let outcome):
+            display.gapSettled(outcome)
+        case .venueDay(let day):
+            display.dayChanged(day)
         case .symbol(let status):
             display.symbolChanged(status)
         case .released(let symbol, let since):

@@ -41,8 +41,8 @@ final class EarlierCharts: Sendable {
         switch message {
         case .hello(_, _, let names, _, _): self.want(chosen.isEmpty ? names : chosen)
         case .symbol(let status): if !status.isRefused { self.want([status.symbol]) }
-        case .snapshot, .price, .trades, .trade, .status, .gap, .resumed, .released, .replay, .error, .unknown,
-            .malformed:
+        case .snapshot, .price, .trades, .trade, .status, .gap, .settled, .venueDay, .resumed, .released, .replay,
+            .error, .unknown, .malformed:
             break
         }
     }

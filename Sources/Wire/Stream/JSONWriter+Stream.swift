@@ -19,18 +19,13 @@ extension JSONWriter {
     }
 
     /// Writes the ids of missing trades: the first, the last and their number, strings of digits.
-    mutating func missing(_ ids: ClosedRange<UInt64>) { self.object("missing") { $0.ids(ids) } }
+    package mutating func missing(_ ids: ClosedRange<UInt64>) { self.object("missing") { $0.ids(ids) } }
 
     /// Writes the first and the last of some ids and their number, strings of digits.
     package mutating func ids(_ ids: ClosedRange<UInt64>) {
-        self.ends(of: ids)
-        self.field("count", "\(TradeID.count(ids))")
-    }
-
-    /// Writes the first and the last of some ids, strings of digits.
-    mutating func ends(of ids: ClosedRange<UInt64>) {
         self.field("first", "\(ids.lowerBound)")
         self.field("last", "\(ids.upperBound)")
+        self.field("count", "\(TradeID.count(ids))")
     }
 
     mutating func source(_ word: String, file: String?, speed: Double?) {

@@ -114,6 +114,12 @@ package enum StreamEncoder {
     /// missing trades are known: `{"first":"7","last":"9","count":"3"}`, strings of digits.
     package static func gap(_ gap: Gap, number: UInt64? = nil) -> ByteBuffer {
         var out = JSONWriter(type: "gap", number: number)
+        Self.write(gap, into: &out)
+        return out.finish()
+    }
+
+    /// Writes the members of a gap, for a separate message or as part of another object.
+    package static func write(_ gap: Gap, into out: inout JSONWriter) {
         out.field("from", gap.from / 1_000_000)
         out.field("to", gap.to / 1_000_000)
         out.field("reason", gap.reason)
@@ -129,6 +135,5 @@ package enum StreamEncoder {
         }
         if let symbol = gap.symbol { out.field("symbol", symbol) }
         if let missing = gap.missing { out.missing(missing) }
-        return out.finish()
     }
 }

@@ -15,6 +15,8 @@ struct StreamFields {
     private(set) var nestedReplay: ReplayPosition?
     private var nestedBounds: OverlapBounds?
     private var nestedMissing: ClosedRange<UInt64>?
+    /// The ranges in a list of lost ids; `nil` without one, or if one of them cannot be read.
+    private var nestedLost: [ClosedRange<UInt64>]?
     /// The names in a list of symbols, without released ones.
     private(set) var symbolNames: [String] = []
 
@@ -45,6 +47,7 @@ struct StreamFields {
             case "replay": self.nestedReplay = StreamFields(raw, isNested: true)?.replay
             case "overlapBounds": self.nestedBounds = StreamFields(raw, isNested: true)?.bounds
             case "missing": self.nestedMissing = StreamFields(raw, isNested: true)?.missing
+            case "lost": self.nestedLost = Self.ranges(in: raw)
             case "symbols": self.symbolNames = Self.names(in: raw)
             default: break
             }
@@ -63,6 +66,21 @@ struct StreamFields {
             if let name = fields.text("symbol") { names.append(name) }
         } while reader.take(UInt8(ascii: ","))
         return names
+    }
+
+    /// Returns the ranges of ids in a list of objects, at most as many as a recording may have.
+    private static func ranges(in list: UnsafeRawBufferPointer) -> [ClosedRange<UInt64>]? {
+        var reader = JSONReader(list)
+        guard reader.take(UInt8(ascii: "[")) else { return nil }
+        if reader.take(UInt8(ascii: "]")) { return [] }
+        var ranges: [ClosedRange<UInt64>] = []
+        repeat {
+            guard ranges.count < RecordedNote.maximumLost, let item = reader.rawValue(),
+                let range = StreamFields(item, isNested: true)?.missing
+            else { return nil }
+            ranges.append(range)
+        } while reader.take(UInt8(ascii: ","))
+        return ranges
     }
 
     var type: String? { self.text("type") }
@@ -204,6 +222,43 @@ struct StreamFields {
             let most = self.count("most").flatMap(Int.init(exactly:)), least <= most
         else { return nil }
         return OverlapBounds(least: least, most: most)
+    }
+
+    var outcome: GapOutcome? {
+        guard let symbol = self.text("symbol"),
+            let from = self.moment("from", unit: 1_000_000),
+            let to = self.moment("to", unit: 1_000_000),
+            let missing = self.nestedMissing,
+            let lost = self.nestedLost,
+            lost.allSatisfy({ missing.contains($0.lowerBound) && missing.contains($0.upperBound) })
+        else { return nil }
+        return GapOutcome(
+            symbol: symbol,
+            missing: missing,
+            from: from,
+            to: to,
+            lost: lost,
+            reason: self.text("reason")
+        )
+    }
+
+    var venueDay: VenueDay? {
+        guard let symbol = self.text("symbol"),
+            let high = self.price("high"),
+            let low = self.price("low"),
+            let last = self.price("last"),
+            let volume = self.text("volume").flatMap({ ExactDecimal($0) }), volume >= .zero,
+            let received = self.moment("received", unit: 1_000)
+        else { return nil }
+        return VenueDay(
+            symbol: symbol,
+            open: self.price("open"),
+            high: high,
+            low: low,
+            last: last,
+            volume: volume,
+            received: received
+        )
     }
 
     private var missing: ClosedRange<UInt64>? { TradeID.range(first: self.id("first"), last: self.id("last")) }

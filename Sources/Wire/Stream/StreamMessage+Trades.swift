@@ -18,7 +18,8 @@ extension StreamMessage {
             if found.isFilled { trade.marks.insert(.filled) }
             trades.append(trade)
             return .trades(skipped: 0)
-        case .hello, .snapshot, .price, .trades, .status, .gap, .resumed, .symbol, .released, .replay, .error, .unknown:
+        case .hello, .snapshot, .price, .trades, .status, .gap, .settled, .venueDay, .resumed, .symbol, .released,
+            .replay, .error, .unknown:
             return .other
         case .malformed: return .malformed
         }

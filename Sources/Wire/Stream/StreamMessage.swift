@@ -15,6 +15,10 @@ package enum StreamMessage: Sendable, Equatable {
     case trade(StreamTrade)
     case status(FeedStatus)
     case gap(Gap)
+    /// What became of a gap whose missing trades have ids.
+    case settled(GapOutcome)
+    /// The venue's own figures of a symbol's last 24 hours.
+    case venueDay(VenueDay)
     /// The end of the trades that the client missed.
     case resumed(StreamResumed)
     /// The status of one symbol.
@@ -56,6 +60,8 @@ package enum StreamMessage: Sendable, Equatable {
             case "trades": return fields.update.map { .trades($0.summary) } ?? .malformed(reason: "trades")
             case "status": return fields.status.map { .status($0) } ?? .malformed(reason: "status")
             case "gap": return fields.gap.map { .gap($0) } ?? .malformed(reason: "gap")
+            case "settled": return fields.outcome.map { .settled($0) } ?? .malformed(reason: "settled")
+            case "venueDay": return fields.venueDay.map { .venueDay($0) } ?? .malformed(reason: "venueDay")
             case "resumed": return fields.resumed.map { .resumed($0) } ?? .malformed(reason: "resumed")
             case "symbol":
                 if let symbol = fields.releasedSymbol, let since = fields.since {

@@ -84,7 +84,8 @@ package struct VenueDayRequest: Sendable, Equatable {
         var volume: ExactDecimal?
 
         func day(_ symbol: String, _ received: Int64) -> VenueDay? {
-            guard let high, let low, let last, let volume else { return nil }
+            // A symbol without a trade in 24 hours has zeros, which are no prices.
+            guard let high, let low, let last, let volume, !high.isZero else { return nil }
             return VenueDay(
                 symbol: symbol,
                 open: self.open,

@@ -134,6 +134,15 @@ enum ReadingFuzz {
         case .replay(let position):
             try FuzzFinding.require((0...100).contains(position.percent), "\(position)")
             return false
+        case .settled(let outcome):
+            let isWithin = outcome.lost.allSatisfy { $0.clamped(to: outcome.missing) == $0 }
+            try FuzzFinding.require(isWithin && outcome.from >= 0 && outcome.to >= 0, "\(outcome)")
+            try FuzzFinding.require(!outcome.sentence.isEmpty, "\(outcome)")
+            return false
+        case .venueDay(let day):
+            _ = day.change
+            try FuzzFinding.require(day.received >= 0 && day.volume >= .zero, "\(day)")
+            return false
         case .hello, .trade, .status, .resumed, .symbol, .released, .error, .unknown, .malformed: return false
         }
     }

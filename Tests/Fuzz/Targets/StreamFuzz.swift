@@ -20,14 +20,16 @@ enum StreamFuzz {
         #"{"type":"position","at":"1795239000000:12"}"#, #"{"type":"resumed","complete":true}"#,
         #"{"type":"resume","symbols":["A","B\u0041"],"since":"18446744073709551615:18446744073709551615"}"#,
         #"{"type":"trade","n":9,"symbol":"A","seq":4,"price":"1.5","size":"2","time":1721555886208,"received":1721555886210123}"#,
+        #"{"type":"settled","n":9,"symbol":"A","from":1000,"to":2000,"missing":{"first":"7","last":"9","count":"3"},"lost":[{"first":"8","last":"8","count":"1"}],"reason":"r"}"#,
+        #"{"type":"venueDay","n":9,"symbol":"A","open":"1","high":"2.5","low":"1","last":"2","change":"1","volume":"0.5","received":1721555886210123}"#,
     ].map { Array($0.utf8) }
 
     static func check(_ input: [UInt8]) throws(FuzzFinding) -> Bool {
         let text = ByteBuffer(bytes: input)
         let isMessage =
             switch StreamMessage.parse(text) {
-            case .hello, .snapshot, .price, .trades, .trade, .status, .gap, .resumed, .symbol, .released, .replay,
-                .error:
+            case .hello, .snapshot, .price, .trades, .trade, .status, .gap, .settled, .venueDay, .resumed, .symbol,
+                .released, .replay, .error:
                 true
             case .unknown, .malformed: false
             }

@@ -40,7 +40,26 @@ struct StatusTests {
         history.gapFound(Gap(from: .min, to: .max, reason: "absurd", nextSequence: 1))
         history.gapFound(Gap(from: 5, to: 1, reason: "backwards", nextSequence: 1))
         #expect(history.gapCount == 52 && history.gapNanoseconds == 50 * Self.second)
-        #expect(history.gaps.count == FeedHistory.rememberedGaps && history.gaps.last?.reason == "backwards")
+        #expect(history.gaps.count == FeedHistory.rememberedGaps && history.gaps.last?.gap.reason == "backwards")
+    }
+
+    @Test("what became of a gap stands beside the gap, for each symbol once, and of a gap that has gone nowhere")
+    func outcomes() {
+        var history = FeedHistory()
+        var gap = Gap(from: 1, to: 2, reason: "r", nextSequence: 1, symbol: "A", missing: 7...9)
+        history.gapFound(gap)
+        gap.missing = 10...11
+        history.gapFound(gap)
+        // A gap of the whole feed has no ids.
+        history.gapFound(Gap(from: 5, to: 6, reason: "r", nextSequence: 1))
+        let first = GapOutcome(symbol: "A", missing: 7...9, from: 1, to: 2)
+        history.gapSettled(first)
+        history.gapSettled(GapOutcome(symbol: "B", missing: 7...9, from: 1, to: 2))
+        history.gapSettled(GapOutcome(symbol: "A", missing: 7...9, from: 1, to: 3))
+        #expect(history.gaps.map(\.outcomes) == [[first], [], []])
+        let others = ["A", "B", "A"].map { GapOutcome(symbol: $0, missing: 3...4, from: 5, to: 6, lost: [3...3]) }
+        for outcome in others { history.gapSettled(outcome) }
+        #expect(history.gaps.map(\.outcomes) == [[first], [], Array(others[1...])])
     }
 
     @Test("a full log reports how many entries it has dropped")

@@ -39,6 +39,50 @@ struct VenueRestServiceTests {
         #expect(service.requests == 6 && service.breaches == 0)
     }
 
+    @Test("the last 24 hours are those of the played trades, in the venue's form", arguments: Venue.allCases)
+    func days(_ venue: Venue) throws {
+        let symbol = PlayedSamples.symbol(venue)
+        let request = VenueDayRequest(venue, [symbol])
+        let query = request.query.map { "\($0.0)=\(PercentText.encoded($0.1))" }.joined(separator: "&")
+        let target = request.path + (query.isEmpty ? "" : "?\(query)")
+        #expect(VenueDayRequest(target: target, of: venue) == request)
+        let played = PlayedTrades()
+        let service = VenueRestService(of: venue, trades: played, known: [symbol], start: 0)
+        func answer() -> HTTPAnswer {
+            let headers: HTTPHeaders = ["User-Agent": "test"]
+            let head = HTTPRequestHead(version: .http1_1, method: .GET, uri: target, headers: headers)
+            return service.answer(head, now: Self.later) { .json(.notFound, ByteBuffer()) }.http
+        }
+        // A symbol without trades has zeros, which are no prices.
+        #expect(answer().status == .ok && request.days(in: answer().body, received: 5).isEmpty)
+        var trades = PlayedSamples.trades(1...5)
+        for (index, price) in [9, 4, 7, 12, 8].enumerated() {
+            trades[index].price = ExactDecimal(normalisedSignificand: Int64(price), exponent: 0)
+            trades[index].exchangeTime = PlayedSamples.start + Int64(index) * 6 * 3_600 * PlayedSamples.second
+        }
+        // The first trade is 24 hours old.
+        played.take(trades, symbols: PlayedSamples.table(symbol), now: Self.later)
+        let day = try #require(request.days(in: answer().body, received: 5).first)
+        let number = { ExactDecimal(normalisedSignificand: $0, exponent: 0) }
+        #expect(
+            day
+                == VenueDay(
+                    symbol: symbol,
+                    open: venue == .kraken ? nil : number(4),
+                    high: number(12),
+                    low: number(4),
+                    last: number(8),
+                    volume: number(8),
+                    received: 5
+                )
+        )
+        let unknown = target.replacing("XXBTZ", with: "XYZ").replacing("BTC", with: "XYZ")
+        let head = HTTPRequestHead(version: .http1_1, method: .GET, uri: unknown, headers: ["User-Agent": "test"])
+        let refusal = service.answer(head, now: Self.later) { .json(.notFound, ByteBuffer()) }.http
+        #expect(refusal.status == (venue == .binance ? .badRequest : venue == .coinbase ? .notFound : .ok))
+        #expect(request.days(in: refusal.body, received: 5).isEmpty)
+    }
+
     @Test("Coinbase gives trades below and above an id, newest first, with the ids for the neighbouring pages")
     func coinbase() throws {
         let service = try PlayedSamples.service(.coinbase)

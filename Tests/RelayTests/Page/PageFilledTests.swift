@@ -44,6 +44,82 @@ struct PageFilledTests {
         )
     }
 
+    @Test("the band of a filled gap goes, and its trades are drawn; that of a lost one stays with its number and words")
+    func settled() async throws {
+        let lines = try await PagePastTests().printed(
+            Self.start + """
+                const settled = (from, to, lost, reason = null) => market.take(
+                    { type: "settled", symbol: "A", from, to, missing: { first: "2", last: "4", count: "3" }, lost, reason }, 0);
+                const bands = () => market.symbol.series.gaps.map(({ from, to, lost }) => `${from}-${to}:${lost}`).join();
+                trade(1, "5", 900, { id: "1" });
+                gap({ first: "2", last: "4", count: "3" });
+                market.take({ type: "gap", from: 4000, to: 8000, reason: "lost", nextSeq: 4, epoch: 7, symbol: "A" }, 0);
+                trade(2, "6", 8000, { id: "5" });
+                trade(3, "9", 3000, { id: "3", filled: true });
+                console.log(bands(), market.symbol.series.buckets.length, market.symbol.series.stretches().length);
+                settled(1000, 5000, []);
+                console.log(bands(), market.symbol.series.buckets.map(({ close }) => close).join());
+                settled(1000, 5000, [{ first: "2", last: "2", count: "1" }]);
+                settled(4000, 8000, [{ first: "2", last: "1205", count: "1204" }], "the venue has them no more");
+                console.log(bands(), "|", tape().filter((text) => text.startsWith("gap")).join(" | "));
+                settled(100, 200, [{ first: "2", last: "2", count: "1" }], "gone");
+                console.log(market.tape[0].text);
+                settled(4000, 8000, []);
+                console.log(`${bands()}.`, market.symbol.series.stretches().length);
+                """
+        )
+        #expect(
+            lines == [
+                "1000-8000:0 2 2", "4000-8000:0 5,9,6",
+                "4000-8000:1204 | gap of 4 s, 1,204 trades lost for good: the venue has them no more | "
+                    + "gap of 4 s, 1 trade lost for good", "gap, 1 trade lost for good: gone", ". 1",
+            ]
+        )
+    }
+
+    @Test("what was settled while the page was away, or before it was opened, is known from /v1/status")
+    func reported() async throws {
+        let lines = try await PagePastTests().printed(
+            Self.start + """
+                import { reportedGaps } from "./past.js";
+                const missing = { first: "2", last: "4", count: "3" };
+                const lost = [{ first: "2", last: "2", count: "1" }];
+                const one = (from, settled) => ({ from, to: from + 500, reason: "r", symbol: "A", missing, ...settled });
+                const outcome = (from, lost, symbol = "A") => ({ settled: [{ symbol, from, to: from + 500, missing, lost }] });
+                const newest = [one(4000), one(3000, outcome(3000, lost)), one(2000, outcome(2000, [])),
+                    { from: 1000, to: 1500, reason: "r", ...outcome(1000, [], "B") }, one(0, { settled: 7 })];
+                const answer = { gaps: { newest } };
+                console.log(reportedGaps(answer, "A").map(({ from, lost }) => `${from}:${lost}`).join());
+                console.log(reportedGaps(answer, "B").map(({ from }) => from).join() + ".");
+                trade(1, "5", 1000);
+                for (const from of [2000, 3000, 4000]) market.take({ type: "gap", ...one(from), nextSeq: 4, epoch: 7 }, 0);
+                market.takeOutcomes(answer);
+                console.log(market.symbol.series.gaps.map(({ from, lost }) => `${from}:${lost}`).join());
+                market.takeOutcomes(null);
+                market.takeOutcomes({ gaps: { newest: [null, { settled: [{}] }] } });
+                """
+        )
+        #expect(lines == ["0:0,1000:0,3000:1,4000:0", ".", "3000:1,4000:0"])
+    }
+
+    @Test("the exchange's own 24 hours are kept beside the session's figures, and are shown for five minutes")
+    func days() async throws {
+        let lines = try await PagePastTests().printed(
+            Self.start + """
+                trade(1, "5", 1000);
+                const day = { open: "4.25", high: "9", low: "3", last: "5", change: "0.75", volume: "12" };
+                market.take({ type: "venueDay", symbol: "A", ...day, received: 1_000_000_000 }, 0);
+                market.take({ type: "venueDay", symbol: "B", ...day, received: 1_000_000_000 }, 0);
+                const symbol = market.symbol;
+                console.log(symbol.open, symbol.high, symbol.low, symbol.volume, symbol.decimals, market.symbols.size);
+                console.log(market.day(symbol, 0).open, market.day(symbol, 299_000).volume, market.day(symbol, 300_000));
+                market.take({ type: "symbol", symbol: "A", state: "released" }, 0);
+                console.log(market.day(symbol, 0), market.day(null, 0));
+                """
+        )
+        #expect(lines == ["5 5 5 1 2 1", "4.25 12 null", "null null"])
+    }
+
     @Test("a filled trade before any other is no price, either")
     func first() async throws {
         let lines = try await PagePastTests().printed(

@@ -1,7 +1,9 @@
+import Foundation
 import Market
 import Testing
 import TickertapeTesting
 import Wire
+@testable import Measurements
 @testable import Relay
 
 @Suite("Filled trades at the relay", .timeLimit(.minutes(1 * Patience.factor)))
@@ -85,6 +87,98 @@ struct FilledTradeTests {
                 text = try await bars.frame().text
             }
             #expect(text.contains(#""closed":true,"incomplete":\#(!isComplete),"revised":true"#), "\(text)")
+        }
+    }
+
+    private static func status(_ fixture: RelayFixture) async throws -> String {
+        let client = try await RawClient.connect(to: fixture.address)
+        _ = try await client.request("GET /v1/status HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
+        return try await client.rest()
+    }
+
+    @Test("what became of a gap goes to the clients of /v1/stream that follow the symbol, and into /v1/status")
+    func outcomes() async throws {
+        let instruments = Instruments()
+        try await RelayFixture.run(instruments: instruments) { fixture in
+            let all = try await fixture.streamClient("?symbols=*")
+            let other = try await fixture.streamClient("?symbol=X:Y")
+            let every = try await fixture.streamClient("?symbols=*&delivery=all")
+            fixture.feed(Frames.trade(Frames.btc, "100"))
+            let gap = Gap(
+                from: 1_000_000_000,
+                to: 2_000_000_000,
+                reason: "r",
+                nextSequence: 2,
+                epoch: 7,
+                symbol: Frames.btc,
+                missing: 7...9
+            )
+            fixture.relay.gapFound(gap)
+            let outcome = GapOutcome(
+                symbol: Frames.btc,
+                missing: 7...9,
+                from: gap.from,
+                to: gap.to,
+                lost: [8...8],
+                reason: "the venue has it no more"
+            )
+            fixture.relay.gapSettled(outcome)
+            let words =
+                #""symbol":"BINANCE:BTCUSDT","from":1000,"to":2000,"missing":{"first":"7","last":"9","count":"3"},"#
+                + #""lost":[{"first":"8","last":"8","count":"1"}],"reason":"the venue has it no more"}"#
+            for client in [all, every] {
+                var text = ""
+                while !text.contains(#""type":"gap""#) { text = try await client.frame().text }
+                text = try await client.frame().text
+                #expect(text.hasPrefix(#"{"type":"settled","n":"#) && text.hasSuffix(",\(words)"), "\(text)")
+            }
+            instruments.changeHistory { history in
+                history.gapFound(gap)
+                history.gapSettled(outcome)
+                history.gapFound(gap)
+            }
+            let status = try await Self.status(fixture)
+            let missing = #""missing":{"first":"7","last":"9","count":"3"}"#
+            #expect(status.contains(#"\#(missing)},{"type":"gap","from":1000"#), "\(status)")
+            #expect(status.contains(#"\#(missing),"settled":[{\#(words)]}]"#), "\(status)")
+            fixture.relay.statusChanged(FeedStatus(source: .live, phase: .stale, since: 5))
+            var text = ""
+            while !text.contains(#""state":"stale""#) {
+                text = try await other.frame().text
+                #expect(!text.contains("settled"), "\(text)")
+            }
+        }
+    }
+
+    @Test("a venue's own 24 hours come with the subscription and at each change, and are left out once they are old")
+    func days() async throws {
+        try await RelayFixture.run { fixture in
+            fixture.feed(Frames.trade(Frames.btc, "100"))
+            let early = try await fixture.streamClient("?symbols=*")
+            var day = VenueDay(
+                symbol: Frames.btc,
+                open: ExactDecimal("90"),
+                high: try #require(ExactDecimal("110")),
+                low: try #require(ExactDecimal("80.5")),
+                last: try #require(ExactDecimal("100")),
+                volume: try #require(ExactDecimal("12")),
+                received: Int64(Date().timeIntervalSince1970 * 1e9)
+            )
+            fixture.relay.dayChanged(day)
+            let words = #""open":"90","high":"110","low":"80.5","last":"100","change":"10","volume":"12","received":"#
+            var text = ""
+            while !text.contains("venueDay") { text = try await early.frame().text }
+            #expect(text.hasPrefix(#"{"type":"venueDay","n":"#) && text.contains(words), "\(text)")
+            let late = try await fixture.streamClient("?symbol=\(Frames.btc)&delivery=all")
+            text = ""
+            while !text.contains("venueDay") { text = try await late.frame().text }
+            #expect(text.contains(words))
+            let status = try await Self.status(fixture)
+            #expect(status.contains(#""venueDay":{\#(words)"#), "\(status)")
+            day.received -= VenueDay.goodFor
+            fixture.relay.dayChanged(day)
+            let old = try await Self.status(fixture)
+            #expect(!old.contains("venueDay"), "\(old)")
         }
     }
 

@@ -94,7 +94,9 @@ struct ProgramTests {
         let prices = messages.filter { message in
             switch message {
             case .snapshot, .price, .trades, .trade: true
-            case .hello, .status, .symbol, .released, .replay, .gap, .resumed, .error, .unknown, .malformed: false
+            case .hello, .status, .symbol, .released, .replay, .gap, .settled, .venueDay, .resumed, .error, .unknown,
+                .malformed:
+                false
             }
         }
         guard case .snapshot? = prices.first else {

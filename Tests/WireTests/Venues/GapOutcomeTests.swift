@@ -47,7 +47,7 @@ struct GapOutcomeTests {
         )
         #expect(
             String(buffer: StreamEncoder.settled(outcome))
-                == #"{"type":"settled","symbol":"A:B","from":1,"to":2,"missing":{"first":"7","last":"9","count":"3"},"lost":[{"first":"7","last":"7"},{"first":"9","last":"9"}],"reason":"r"}"#
+                == #"{"type":"settled","symbol":"A:B","from":1,"to":2,"missing":{"first":"7","last":"9","count":"3"},"lost":[{"first":"7","last":"7","count":"1"},{"first":"9","last":"9","count":"1"}],"reason":"r"}"#
         )
     }
 }

@@ -230,7 +230,33 @@ type GapMessage struct {
 	Cause         *string           `json:"cause"`
 	OverlapBounds *GapOverlapBounds `json:"overlapBounds,omitempty"` // the bounds of the true number; present if trades were compared
 	Symbol        *string           `json:"symbol,omitempty"`
-	Missing       *GapMissing       `json:"missing,omitempty"` // the venue's numbers of the missing trades of the symbol, all from first to last, and how many; present if they are known
+	Missing       *GapMissing       `json:"missing,omitempty"` // the venue's numbers of missing trades of the symbol, all from first to last, and how many
+}
+
+// SettledMessage: What became of a gap whose missing trades have ids: each of them came later, or is lost for good.
+type SettledMessage struct {
+	Type    string       `json:"type"`
+	N       int64        `json:"n"` // grows from message to message; holes are messages to other clients
+	Symbol  string       `json:"symbol" need:"value"`
+	From    int64        `json:"from" need:"value"`    // ms since 1970
+	To      int64        `json:"to" need:"value"`      // ms since 1970
+	Missing GapMissing   `json:"missing" need:"value"` // the venue's numbers of missing trades of the symbol, all from first to last, and how many
+	Lost    []GapMissing `json:"lost" need:"value"`    // the trades that stay missing for good, in ascending order; empty if all came
+	Reason  *string      `json:"reason"`               // why the lost ones cannot be had; null if none is lost
+}
+
+// VenueDayMessage: The venue's own figures of a symbol's last 24 hours, which are not the session's.
+type VenueDayMessage struct {
+	Type     string  `json:"type"`
+	N        int64   `json:"n"` // grows from message to message; holes are messages to other clients
+	Symbol   string  `json:"symbol" need:"value"`
+	Open     *string `json:"open,omitempty"`        // exact
+	High     string  `json:"high" need:"decimal"`   // exact
+	Low      string  `json:"low" need:"decimal"`    // exact
+	Last     string  `json:"last" need:"decimal"`   // exact
+	Change   *string `json:"change,omitempty"`      // exact
+	Volume   string  `json:"volume" need:"decimal"` // exact
+	Received int64   `json:"received" need:"value"` // us since 1970
 }
 
 // SubscribedMessage: The answer to a subscribe; symbols is null for everything.
@@ -361,6 +387,8 @@ var messages = map[string]interface{}{
 	"status":     StatusMessage{},
 	"symbol":     SymbolMessage{},
 	"gap":        GapMessage{},
+	"settled":    SettledMessage{},
+	"venueDay":   VenueDayMessage{},
 	"subscribed": SubscribedMessage{},
 	"resumed":    ResumedMessage{},
 	"skipped":    SkippedMessage{},

@@ -287,8 +287,48 @@ export interface GapMessage {
   /** the bounds of the true number; present if trades were compared */
   overlapBounds?: GapOverlapBounds;
   symbol?: string;
-  /** the venue's numbers of the missing trades of the symbol, all from first to last, and how many; present if they are known */
+  /** the venue's numbers of missing trades of the symbol, all from first to last, and how many */
   missing?: GapMissing;
+}
+
+/** What became of a gap whose missing trades have ids: each of them came later, or is lost for good. */
+export interface SettledMessage {
+  type: "settled";
+  /** grows from message to message; holes are messages to other clients */
+  n: Integer;
+  symbol: string;
+  /** ms since 1970 */
+  from: Integer;
+  /** ms since 1970 */
+  to: Integer;
+  /** the venue's numbers of missing trades of the symbol, all from first to last, and how many */
+  missing: GapMissing;
+  /** the trades that stay missing for good, in ascending order; empty if all came */
+  lost: GapMissing[];
+  /** why the lost ones cannot be had; null if none is lost */
+  reason: string | null;
+}
+
+/** The venue's own figures of a symbol's last 24 hours, which are not the session's. */
+export interface VenueDayMessage {
+  type: "venueDay";
+  /** grows from message to message; holes are messages to other clients */
+  n: Integer;
+  symbol: string;
+  /** exact */
+  open?: Decimal;
+  /** exact */
+  high: Decimal;
+  /** exact */
+  low: Decimal;
+  /** exact */
+  last: Decimal;
+  /** exact */
+  change?: Decimal;
+  /** exact */
+  volume: Decimal;
+  /** us since 1970 */
+  received: Integer;
 }
 
 /** The answer to a subscribe; symbols is null for everything. */
@@ -445,6 +485,8 @@ export type Message =
   | StatusMessage
   | SymbolMessage
   | GapMessage
+  | SettledMessage
+  | VenueDayMessage
   | SubscribedMessage
   | ResumedMessage
   | SkippedMessage

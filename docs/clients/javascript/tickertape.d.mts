@@ -41,6 +41,10 @@ export type Event =
     | { event: "activity"; symbol: string; seq: Integer; trades: Integer }
     | { event: "gap"; from: Integer | null; to: Integer; reason: string; cause: string | null; symbol: string | null;
         nextSeq: Integer; epoch: Integer; missing: { first: string; last: string; count: string } | null }
+    | { event: "settled"; symbol: string; from: Integer; to: Integer; missing: { first: string; last: string; count: string };
+        lost: { first: string; last: string; count: string }[]; reason: string | null }
+    | { event: "venueDay"; symbol: string; open: string | null; high: string; low: string; last: string;
+        change: string | null; volume: string; received: Integer }
     | { event: "skipped"; trades: Integer; from: Integer; to: Integer }
     | { event: "resumed"; epoch: Integer; from: Integer; to: Integer; trades: Integer; complete: boolean }
     | { event: "status"; state: string; reason: string | null; cause: string | null }

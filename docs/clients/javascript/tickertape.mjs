@@ -8,11 +8,10 @@
 // options and events. A browser hides why a handshake was refused: there the client retries where elsewhere it fails.
 
 const MAX_MESSAGE = 1 << 20;
-// Waiting does not cure these: the request, the token or this client is wrong.
-const FINAL = new Set([400, 401, 403, 404, 421, 1002, 1003, 1007, 1008, 1009]);
+const FINAL = new Set([400, 401, 403, 404, 421, 1002, 1003, 1007, 1008, 1009]); // Waiting does not cure these.
 
-// The members of a message that its event has: i an integer, s a text, d a decimal, b a boolean, o an object, f a flag.
-// With : it is needed, with :? needed but may be null, with ? it is null if absent or wrong; a flag is true or false.
+// The members of a message that its event has: i an integer, s a text, d a decimal, b a boolean, o ids, a a list, f a flag
+// (true or false). With : it is needed, with :? needed but may be null, with ? it is null if absent or wrong.
 const MEMBERS = new Map(Object.entries({
     hello: "epoch:?i seq:?i", trades: "symbol:s seq:i trades:i",
     snapshot: "symbol:s price:d size:d seq:i skipped?i received:i age?i",
@@ -20,14 +19,15 @@ const MEMBERS = new Map(Object.entries({
     trade: "symbol:s seq:i price:d size:d time:i received:i id?s ahead?f possibleRepeat?f filled?f",
     gap: "from?i to:i reason?s cause?s symbol?s nextSeq:i epoch:i missing?o",
     skipped: "trades:i from:i to:i", resumed: "epoch:i from:i to:i trades:i complete:b",
-    status: "state:s reason?s cause?s", symbol: "symbol:s state:s reason?s",
+    venueDay: "symbol:s open?d high:d low:d last:d change?d volume:d received:i",
+    status: "state:s reason?s cause?s", symbol: "symbol:s state:s reason?s", replay: "at:i paused:b",
     bar: "symbol:s width:s start:i open:d high:d low:d close:d volume?s vwap?s trades:i closed:b incomplete:b",
-    replay: "at:i paused:b", error: "code?s msg:s", subscribed: "", pong: "",
+    error: "code?s msg:s", subscribed: "", pong: "", settled: "symbol:s from:i to:i missing:o lost:a reason?s",
 }).map(([type, text]) => [type, (text.match(/\S+/g) ?? []).map((each) => each.split(/([:?]+)/))]));
 const CHECKS = {
     i: (value) => typeof value === "bigint" || Number.isSafeInteger(value), s: (value) => typeof value === "string",
     d: (value) => typeof value === "string" && /^-?[0-9]+([.][0-9]+)?$/.test(value), f: (value) => value === true,
-    b: (value) => typeof value === "boolean", o: (value) => typeof value?.first === "string",
+    b: (value) => typeof value === "boolean", o: (value) => typeof value?.first === "string", a: Array.isArray,
 };
 const integer = (text) => (Number.isSafeInteger(Number(text)) ? Number(text) : BigInt(text));
 const sum = (one, other) => integer(String(BigInt(one) + BigInt(other)));
@@ -133,7 +133,7 @@ export class Tickertape {
 
     #bounded(names, present = 0) {
         const limit = this.hello?.limits?.symbols;
-        const room = (typeof limit === "number" && limit > 0 ? limit : Infinity) - present;
+        const room = Math.max(0, (typeof limit === "number" && limit > 0 ? limit : Infinity) - present);
         const message = `the relay allows ${limit} symbols; left out: ${names.slice(room).join(", ")}`;
         if (names.length > room) this.#emit({ event: "error", code: "too-many-symbols", message });
         return names.slice(0, room);

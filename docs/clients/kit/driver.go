@@ -61,6 +61,12 @@ func lineOf(event tickertape.Event) object {
 	case tickertape.GapMessage:
 		return object{"event": "gap", "from": e.From, "to": e.To, "reason": text(e.Reason), "cause": e.Cause,
 			"symbol": e.Symbol, "nextSeq": e.NextSeq, "epoch": e.Epoch, "missing": e.Missing}
+	case tickertape.SettledMessage:
+		return object{"event": "settled", "symbol": e.Symbol, "from": e.From, "to": e.To, "missing": e.Missing,
+			"lost": e.Lost, "reason": e.Reason}
+	case tickertape.VenueDayMessage:
+		return object{"event": "venueDay", "symbol": e.Symbol, "open": e.Open, "high": e.High, "low": e.Low,
+			"last": e.Last, "change": e.Change, "volume": e.Volume, "received": e.Received}
 	case tickertape.SkippedMessage:
 		return object{"event": "skipped", "trades": e.Trades, "from": e.From, "to": e.To}
 	case tickertape.ResumedMessage:
@@ -102,7 +108,9 @@ func obey(client *tickertape.Client, line []byte) {
 		}
 		show(object{"event": "age", "symbol": what.Symbol, "ms": milliseconds})
 	case "subscribe":
-		client.Subscribe(what.Symbols...)
+		if err := client.Subscribe(what.Symbols...); err != nil {
+			show(object{"event": "error", "code": "too-many-symbols", "message": err.Error()})
+		}
 	case "unsubscribe":
 		client.Unsubscribe(what.Symbols...)
 	}

@@ -21,6 +21,8 @@ OUTPUT = {
     tickertape.Trade: "trade symbol seq epoch price size time received id ahead possibleRepeat filled",
     tickertape.Trades: "activity symbol seq trades",
     tickertape.Gap: "gap from_ to reason cause symbol nextSeq epoch missing",
+    tickertape.Settled: "settled symbol from_ to missing lost reason",
+    tickertape.VenueDay: "venueDay symbol open high low last change volume received",
     tickertape.Skipped: "skipped trades from_ to",
     tickertape.Resumed: "resumed epoch from_ to trades complete",
     tickertape.Status: "status state reason cause",
@@ -65,7 +67,10 @@ async def obey(stream, line):
             age = stream.age(symbol)
             show("age", {"symbol": symbol, "ms": None if age is None else round(age * 1000)})
         case {"do": "subscribe", "symbols": symbols}:
-            await stream.subscribe(symbols)
+            try:
+                await stream.subscribe(symbols)
+            except ValueError as error:
+                show("error", {"code": "too-many-symbols", "message": str(error)})
         case {"do": "unsubscribe", "symbols": symbols}:
             await stream.unsubscribe(symbols)
 

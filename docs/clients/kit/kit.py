@@ -43,6 +43,8 @@ EVENTS = {
     "trade": "symbol seq epoch price size time received id ahead possibleRepeat filled",
     "activity": "symbol seq trades",
     "gap": "from to reason cause symbol nextSeq epoch missing",
+    "settled": "symbol from to missing lost reason",
+    "venueDay": "symbol open high low last change volume received",
     "skipped": "trades from to",
     "resumed": "epoch from to trades complete",
     "status": "state reason cause",

@@ -246,7 +246,37 @@ class Gap:
     cause: str | None = None
     overlapBounds: GapOverlapBounds | None = None  # the bounds of the true number; present if trades were compared
     symbol: str | None = None
-    missing: GapMissing | None = None  # the venue's numbers of the missing trades of the symbol, all from first to last, and how many; present if they are known
+    missing: GapMissing | None = None  # the venue's numbers of missing trades of the symbol, all from first to last, and how many
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settled:
+    """What became of a gap whose missing trades have ids: each of them came later, or is lost for good."""
+
+    TYPE: ClassVar[str] = "settled"
+    n: int | None = None  # grows from message to message; holes are messages to other clients
+    symbol: str
+    from_: int  # ms since 1970
+    to: int  # ms since 1970
+    missing: GapMissing  # the venue's numbers of missing trades of the symbol, all from first to last, and how many
+    lost: list[GapMissing]  # the trades that stay missing for good, in ascending order; empty if all came
+    reason: str | None = None  # why the lost ones cannot be had; null if none is lost
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class VenueDay:
+    """The venue's own figures of a symbol's last 24 hours, which are not the session's."""
+
+    TYPE: ClassVar[str] = "venueDay"
+    n: int | None = None  # grows from message to message; holes are messages to other clients
+    symbol: str
+    open: Decimal | None = None  # exact
+    high: Decimal  # exact
+    low: Decimal  # exact
+    last: Decimal  # exact
+    change: Decimal | None = None  # exact
+    volume: Decimal  # exact
+    received: int  # us since 1970
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -388,7 +418,8 @@ class ReplayRequest(TypedDict):
 
 
 MESSAGES: dict[str, Any] = {kind.TYPE: kind for kind in [
-    Hello, Snapshot, Price, Trades, Trade, Status, Symbol, Gap, Subscribed, Resumed, Skipped, Bar, Pong, Error, Replay
+    Hello, Snapshot, Price, Trades, Trade, Status, Symbol, Gap, Settled, VenueDay, Subscribed, Resumed, Skipped, Bar,
+    Pong, Error, Replay
 ]}
 
 

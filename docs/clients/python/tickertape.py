@@ -1,11 +1,5 @@
 """A client of Tickertape's /v1/stream that keeps its place: over lost connections and restarts of the relay it reports
-each trade once, and a gap where trades may be missing.
-
-    async with Stream("ws://127.0.0.1:8080/v1/stream", ["BINANCE:BTCUSDT"], delivery="all") as stream:
-        async for event in stream:
-            match event:
-                case Trade(symbol=symbol, price=price): print(symbol, price)
-                case Gap(reason=reason): print("trades may be missing:", reason)
+each trade once, and a gap where trades may be missing. example.py shows its use.
 
 The events are messages of the relay (messages.py, made from docs/asyncapi.yaml) and those below. `Reading` turns the
 relay's texts into events and has no socket and no clock. `Stream` connects, waits and reconnects.
@@ -21,7 +15,8 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import messages
-from messages import Bar, Error, Gap, Hello, Price, Replay, Resumed, Skipped, Snapshot, Status, Symbol, Trade, Trades
+from messages import Bar, Error, Gap, Hello, Price, Replay, Resumed, Settled, Skipped, Snapshot, Status, Symbol, Trade
+from messages import Trades, VenueDay
 from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import ConnectionClosed, InvalidStatus, WebSocketException
 from websockets.uri import parse_uri
@@ -30,6 +25,7 @@ MAXIMUM_MESSAGE_BYTES = 1 << 20
 MAXIMUM_SYMBOLS = 4096  # no relay has more
 FINAL_STATUSES = {400, 401, 403, 404, 421}  # for these and the next, waiting is no cure
 FINAL_CODES = {1002, 1003, 1007, 1008, 1009}
+missed_trades = re.compile("too slow: ([0-9]+) trades? missed").fullmatch
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,9 +54,6 @@ class Refused(Exception):
     """The relay refuses this client, and waiting is no cure."""
 
 
-missed_trades = re.compile("too slow: ([0-9]+) trades? missed").fullmatch
-
-
 class Reading:
     """What a client wants and where it stopped: the state that outlives its connections."""
 
@@ -72,6 +65,7 @@ class Reading:
         self.epoch, self.seq = (int(part) for part in since.split(":")) if since else (None, 0)
         self.newest: dict[str, int] = {}  # the newest trade of each symbol in this epoch
         self.arrivals: dict[str, float] = {}  # when each symbol's price came; monotonic seconds
+        self.limit = MAXIMUM_SYMBOLS  # of the newest hello
         self.opened()
 
     def opened(self) -> None:
@@ -82,12 +76,14 @@ class Reading:
         self.is_unnamed = False  # whether the relay has another epoch, which no gap has named yet
         self.requests: list[dict[str, Any]] = []
 
-    def subscribe(self, symbols: Iterable[str]) -> list[dict[str, Any]]:
+    def subscribe(self, symbols: Iterable[str]) -> tuple[list[dict[str, Any]], list[str]]:
+        """Returns the requests, and the symbols that are too many."""
         new = [] if self.symbols is None else [name for name in dict.fromkeys(symbols) if name not in self.symbols]
-        new = new[: MAXIMUM_SYMBOLS - len(self.symbols or [])]
+        room = max(0, self.limit - len(self.symbols or []))
+        new, left = new[:room], new[room:]
         if new:
             self.symbols += new
-        return [{"type": "subscribe", "symbols": new, **wish} for wish in self.wishes if new and self.hello]
+        return [{"type": "subscribe", "symbols": new, **wish} for wish in self.wishes if new and self.hello], left
 
     def unsubscribe(self, symbols: Iterable[str]) -> list[dict[str, Any]]:
         gone = [name for name in dict.fromkeys(symbols) if name in (self.symbols or [])]
@@ -117,18 +113,17 @@ class Reading:
         if self.epoch is None:
             self.epoch, self.seq = hello.epoch, hello.seq or 0
         self.is_unnamed = hello.epoch not in (None, self.epoch)
+        limit = (hello.limits or {}).get("symbols")
+        self.limit = limit if type(limit) is int and limit > 0 else MAXIMUM_SYMBOLS
         if self.symbols == []:
             return [hello]
-        limit = (hello.limits or {}).get("symbols")
-        limit = limit if type(limit) is int else MAXIMUM_SYMBOLS
-        wanted = {} if self.symbols is None else {"symbols": self.symbols[:limit]}
+        wanted = {} if self.symbols is None else {"symbols": self.symbols[: self.limit]}
         if self.overflow:
             self.requests.append({"type": "overflow", "policy": self.overflow})
         self.requests += [{"type": "subscribe", **wanted, **wish} for wish in self.wishes]
         self.requests[-len(self.wishes)] |= since  # in one request with the symbols, so that nothing is between
-        if len(self.symbols or []) <= limit:
-            return [hello]
-        return [hello, Error(msg=f"the relay takes no more than {limit} symbols", code="too-many-symbols")]
+        error = Error(msg=f"the relay takes no more than {self.limit} symbols", code="too-many-symbols")
+        return [hello, error] if len(self.symbols or []) > self.limit else [hello]
 
     def _snapshot(self, value: Any, now: float) -> list[Any]:
         # Also of `price` and `trades`. All of these belong to the relay's present epoch.
@@ -227,7 +222,11 @@ class Stream:
         return None if arrival is None else time.monotonic() - arrival
 
     async def subscribe(self, symbols: Iterable[str]) -> None:
-        await self._send(self._reading.subscribe(symbols))
+        """Follows more symbols. Raises ValueError if the relay does not allow so many, and leaves out the last."""
+        requests, left = self._reading.subscribe(symbols)
+        await self._send(requests)
+        if left:
+            raise ValueError(f"the relay takes no more than {self._reading.limit} symbols; left out: {left}")
 
     async def unsubscribe(self, symbols: Iterable[str]) -> None:
         await self._send(self._reading.unsubscribe(symbols))
