@@ -241,9 +241,9 @@ let package = Package(
         .target(
             name: "VenueSchedules",
             dependencies: [
-                "Feeds", "HTTP", "Ingest", "Market", "Measurements", "MockUpstream", "Platform", "Simulation", "TLS",
-                "TickertapeTesting", "WebSocket", "Wire", .nioConcurrency, .nioCore, .nioEmbedded, .nioHTTP1, .nioPosix,
-                .logging,
+                "Feeds", "HTTP", "Ingest", "Market", "Measurements", "MockUpstream", "Platform", "Recordings",
+                "Simulation", "TLS", "TickertapeTesting", "WebSocket", "Wire", .nioConcurrency, .nioCore, .nioEmbedded,
+                .nioHTTP1, .nioPosix, .logging,
             ],
             path: "Tests/Schedules/Harness",
             swiftSettings: house

@@ -36,6 +36,8 @@ final class VirtualUpstream: ReplayOutput {
     /// The messages that wait for others to join the same read, with the places of their connections.
     private var held: [(connection: Int, bytes: ByteBuffer)] = []
     private var newest: Int64 = .min
+    /// What the server has sent on the connection that opens, before the feed's end could read; `nil` once it can.
+    private var early: [(connection: Int, bytes: ByteBuffer)]?
     /// The end of the recording on the player's clock, ns; `nil` before the end.
     private(set) var endedAt: Int64?
 
@@ -82,6 +84,7 @@ final class VirtualUpstream: ReplayOutput {
             clientSocket.end()
             clock.loop.run()
         }
+        self.early = []
         self.servers.append(server)
         self.clients.append(clientSocket)
         var serverSettings = WebSocketSettings(role: .server)
@@ -101,7 +104,18 @@ final class VirtualUpstream: ReplayOutput {
 
     // MARK: The mock server's bytes
 
+    /// Passes on what the server has sent at the opening, as a venue sends its status.
+    func opened() {
+        let early = self.early ?? []
+        self.early = nil
+        for (connection, bytes) in early { self.carry(bytes, on: connection) }
+    }
+
     private func carry(_ bytes: ByteBuffer, on connection: Int) {
+        guard self.early == nil else {
+            self.early?.append((connection, bytes))
+            return
+        }
         switch self.cutting {
         case .messages: self.deliver(bytes, on: connection)
         case .pieces(let size):
@@ -190,6 +204,7 @@ struct VirtualConnector: Connecting {
             let channel = try self.upstream.value.open(self.target, self.webSocket)
             try steps.value.reached(channel)
             try steps.value.connected(channel, false)
+            self.upstream.value.opened()
         }
     }
 }

@@ -92,11 +92,17 @@ package enum Fault: Sendable, Equatable {
         }
     }
 
+    /// The kinds that are no single event: connections that the venue ends by their age, and hosts that have market data
+    /// only.
+    static let rotationByAge = "rotation-by-age"
+    static let narrowHost = "narrow-host"
+
     /// All kinds that a report must count.
     package static let kinds: [String] = [
         "cut-fin", "cut-reset", "cut-close", "cut-mid-frame", "outage-unreachable", "outage-503", "outage-429",
         "outage-hangs", "stall", "freeze", "repeats", "reorder", "withheld-late", "withheld-to-rest",
-        "withheld-for-ever", "rotation", "rest-429", "rest-418", "rest-503", "rest-html", "rest-403", "rest-cut",
+        "withheld-for-ever", "rotation", Self.rotationByAge, Self.narrowHost, "rest-429", "rest-418", "rest-503",
+        "rest-html", "rest-403", "rest-cut",
         "rest-unreachable", "rest-silent", "rest-slow", "rest-lag", "rest-short", "kill",
     ]
 }

@@ -4,6 +4,21 @@ import NIOCore
 import NIOEmbedded
 import Wire
 
+/// An address that refuses this location.
+struct RefusingConnector: Connecting {
+    func connect(
+        on loop: any EventLoop,
+        reached: @escaping (any Channel) throws -> Void,
+        connected: @escaping (any Channel, _ isRelay: Bool) throws -> Void
+    ) -> EventLoopFuture<Void> {
+        loop.scheduleTask(in: .milliseconds(40)) {
+            var failure = UpstreamFailure("HTTP 451", cause: .refusedStatus)
+            failure.isOfLocation = true
+            throw failure
+        }.futureResult
+    }
+}
+
 /// The program's ways to the venue: connections and the list of symbols.
 ///
 /// Unchecked, because everything runs on the thread of the harness, which is the loop's too.

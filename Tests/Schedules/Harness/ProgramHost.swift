@@ -6,6 +6,8 @@ import NIOEmbedded
 protocol ProgramHost: AnyObject {
     /// The longest that the program may take after the market's end to fill what is missing, ns.
     var patience: Int64 { get }
+    /// Takes the recordings of a program in virtual time; `nil` if it has no recorder, and for processes.
+    var recording: RunRecording? { get }
     /// Starts the program at a time of the market, ns.
     func start(epoch: UInt64, at: Int64) throws(MarketFailure) -> any ScheduledProgram
     /// Lets time pass, to a time of the market, ns; also while no program runs.
@@ -19,6 +21,8 @@ protocol ScheduledProgram: AnyObject {
     var checker: TapeChecker { get }
     /// Whether trades are missing that the venue gives, or a gap has no outcome.
     var isWaiting: Bool { get }
+    /// Whether the venue never gave a trade to this run, so that the tape may lack it.
+    func mayLack(symbol: Int, place: Int) -> Bool
     /// The program's own report of what is on the tape.
     var hours: [CompletenessHour] { get }
     /// Ends a program that is a process, so that the checker has all of its tape.
@@ -35,10 +39,22 @@ final class VirtualHost: ProgramHost {
     private let files = ProgramFiles()
     private weak var life: ProgramLife?
 
-    init(_ service: VenueService) { self.service = service }
+    let recording: RunRecording?
 
-    func start(epoch: UInt64, at: Int64) -> any ScheduledProgram {
-        let life = ProgramLife(self.service, epoch: epoch, at: at, files: self.files)
+    init(_ service: VenueService) throws(MarketFailure) {
+        self.service = service
+        let schedule = service.schedule
+        self.recording = schedule.isRecorded ? try RunRecording(service.market, seed: schedule.seed) : nil
+    }
+
+    func start(epoch: UInt64, at: Int64) throws(MarketFailure) -> any ScheduledProgram {
+        let life = try ProgramLife(
+            self.service,
+            epoch: epoch,
+            at: at,
+            files: self.files,
+            recording: self.recording
+        )
         self.life = life
         return life
     }

@@ -26,6 +26,11 @@ final class ProgramLife: @unchecked Sendable {
     private let market: VenueMarket
     private var feed: VenueFeed?
     private(set) var isDead = false
+    /// Whether the program was asked to end.
+    private(set) var isEnding = false
+    private let recorder: LifeRecorder?
+    /// The ids that an answer of the REST service has brought, by symbol, where that is limited.
+    private var offered: [Int: Set<UInt64>] = [:]
     /// What was missing at the newest reconnect and is not there yet.
     private var recovery: (began: Int64, targets: [Int], missing: Int)?
     private var hasConnected = false
@@ -34,16 +39,32 @@ final class ProgramLife: @unchecked Sendable {
     private var channels: [EmbeddedChannel] = []
 
     /// Starts the program at a time of the market, ns.
-    init(_ service: VenueService, epoch: UInt64, at: Int64, files: ProgramFiles) {
+    ///
+    /// - Parameter recording: takes the recording of the run; `nil` records nothing.
+    init(
+        _ service: VenueService,
+        epoch: UInt64,
+        at: Int64,
+        files: ProgramFiles,
+        recording: RunRecording? = nil
+    ) throws(MarketFailure) {
         self.service = service
         self.market = service.market
         self.checker = TapeChecker(service.market)
         self.chance = SeededGenerator(seed: service.schedule.seed &+ epoch &* 1_000)
         self.loop.advanceTime(to: .uptimeNanoseconds(UInt64(at + Self.origin)))
+        let wall = Self.wallClock(self.loop, service.market.start)
+        self.recorder = try recording?.begin(epoch: epoch, loop: self.loop, wallClock: wall)
         self.checker.added = { [unowned self] in self.added($0, $1) }
         var settings = VenueSettings(service.market.venue, symbols: service.market.symbols)
         settings.holding = files.holding(of: self, \.attempts)
         settings.serviceHolding = files.holding(of: self, \.requests)
+        if let age = service.schedule.age, age != .ofBinance {
+            settings.rotation?.age = age.program
+            settings.rotation?.jitter = age.jitter
+        }
+        var readers: [any TapeReader] = [self.checker, self.meter]
+        if let recorder { readers.append(recorder) }
         let context = FeedContext(
             loop: self.loop,
             wallClock: self.wallClock,
@@ -52,8 +73,8 @@ final class ProgramLife: @unchecked Sendable {
         )
         let feed = VenueFeed(
             settings,
-            TapeWriter(epoch: epoch, readers: [self.checker, self.meter]),
-            connector: ProgramConnector(life: self, service: service),
+            TapeWriter(epoch: epoch, readers: readers),
+            connector: self.connector,
             names: ProgramConnector(life: self, service: service),
             trades: ProgramTrades(life: self, service: service),
             context
@@ -66,9 +87,21 @@ final class ProgramLife: @unchecked Sendable {
 
     var now: Int64 { Int64(self.loop.now.uptimeNanoseconds) }
 
-    var wallClock: @Sendable () -> Int64 {
-        let (loop, start) = (NIOLoopBound(self.loop, eventLoop: self.loop), self.market.start)
+    var wallClock: @Sendable () -> Int64 { Self.wallClock(self.loop, self.market.start) }
+
+    private static func wallClock(_ loop: EmbeddedEventLoop, _ start: Int64) -> @Sendable () -> Int64 {
+        let loop = NIOLoopBound(loop, eventLoop: loop)
         return { start + Int64(loop.value.now.uptimeNanoseconds) - Self.origin }
+    }
+
+    /// The way to the venue, whose first address may refuse this location.
+    private var connector: any Connecting {
+        let own = ProgramConnector(life: self, service: self.service)
+        guard self.service.schedule.hosts == .second else { return own }
+        return VenueConnector([
+            VenueConnector.Way(self.market.venue.upstream, RefusingConnector()),
+            VenueConnector.Way(.binanceMarketData, own),
+        ])
     }
 
     /// Lets time pass, to a time of the market.
@@ -111,7 +144,8 @@ final class ProgramLife: @unchecked Sendable {
         self.hasConnected = true
         let isBeside = self.service.lines.contains { $0.isLive }
         self.service.opened(line, of: self)
-        guard !isFirst, !isBeside else { return }
+        // Where the REST service is limited, what it cannot have would never come.
+        guard !isFirst, !isBeside, self.service.schedule.hosts == .first else { return }
         if self.recovery != nil { self.service.counts.interruptedRecoveries += 1 }
         let targets = self.market.symbols.indices.map {
             self.market.count(of: $0, at: self.now - Self.origin) - 1
@@ -135,6 +169,19 @@ final class ProgramLife: @unchecked Sendable {
         }
     }
 
+    /// Notes that an answer of the REST service brings these trades.
+    func offered(_ body: ByteBuffer, _ name: String) {
+        guard let symbol = self.market.symbols.firstIndex(of: name) else { return }
+        self.offered[symbol, default: []].formUnion(VenueText.ids(in: String(buffer: body), of: self.market.venue))
+    }
+
+    /// Whether the venue never gave a trade to this run, so that the tape may lack it.
+    func mayLack(symbol: Int, place: Int) -> Bool {
+        if self.service.isLost(symbol: symbol, place: place) { return true }
+        guard self.service.mayBeBeyond(symbol: symbol, place: place) else { return false }
+        return self.offered[symbol]?.contains(self.market.columns[symbol].first + UInt64(place)) != true
+    }
+
     /// Whether trades are missing that the venue gives, or a gap has no outcome.
     var isWaiting: Bool { self.missing > 0 || self.checker.unsettled > 0 }
 
@@ -143,7 +190,10 @@ final class ProgramLife: @unchecked Sendable {
         self.market.symbols.indices.reduce(0) { sum, symbol in
             guard let newest = self.checker.newest(of: symbol) else { return sum }
             return sum
-                + self.checker.missing(of: symbol, through: newest) { self.service.isLost(symbol: symbol, place: $0) }
+                + self.checker.missing(of: symbol, through: newest) {
+                    self.service.isLost(symbol: symbol, place: $0)
+                        || (self.service.hasLimits && self.checker.isLost(symbol: symbol, place: $0))
+                }
         }
     }
 
@@ -152,13 +202,16 @@ final class ProgramLife: @unchecked Sendable {
     /// Ends the program without a goodbye: nothing that it does afterwards has an effect.
     func kill() {
         self.isDead = true
+        self.isEnding = true
         for line in self.service.lines { line.abandon() }
         self.unwind()
     }
 
     func stop() {
+        self.isEnding = true
         self.feed?.stop()
         self.advance(to: self.now - Self.origin + 1_000_000_000)
+        self.recorder?.stop()
         self.isDead = true
         self.unwind()
     }

@@ -12,7 +12,10 @@ final class ProgramTrades: VenueTradesSource {
         self.service = service
     }
 
-    var addresses: [String] { ["the REST service"] }
+    var addresses: [String] {
+        self.service.schedule.hosts == .first
+            ? ["the REST service"] : ["the REST service", "the REST service for market data"]
+    }
 
     func ask(
         _ request: VenueTradesRequest,
@@ -21,13 +24,15 @@ final class ProgramTrades: VenueTradesSource {
         then: @escaping (VenueTradesAnswer) -> Void
     ) {
         guard !self.life.isDead else { return }
-        let reply = self.service.asked(request, now: self.life.now, wall: self.life.wallClock())
+        let reply = self.service.asked(request, host: address, now: self.life.now, wall: self.life.wallClock())
         let bound = NIOLoopBound((life: self.life, service: self.service, then: then), eventLoop: loop)
         loop.scheduleTask(in: .nanoseconds(reply.after)) {
             let (life, service, then) = bound.value
             guard !life.isDead else { return }
             if let failure = reply.failure { return then(VenueTradesAnswer(.failure(failure))) }
-            then(VenueTradesAnswer(.success(reply.body ?? service.body(for: request, reply.fault, now: life.now))))
+            let body = reply.body ?? service.body(for: request, reply.fault, now: life.now)
+            if service.hasLimits { life.offered(body, request.symbol) }
+            then(VenueTradesAnswer(.success(body)))
         }
     }
 }

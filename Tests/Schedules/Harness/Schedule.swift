@@ -15,7 +15,34 @@ package struct Schedule: Sendable {
         case service
         /// Kills of the program, with cuts.
         case kills
+        /// Faults while Binance's hosts for market data are in use.
+        case vision
         case everything
+    }
+
+    /// Which of Binance's hosts answer.
+    enum Hosts: Sendable {
+        case first
+        /// The first ones refuse the location (HTTP 451).
+        case second
+        /// Both do; faults of the REST service are those of the first one.
+        case both
+    }
+
+    /// The ages of connections, ns.
+    struct Age: Sendable, Equatable {
+        /// When the program opens a second connection, and by how much chance delays that.
+        var program: Int64
+        var jitter: Int64
+        /// When the venue ends the connection.
+        var venue: Int64
+
+        /// Binance's, and the program's own settings.
+        static let ofBinance = Age(
+            program: 84_600_000_000_000,
+            jitter: 600_000_000_000,
+            venue: 86_400_000_000_000
+        )
     }
 
     /// How the venue's frames are divided into reads.
@@ -34,18 +61,48 @@ package struct Schedule: Sendable {
     let lag: Int64
     let latency: Int64
     let faults: [(at: Int64, fault: Fault)]
+    var hosts: Hosts
+    /// The age at which the venue ends connections; `nil` if it ends none by age.
+    var age: Age?
+
+    /// Whether the program has a recorder.
+    var isRecorded: Bool {
+        self.seed.isMultiple(of: 8) || self.faults.contains { if case .kill = $0.fault { true } else { false } }
+    }
+
+    /// Makes a schedule without a fault, in which the venue ends connections by their age.
+    init(seed: UInt64, age: Age) {
+        self.seed = seed
+        self.theme = .rotations
+        self.reads = .frames
+        self.lag = 0
+        self.latency = 100_000_000
+        self.faults = []
+        self.hosts = .first
+        self.age = age
+    }
 
     /// Makes the schedule of a seed.
     ///
-    /// - Parameter span: the time within which faults happen, ns.
-    init(seed: UInt64, venue: Venue, span: Int64) {
+    /// - Parameters:
+    ///   - span: the time within which faults happen, ns.
+    ///   - crowd: when more trades of one time begin than an answer of the REST service has; `nil` for none.
+    init(seed: UInt64, venue: Venue, span: Int64, crowd: Int64? = nil) {
         self.seed = seed
         var chance = SeededGenerator(seed: seed &* 0x9E37_79B9 &+ 1)
         let themes: [Theme] =
             venue == .binance
             ? [.rotations, .cuts, .cuts, .order, .service, .service, .kills, .everything, .everything, .everything]
             : [.cuts, .cuts, .order, .service, .service, .kills, .everything, .everything]
-        let theme = themes[Int.random(in: 0..<themes.count, using: &chance)]
+        var theme = themes[Int.random(in: 0..<themes.count, using: &chance)]
+        // What was added later has a generator of its own, so that the rest of a seed's schedule stays.
+        var more = SeededGenerator(seed: seed &* 0x9E37_79B9 &+ 2)
+        let isVision = Int.random(in: 0..<8, using: &more) == 0 && venue == .binance && theme != .rotations
+        if isVision { theme = .vision }
+        self.hosts = !isVision ? .first : Bool.random(using: &more) ? .second : .both
+        let ages = Int.random(in: 0..<(theme == .rotations ? 2 : 6), using: &more) == 0
+        self.age = ages && venue == .binance ? Self.age(&more) : nil
+        let isByAgeAlone = theme == .rotations && self.age != nil && Bool.random(using: &more)
         self.theme = theme
         switch Int.random(in: 0..<4, using: &chance) {
         case 0: self.reads = .joined(Int64.random(in: 100_000...20_000_000, using: &chance))
@@ -56,7 +113,7 @@ package struct Schedule: Sendable {
         self.latency = Int64.random(in: 20_000_000...200_000_000, using: &chance)
         let count = theme == .rotations ? Int.random(in: 1...5, using: &chance) : Int.random(in: 3...24, using: &chance)
         var faults: [(at: Int64, fault: Fault)] = []
-        for _ in 0..<count {
+        for _ in 0..<(isByAgeAlone ? 0 : count) {
             let at = Int64.random(in: 2_000_000_000...max(span, 3_000_000_000), using: &chance)
             faults.append((at, Self.fault(theme, venue: venue, &chance)))
             // A fault of the REST service matters while something is missing.
@@ -65,7 +122,16 @@ package struct Schedule: Sendable {
                 faults.append((at + cut, .cut(.reset)))
             }
         }
+        if let crowd, Int.random(in: 0..<3, using: &more) == 0 {
+            faults.append((crowd - 1_000_000_000, .outage(.unreachable, Self.time(1.5...4, &more))))
+        }
         self.faults = faults.sorted { $0.at < $1.at }
+    }
+
+    /// Draws ages that are as far from each other as Binance's are in proportion, or farther.
+    private static func age(_ chance: inout SeededGenerator) -> Age {
+        let program = Self.time(30...120, &chance)
+        return Age(program: program, jitter: program / 20, venue: program / 20 * 21 + 15_000_000_000)
     }
 
     private static func fault(_ theme: Theme, venue: Venue, _ chance: inout SeededGenerator) -> Fault {
@@ -76,6 +142,14 @@ package struct Schedule: Sendable {
         case .order: return dice < 90 ? Self.order(&chance) : Self.cut(&chance)
         case .service: return dice < 70 ? Self.rest(venue, &chance) : Self.cut(&chance)
         case .kills: return dice < 40 ? Self.kill(&chance) : dice < 80 ? Self.cut(&chance) : Self.order(&chance)
+        case .vision:
+            switch dice {
+            case ..<40: return Self.cut(&chance)
+            case ..<50: return Self.outage(&chance)
+            case ..<75: return Self.order(&chance)
+            case ..<92: return Self.rest(venue, &chance)
+            default: return Self.kill(&chance)
+            }
         case .everything:
             switch dice {
             case ..<20: return Self.cut(&chance)
@@ -132,16 +206,16 @@ package struct Schedule: Sendable {
         case 0: return .rest(.tooMany(retryAfter: Self.time(1...60, &chance)), length)
         case 1: return .rest(.banned(retryAfter: Self.time(10...120, &chance)), length)
         case 2: return .rest(.down, length)
-        case 3: return .rest(.html, length)
+        // The page of a captive portal may stay for minutes.
+        case 3: return .rest(.html, length * 4)
         case 4: return .rest(.forbidden, length)
         case 5: return .rest(.cutAnswer, length)
         case 6: return .rest(.unreachable, length)
         case 7: return .rest(.silent, length)
         case 8: return .rest(.slow(Self.time(0.5...9, &chance)), length)
         case 9: return .rest(.lag(Self.time(1...20, &chance)), length)
-        // Coinbase's answers have as many trades as were asked for.
-        case _ where venue == .coinbase: return .rest(.lag(Self.time(1...20, &chance)), length)
-        default: return .rest(.short(Int.random(in: 1...200, using: &chance)), length)
+        // One trade of Coinbase's is always the one after those that are missing.
+        default: return .rest(.short(Int.random(in: venue == .coinbase ? 2...200 : 1...200, using: &chance)), length)
         }
     }
 
@@ -155,6 +229,8 @@ extension Schedule: CustomStringConvertible {
         var lines = [
             "seed \(self.seed): \(self.theme.rawValue), reads \(self.reads), REST \(self.lag / 1_000_000) ms old"
         ]
+        if self.hosts != .first { lines.append("  hosts: \(self.hosts)") }
+        if let age { lines.append("  connections end after \(Self.seconds(age.venue)) s") }
         for (at, fault) in self.faults { lines.append("  at \(Self.seconds(at)) s \(fault)") }
         return lines.joined(separator: "\n")
     }

@@ -17,9 +17,18 @@ package struct ScheduleCounts: Sendable {
     /// The reconnects that another fault ended before that.
     package var interruptedRecoveries = 0
 
+    /// The recordings of killed runs that were read back, and what was cut off from them, in bytes.
+    package var killedRecordings = 0
+    package var cutBytes: UInt64 = 0
+    /// The trades that were read from recordings, and those of recordings that were replayed.
+    package var recorded = 0
+    package var replayed = 0
+
     package init() {}
 
-    package mutating func exercised(_ fault: Fault) { self.kinds[fault.kind, default: 0] += 1 }
+    package mutating func exercised(_ fault: Fault) { self.exercised(fault.kind) }
+
+    mutating func exercised(_ kind: String) { self.kinds[kind, default: 0] += 1 }
 
     package mutating func add(_ other: ScheduleCounts) {
         self.kinds.merge(other.kinds, uniquingKeysWith: +)
@@ -34,5 +43,9 @@ package struct ScheduleCounts: Sendable {
         self.rotationsClosedByProgram += other.rotationsClosedByProgram
         self.recoveries += other.recoveries
         self.interruptedRecoveries += other.interruptedRecoveries
+        self.killedRecordings += other.killedRecordings
+        self.cutBytes += other.cutBytes
+        self.recorded += other.recorded
+        self.replayed += other.replayed
     }
 }

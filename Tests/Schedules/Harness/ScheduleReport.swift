@@ -30,6 +30,8 @@ package struct ScheduleReport: Sendable {
                 + "\(counts.gaps) gaps",
             "\(counts.attempts) connections, \(counts.requests) REST requests, \(counts.rotations) rotations, "
                 + "\(counts.rotationsClosedByProgram) of them ended by the program",
+            "\(counts.killedRecordings) recordings of killed runs, \(counts.cutBytes) bytes cut off; "
+                + "\(counts.recorded) trades read from recordings, \(counts.replayed) replayed",
             "reconnect to complete: \(counts.recoveries.count) times, median \(self.words(0.5)), 90 % \(self.words(0.9)), "
                 + "99 % \(self.words(0.99)), longest \(self.words(1)); \(counts.interruptedRecoveries) interrupted",
             "faults: "

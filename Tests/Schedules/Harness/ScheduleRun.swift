@@ -41,14 +41,26 @@ package final class ScheduleRun {
     private var withheld: (left: Int, comes: Fault.Return, events: [Int])?
     private var reordered: (left: Int, events: [Int])?
     private var read: [Int] = []
+    private var recording: RunRecording? { self.host.recording }
 
     /// Runs the schedule of a seed.
     package static func run(_ seed: UInt64, _ market: VenueMarket) throws(MarketFailure) -> ScheduleOutcome {
-        try ScheduleRun(Self.schedule(seed, market), market) { VirtualHost($0) }.run()
+        try ScheduleRun(Self.schedule(seed, market), market) { service throws(MarketFailure) in
+            try VirtualHost(service)
+        }
+        .run()
     }
 
     static func schedule(_ seed: UInt64, _ market: VenueMarket) -> Schedule {
-        Schedule(seed: seed, venue: market.venue, span: max(market.end - Self.calm, 0))
+        Schedule(seed: seed, venue: market.venue, span: max(market.end - Self.calm, 0), crowd: market.crowd)
+    }
+
+    /// Runs a market of days without a fault, in which Binance ends each connection after 24 hours.
+    package static func days(_ seed: UInt64, _ market: VenueMarket) throws(MarketFailure) -> ScheduleOutcome {
+        try ScheduleRun(Schedule(seed: seed, age: .ofBinance), market) { service throws(MarketFailure) in
+            try VirtualHost(service)
+        }
+        .run()
     }
 
     /// When the last trade is withheld or reordered at the latest.
@@ -67,6 +79,7 @@ package final class ScheduleRun {
     }
 
     func run() throws(MarketFailure) -> ScheduleOutcome {
+        defer { self.recording?.remove() }
         self.agenda = self.schedule.faults.map { ($0.at, .fault($0.fault)) }
         try self.start(at: 0)
         var event = 0
@@ -82,6 +95,7 @@ package final class ScheduleRun {
         }
         try self.heal()
         self.end()
+        self.proveRecordings()
         return ScheduleOutcome(
             schedule: self.schedule,
             faults: self.faults + self.service.faults,
@@ -178,6 +192,7 @@ package final class ScheduleRun {
             self.service.counts.exercised(.kill(time))
             life.complete(isKilled: true)
             self.close(life)
+            self.recording?.kill()
             life.kill()
             self.life = nil
             self.add(.start, at: at + time)
@@ -223,7 +238,7 @@ package final class ScheduleRun {
     private func end() {
         guard let life else { return self.faults.append("the program did not start again") }
         life.complete(isKilled: false)
-        life.checker.checkWhole { self.service.isLost(symbol: $0, place: $1) }
+        life.checker.checkWhole { life.mayLack(symbol: $0, place: $1) }
         life.checker.check(life.hours)
         self.close(life)
         life.stop()
@@ -232,6 +247,19 @@ package final class ScheduleRun {
             self.faults.append("planned rotations had \(self.service.counts.requests) REST calls")
         }
         if self.service.counts.gaps > 0 { self.faults.append("planned rotations had \(self.service.counts.gaps) gaps") }
+        if self.service.counts.repeated > 0 {
+            self.faults.append("planned rotations had \(self.service.counts.repeated) repeats")
+        }
+    }
+
+    private func proveRecordings() {
+        guard let recording else { return }
+        recording.prove()
+        self.faults += recording.faults
+        self.service.counts.killedRecordings += recording.killed
+        self.service.counts.cutBytes += recording.cutBytes
+        self.service.counts.recorded += recording.trades
+        self.service.counts.replayed += recording.replayed
     }
 
     private func close(_ life: any ScheduledProgram) {

@@ -4,10 +4,23 @@ import TLS
 extension TapeChecker {
     /// Compares the program's report of each symbol and hour with the tape and the market.
     func check(_ hours: [CompletenessHour]) {
+        let places = self.market.symbols.indices.map { self.places(of: $0) }
+        self.check(hours, places: places) { symbol in
+            guard let first = places[symbol].first, let last = places[symbol].last else { return 0 }
+            return last - first + 1 - places[symbol].count
+        }
+    }
+
+    /// Compares a report with places of the market.
+    ///
+    /// - Parameters:
+    ///   - places: of the trades that it must have, by symbol, in ascending order.
+    ///   - missing: returns how many trades of a symbol must be missing.
+    func check(_ hours: [CompletenessHour], places: [[Int]], missing: (Int) -> Int) {
         for (symbol, name) in self.market.symbols.enumerated() {
             let own = hours.filter { $0.symbol == name }
             let truth = self.market.columns[symbol]
-            let places = self.places(of: symbol)
+            let places = places[symbol]
             for hour in own {
                 let within = places.filter { CompletenessHour.start(of: truth.times[$0]) == hour.start }
                 let (first, last) = (within.first, within.last)
@@ -22,13 +35,16 @@ extension TapeChecker {
                     self.fault("the report of \(name) has another hash: \(hour.reason ?? hour.sha256 ?? "none")")
                 }
             }
-            guard let first = places.first, let last = places.last else { continue }
-            let (count, missing) = own.reduce((0, 0)) { ($0.0 + $1.count, $0.1 + $1.missing) }
-            if count != UInt64(places.count) {
-                self.fault("the report of \(name) has \(count) trades instead of \(places.count)")
+            // A report has the newest 48 hours of a symbol.
+            let oldest = own.count < 48 ? Int64.min : own.map(\.start).min() ?? .min
+            let reported = places.count { CompletenessHour.start(of: truth.times[$0]) >= oldest }
+            let (count, lacking) = own.reduce((0, 0)) { ($0.0 + $1.count, $0.1 + $1.missing) }
+            if count != UInt64(reported) {
+                self.fault("the report of \(name) has \(count) trades instead of \(reported)")
             }
-            if missing != UInt64(last - first + 1 - places.count) {
-                self.fault("the report of \(name) has \(missing) missing of \(last - first + 1 - places.count)")
+            let expected = missing(symbol)
+            if lacking != UInt64(expected) {
+                self.fault("the report of \(name) has \(lacking) missing instead of \(expected)")
             }
         }
     }

@@ -77,6 +77,9 @@ final class TapeChecker: TapeReader, @unchecked Sendable {
 
     func isOnTape(symbol: Int, place: Int) -> Bool { self.columns[symbol].states[place].contains(.onTape) }
 
+    /// Whether an outcome has named a trade as lost.
+    func isLost(symbol: Int, place: Int) -> Bool { self.columns[symbol].states[place].contains(.lost) }
+
     /// Returns the places up to `last` that the tape lacks, from the first trade on, except some.
     func missing(of symbol: Int, through last: Int, except: (Int) -> Bool) -> Int {
         guard self.columns[symbol].first != nil else { return 0 }

@@ -16,6 +16,7 @@ final class VenueLine {
     private var session: any MockSession
     private var input = ClientFrames()
     private var timer: Scheduled<Void>?
+    private var ageTimer: Scheduled<Void>?
     /// Whether each symbol is subscribed, and whether all are.
     private var subscribed: [Bool]
     private var hasAll = false
@@ -34,6 +35,8 @@ final class VenueLine {
     var subscriptionsChanged: () -> Void = {}
     /// Called when the program's end has closed it.
     var closedByClient: () -> Void = {}
+    /// Called when the program begins the closing handshake.
+    var beganClosing: () -> Void = {}
 
     init(
         _ market: any VenueFrames,
@@ -135,6 +138,16 @@ final class VenueLine {
         self.closeSent = true
     }
 
+    /// Ends the connection after a time, unless it has ended.
+    func close(after time: Int64, _ closed: @escaping () -> Void) {
+        let bound = NIOLoopBound((line: self, closed: closed), eventLoop: self.loop)
+        self.ageTimer = self.loop.scheduleTask(in: .nanoseconds(time)) {
+            guard !bound.value.line.isEnded else { return }
+            bound.value.closed()
+            bound.value.line.close(1_008)
+        }
+    }
+
     func freeze() { self.isFrozen = true }
 
     func stall(for time: Int64) {
@@ -166,6 +179,8 @@ final class VenueLine {
         self.isEnded = true
         self.timer?.cancel()
         self.timer = nil
+        self.ageTimer?.cancel()
+        self.ageTimer = nil
     }
 
     private func clientEnded() {
@@ -193,7 +208,10 @@ final class VenueLine {
                 self.deliver(ClientFrames.server(0xA, payload))
             case .pong(let payload): self.apply(self.session.pongReceived(payload, now: self.now))
             case .close:
-                if !self.closeSent { self.deliver(ClientFrames.server(0x8, ByteBuffer(integer: UInt16(1_000)))) }
+                if !self.closeSent {
+                    self.beganClosing()
+                    self.deliver(ClientFrames.server(0x8, ByteBuffer(integer: UInt16(1_000))))
+                }
                 self.closeSent = true
                 let bound = NIOLoopBound(self, eventLoop: self.loop)
                 self.loop.execute { bound.value.end() }

@@ -7,7 +7,16 @@ extension VenueMarket {
     static let tail: Int64 = 150_000_000_000
 
     /// Makes a market up: bursts of trades, many of which equal their neighbour in all but the id.
-    package static func made(_ venue: Venue, seed: UInt64, count: Int) throws(MarketFailure) -> VenueMarket {
+    ///
+    /// Once in a larger market of Kraken, which finds trades by time alone, more trades have one time than an answer has.
+    ///
+    /// - Parameter slowness: the factor on the times between bursts.
+    package static func made(
+        _ venue: Venue,
+        seed: UInt64,
+        count: Int,
+        slowness: Int64 = 1
+    ) throws(MarketFailure) -> VenueMarket {
         let symbols =
             switch venue {
             case .binance: ["BINANCE:BTCUSDT", "BINANCE:ETHUSDT"]
@@ -20,11 +29,16 @@ extension VenueMarket {
         var last: [(price: Int, size: Int)] = [(6_183_763, 2_000), (268_380, 3_450)]
         var trades: [MarketTrade] = []
         var at: Int64 = 0
+        var hasCrowd = venue != .kraken || count < 5_000
         while trades.count < count {
-            at += Int64.random(in: 1_000_000...90_000_000, using: &chance)
+            at += Int64.random(in: 1_000_000...90_000_000, using: &chance) * slowness
             let symbol = Int.random(in: 0..<symbols.count, using: &chance)
             // Some trades of a burst have the same time, price and size.
-            let burst = Int.random(in: 0..<8, using: &chance) == 0 ? Int.random(in: 2...40, using: &chance) : 1
+            var burst = Int.random(in: 0..<8, using: &chance) == 0 ? Int.random(in: 2...40, using: &chance) : 1
+            if !hasCrowd, trades.count > count / 3 {
+                hasCrowd = true
+                burst = VenueTradesRequest.maximumCount + 300
+            }
             let isWhole = venue == .binance
             let time = (start + at) / (isWhole ? 1_000_000 : 1_000) * (isWhole ? 1_000_000 : 1_000)
             for _ in 0..<burst {
@@ -126,8 +140,13 @@ extension VenueMarket {
 
 extension VenueMarket {
     /// Makes the market of a venue up that is named as in a command.
-    package static func made(named name: String, seed: UInt64, count: Int) throws(MarketFailure) -> VenueMarket {
+    package static func made(
+        named name: String,
+        seed: UInt64,
+        count: Int,
+        slowness: Int64 = 1
+    ) throws(MarketFailure) -> VenueMarket {
         guard let venue = Venue(rawValue: name) else { throw MarketFailure("no venue is called \(name)") }
-        return try Self.made(venue, seed: seed, count: count)
+        return try Self.made(venue, seed: seed, count: count, slowness: slowness)
     }
 }

@@ -46,6 +46,8 @@ package final class VenueMarket: Sendable {
     let start: Int64
     let trades: [MarketTrade]
     let columns: [Column]
+    /// The places of each symbol with one time of more trades than an answer of the REST service has.
+    let crowds: [[Range<Int>]]
     /// The WebSocket frames of all events, one after the other, and where each begins.
     private let frames: ByteBuffer
     private let frameStarts: [Int]
@@ -97,10 +99,28 @@ package final class VenueMarket: Sendable {
             )
         }
         self.columns = columns.map { $0 ?? Column(first: 0) }
+        self.crowds = self.columns.map { Self.crowds($0.times) }
         self.frames = frames
         self.frameStarts = frameStarts
         self.table = table
         self.parsed = parsed
+    }
+
+    private static func crowds(_ times: [Int64]) -> [Range<Int>] {
+        var found: [Range<Int>] = []
+        var first = 0
+        for place in 1...max(times.count, 1) where place >= times.count || times[place] != times[first] {
+            if place - first > VenueTradesRequest.maximumCount { found.append(first..<place) }
+            first = place
+        }
+        return found
+    }
+
+    /// When the first of the ``crowds`` begins; `nil` without one.
+    package var crowd: Int64? {
+        zip(self.columns, self.crowds).compactMap { column, crowds in
+            crowds.first.map { self.trades[Int(column.events[$0.lowerBound])].at }
+        }.min()
     }
 
     var end: Int64 { self.trades.last?.at ?? 0 }

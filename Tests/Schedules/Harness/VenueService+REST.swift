@@ -32,13 +32,30 @@ extension VenueService {
 
     /// Takes a request for earlier trades.
     ///
-    /// - Parameter wall: the wall clock, ns since 1970.
-    func asked(_ request: VenueTradesRequest, now: Int64, wall: Int64) -> Reply {
+    /// - Parameters:
+    ///   - host: the host that is asked: the first one, or the one for market data.
+    ///   - wall: the wall clock, ns since 1970.
+    func asked(_ request: VenueTradesRequest, host: Int, now: Int64, wall: Int64) -> Reply {
+        if host == 0, self.schedule.hosts == .second {
+            let failure = ServiceFailure(.notPermitted, "HTTP 451", status: 451)
+            return Reply(after: self.jitter(self.schedule.latency), failure: failure)
+        }
+        var reply = self.answered(request, isFaulty: host == 0 || self.schedule.hosts == .second, now: now, wall: wall)
+        if host > 0 {
+            self.counts.exercised(Fault.narrowHost)
+            if case .ids = request.trades, reply.failure == nil {
+                (reply.failure, reply.body) = (ServiceFailure(.unreadableAnswer, "HTTP 404", status: 404), nil)
+            }
+        }
+        return reply
+    }
+
+    private func answered(_ request: VenueTradesRequest, isFaulty: Bool, now: Int64, wall: Int64) -> Reply {
         self.counts.requests += 1
         let body = self.countRequest(request, now: now)
         var reply = Reply(after: self.jitter(self.schedule.latency))
         if self.hasMockREST { reply.body = body }
-        guard let rest, now < rest.until else { return reply }
+        guard let rest, isFaulty, now < rest.until else { return reply }
         self.counts.exercised(.rest(rest.kind, 0))
         reply.fault = rest.kind
         reply.body = nil

@@ -65,6 +65,16 @@ final class VenueService: @unchecked Sendable {
 
     func loses(_ event: Int) { self.lost[event] = true }
 
+    /// Whether a trade that exists may be in no answer of the REST service: the hosts for market data have the newest ones
+    /// only, and Kraken's pages cannot pass a crowd.
+    func mayBeBeyond(symbol: Int, place: Int) -> Bool {
+        if self.schedule.hosts != .first { return true }
+        return self.market.venue == .kraken && self.market.crowds[symbol].contains { $0.contains(place) }
+    }
+
+    /// Whether ``mayBeBeyond(symbol:place:)`` may say so of any trade.
+    var hasLimits: Bool { self.schedule.hosts != .first || self.market.crowd != nil }
+
     func isLost(symbol: Int, place: Int) -> Bool { self.lost[Int(self.market.columns[symbol].events[place])] }
 
     /// Draws a time around another one.
@@ -118,7 +128,24 @@ final class VenueService: @unchecked Sendable {
         self.lines.append(line)
         line.firstEvent = self.next
         line.broke = { [unowned self] in self.fault("a limit of the venue is broken: \($0)") }
+        if let age = self.schedule.age, let life { self.end(line, age, of: life) }
         line.opened()
+    }
+
+    /// Ends a connection by its age, and counts whether the program has closed it before, because another connection has
+    /// taken its place.
+    private func end(_ line: VenueLine, _ age: Schedule.Age, of life: ProgramLife) {
+        let openedAt = life.now
+        line.close(after: age.venue) { [unowned self] in
+            self.counts.rotations += 1
+            self.counts.exercised(Fault.rotationByAge)
+        }
+        line.beganClosing = { [unowned self, unowned life] in
+            guard !life.isEnding, life.now - openedAt >= age.program else { return }
+            self.counts.rotations += 1
+            self.counts.rotationsClosedByProgram += 1
+            self.counts.exercised(Fault.rotationByAge)
+        }
     }
 
     /// Whether a connection passes trades to the program.

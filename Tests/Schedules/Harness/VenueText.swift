@@ -65,6 +65,19 @@ enum VenueText {
         }
     }
 
+    /// Returns the ids of the trades in the body of a REST answer; none in another text.
+    static func ids(in body: String, of venue: Venue) -> [UInt64] {
+        switch venue {
+        case .binance: body.split(separator: #"{"id":"#).compactMap { UInt64($0.prefix { $0.isNumber }) }
+        case .coinbase: body.split(separator: #"{"trade_id":"#).compactMap { UInt64($0.prefix { $0.isNumber }) }
+        case .kraken:
+            // Each row ends with the id.
+            body.split(separator: "]").compactMap { row in
+                row.last?.isNumber == true ? row.split(separator: ",").last.flatMap { UInt64($0) } : nil
+            }
+        }
+    }
+
     /// Returns a time in RFC 3339 with microseconds.
     private static func stamp(_ time: Int64) -> String {
         let second = String(UTCText.secondStamp(time).prefix(19))

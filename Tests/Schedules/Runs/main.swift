@@ -6,6 +6,7 @@ import VenueSchedules
 //
 //   Schedules run FILE SEED COUNT           on a recording of Binance's streams, `{"at", "frame"}` a line
 //   Schedules made VENUE TRADES SEED COUNT  on a made-up market of binance, coinbase or kraken
+//   Schedules days TRADES SEED COUNT        on a slow market of Binance, which ends connections after 24 hours
 //   Schedules real FILE SEED COUNT          as `run`, or with VENUE TRADES as `made`, but in real time, all COUNT at once:
 //                                           the program is a process and the venue behind TLS on 127.0.0.1
 //   Schedules hours HOURS SYMBOLS RATE SEED three venues with SYMBOLS each, RATE trades a second in all
@@ -15,15 +16,20 @@ import VenueSchedules
 func usage() -> Never {
     print(
         "usage: Schedules run FILE SEED COUNT | made binance|coinbase|kraken TRADES SEED COUNT "
-            + "| real FILE|(VENUE TRADES) SEED COUNT | hours HOURS SYMBOLS RATE SEED"
+            + "| days TRADES SEED COUNT | real FILE|(VENUE TRADES) SEED COUNT | hours HOURS SYMBOLS RATE SEED"
     )
     exit(64)
 }
 
-func run(_ market: VenueMarket, seed: UInt64, count: UInt64) throws {
+func run(
+    _ market: VenueMarket,
+    seed: UInt64,
+    count: UInt64,
+    _ schedule: (UInt64, VenueMarket) throws -> ScheduleOutcome = { try ScheduleRun.run($0, $1) }
+) throws {
     var report = ScheduleReport()
     for seed in seed..<seed + count {
-        let outcome = try ScheduleRun.run(seed, market)
+        let outcome = try schedule(seed, market)
         report.add(outcome)
         if !outcome.faults.isEmpty || count == 1 {
             print(outcome.schedule)
@@ -69,6 +75,12 @@ case "made" where arguments.count == 5:
         usage()
     }
     try run(.made(named: arguments[1], seed: 1, count: trades), seed: seed, count: count)
+case "days" where arguments.count == 4:
+    guard let trades = Int(arguments[1]), let seed = UInt64(arguments[2]), let count = UInt64(arguments[3]) else {
+        usage()
+    }
+    let market = try VenueMarket.made(named: "binance", seed: 1, count: trades, slowness: 1_000)
+    try run(market, seed: seed, count: count) { try ScheduleRun.days($0, $1) }
 case "real" where arguments.count == 4 || arguments.count == 5:
     guard let seed = UInt64(arguments[arguments.count - 2]), let count = UInt64(arguments[arguments.count - 1]) else {
         usage()

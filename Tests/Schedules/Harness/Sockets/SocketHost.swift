@@ -8,6 +8,7 @@ import Wire
 /// The program as processes in real time, with the venue behind real sockets.
 final class SocketHost: ProgramHost {
     let patience: Int64 = 600_000_000_000
+    let recording: RunRecording? = nil
     private let clock: RealTimeLoop
     let venue: SocketVenue
     private let folder: TemporaryFolder
@@ -74,7 +75,12 @@ extension ScheduleRun {
         let group = MultiThreadedEventLoopGroup(numberOfThreads: min(max(seeds.count, 1), 8))
         let ended = DispatchGroup()
         let one = DispatchQueue(label: "outcomes")
-        for schedule in seeds.map({ Self.schedule($0, market) }) {
+        for seed in seeds {
+            // The program's addresses and its age of connections are settings that this host leaves alone.
+            var made = Self.schedule(seed, market)
+            made.hosts = .first
+            made.age = nil
+            let schedule = made
             ended.enter()
             let thread = Thread {
                 var host: SocketHost?

@@ -74,6 +74,10 @@ final class SocketProgram: ScheduledProgram, @unchecked Sendable {
     /// The report in the recording's last lines.
     var hours: [CompletenessHour] { self.tape.hours }
 
+    func mayLack(symbol: Int, place: Int) -> Bool {
+        self.service.isLost(symbol: symbol, place: place) || self.service.mayBeBeyond(symbol: symbol, place: place)
+    }
+
     var isWaiting: Bool {
         let newest = self.service.market.symbols.indices.map { self.checker.newest(of: $0) ?? -1 }
         return self.missing(through: newest) > 0 || self.checker.unsettled > 0
@@ -85,6 +89,7 @@ final class SocketProgram: ScheduledProgram, @unchecked Sendable {
             sum
                 + self.checker.missing(of: last.offset, through: last.element) {
                     self.service.isLost(symbol: last.offset, place: $0)
+                        || (self.service.hasLimits && self.checker.isLost(symbol: last.offset, place: $0))
                 }
         }
     }
