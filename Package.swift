@@ -98,7 +98,7 @@ let package = Package(
             dependencies: ["CLinux", "Market", .nioConcurrency, .nioCore],
             swiftSettings: outer
         ),
-        // What of each symbol and hour is on a tape by the ids of its trades, and its hash.
+        // The completeness of each symbol and hour of a tape, by the ids of its trades, with a hash.
         .target(name: "Completeness", dependencies: ["Market", "TLS"], swiftSettings: house),
         .target(
             name: "Recordings",

@@ -3,7 +3,7 @@ import Market
 import NIOCore
 import Wire
 
-/// The completeness of a recording: what of each symbol and hour is in its frames.
+/// The completeness of each symbol and hour of a recording, by its frames.
 ///
 /// The recorder and the check read the same lines in the same order, so both get the same report of files without
 /// damage. A recording without numbers of trades, as in the plain form, is judged by the ids alone.

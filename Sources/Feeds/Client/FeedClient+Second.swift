@@ -63,7 +63,7 @@ extension FeedClient {
         self.handler = handler
         second.takesPlace(now: now.monotonic)
         // What the earlier one had not sent yet is sent on this one.
-        second.request(self.watch.pacer.requests)
+        second.request(self.watch.pacer.waiting)
         self.watch.connectionReplaced(second.pacer)
         self.input.connectionReplaced()
         handler.bring(second.takeHeld(), now: now.monotonic)

@@ -9,7 +9,8 @@ struct RequestPacer: Sendable {
     private let batch: Int
     /// The time between two messages, ns; 0 sends all at once.
     private let interval: Int64
-    private var waiting: [SubscriptionChange] = []
+    /// The requests that have not been sent, in order.
+    private(set) var waiting: [SubscriptionChange] = []
     /// When the requests so far would have been sent at the regular rate, without a burst; monotonic ns.
     private var paid: Int64 = .min
 
@@ -36,9 +37,6 @@ struct RequestPacer: Sendable {
         self.waiting.remove(at: index)
         return true
     }
-
-    /// The requests that have not been sent, in order.
-    var requests: [SubscriptionChange] { self.waiting }
 
     func holds(_ request: SubscriptionChange) -> Bool { self.waiting.contains(request) }
 

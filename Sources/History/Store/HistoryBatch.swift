@@ -99,7 +99,7 @@ package struct HistoryBatch: Sendable {
         if self.holes.count < 1_000 { self.holes.append(hole) }
     }
 
-    /// Takes what became of a hole; the writer no longer lets it touch the trades of this batch.
+    /// Takes the outcome of a hole; the writer no longer lets it touch the trades of this batch.
     package mutating func take(_ settled: Settled) { self.settled.append(settled) }
 
     /// Takes the file that holds the newest frames.

@@ -112,7 +112,7 @@ package struct BarSeries: Sendable {
         }
     }
 
-    /// Notes what became of a gap with ids. A bar that lacks trades of no other gap is complete if all have come.
+    /// Notes the outcome of a gap with ids. A bar that lacks trades of no other gap is complete if all have come.
     package mutating func gapSettled(_ missing: ClosedRange<UInt64>, isComplete: Bool) {
         // A gap that is not awaited any more has marked its bars for good.
         guard let gap = self.awaited.remove(missing) else { return }

@@ -16,7 +16,7 @@ extension PriceHistory {
         self.body[0].filled(price, at: Self.bounded(time))
     }
 
-    /// Notes what became of a hole with ids: if all trades have come, the chart has their prices in its place.
+    /// Notes the outcome of a hole with ids: if all trades have come, the chart has their prices in its place.
     package mutating func gapSettled(_ missing: ClosedRange<UInt64>, isComplete: Bool) {
         guard self.body[0].awaited.contains(where: { $0.missing == missing }) else { return }
         self.body[0].settled(missing, isComplete: isComplete)

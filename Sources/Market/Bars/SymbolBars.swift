@@ -50,7 +50,7 @@ package struct SymbolBars: Sendable {
         for index in self.series.indices { self.series[index].gapFound(from: from, to: to, missing: missing) }
     }
 
-    /// Notes what became of a gap with ids: its bars are complete if all trades have come and no other gap touches them.
+    /// Notes the outcome of a gap with ids: its bars are complete if all trades came and no other gap touches them.
     package mutating func gapSettled(_ missing: ClosedRange<UInt64>, isComplete: Bool) {
         self.settle()
         for index in self.series.indices { self.series[index].gapSettled(missing, isComplete: isComplete) }

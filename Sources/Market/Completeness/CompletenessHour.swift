@@ -1,4 +1,4 @@
-/// What of one symbol and one hour is on the tape, as the ids of the trades prove it.
+/// The completeness of one hour of a symbol on the tape, as the ids of its trades prove it.
 ///
 /// An hour contains the trades whose exchange time lies in it. A missing id has no time; it counts in the hour of the
 /// trade after it.

@@ -1,4 +1,4 @@
-/// What of the tape is complete, of all symbols whose trades have ids.
+/// The completeness of the tape, for all symbols whose trades have ids.
 package struct CompletenessSummary: Sendable, Equatable {
     package var symbols = 0
     /// The hours with every trade, and those with a missing one. The first and the newest hour of a symbol are in

@@ -1,4 +1,4 @@
-/// What became of a gap whose missing trades have ids: each of them came later, or cannot be had.
+/// The outcome of a gap whose missing trades have ids: each of them came later, or cannot be had.
 package struct GapOutcome: Sendable, Equatable {
     /// The symbol, by its name on the tape.
     package var symbol: String

@@ -12,7 +12,7 @@ package final class Instruments: Sendable {
     package let handshakes: HandshakeMeter
     /// The requests, connections and clients that the relay has refused.
     package let refusals: RefusalCounts
-    /// What of each symbol and hour is on the tape.
+    /// The completeness of each symbol and hour of the tape.
     package let completeness = CompletenessMeter()
     /// The start of the program, monotonic ns.
     package let started = SystemClock.monotonic()

@@ -30,7 +30,9 @@ package struct AttemptLimit: Sendable {
 }
 
 /// The count of attempts and broken rules against an ``AttemptLimit``: a state machine with time as an argument, ns.
-package struct AttemptCount: Sendable {
+///
+/// The connections and the REST service of a venue share it if its edge counts them together. It belongs to one loop.
+package final class AttemptCount {
     /// A refusal: its HTTP status, and when the next attempt may succeed, in seconds; `nil` where the upstream does not
     /// say that.
     package struct Refusal: Sendable, Equatable {
@@ -49,7 +51,7 @@ package struct AttemptCount: Sendable {
     }
 
     /// Notes an attempt; returns its refusal, or `nil`.
-    package mutating func attempted(now: Int64) -> Refusal? {
+    package func attempted(now: Int64) -> Refusal? {
         let exceeds = self.attempts.exceeds(now: now)
         if let ban, now < ban.until {
             if ban.renews { self.ban?.until = now + ban.length }
@@ -62,25 +64,11 @@ package struct AttemptCount: Sendable {
     }
 
     /// Notes that a client has broken a rule on an open connection.
-    package mutating func broken(now: Int64) {
+    package func broken(now: Int64) {
         guard let rule = self.limit.breaches else { return }
         self.breaches += 1
         guard self.breaches >= rule.count else { return }
         self.breaches = 0
         self.ban = (now + rule.ban, rule.ban, rule.status, false)
     }
-}
-
-/// An ``AttemptCount`` that the connections and the REST service of a venue share: they have the same address at its edge.
-/// It belongs to one loop.
-package final class SharedAttempts {
-    private var count: AttemptCount
-
-    package init(_ limit: AttemptLimit) { self.count = AttemptCount(limit) }
-
-    /// Notes an attempt; returns its refusal, or `nil`.
-    package func attempted(now: Int64) -> AttemptCount.Refusal? { self.count.attempted(now: now) }
-
-    /// Notes that a client has broken a rule on an open connection.
-    package func broken(now: Int64) { self.count.broken(now: now) }
 }

@@ -10,12 +10,7 @@ import Wire
 /// - Kraken: about one request for trades in a second, answered with an error and status 200. Besides, every request is
 ///   an attempt at the edge, as a connection is.
 struct RestLimit {
-    struct Refusal: Equatable {
-        /// The HTTP status; 200 for Kraken's own refusal.
-        var status: Int
-        /// In seconds; `nil` where the venue does not say it.
-        var retryAfter: Int64?
-    }
+    typealias Refusal = AttemptCount.Refusal
 
     /// Binance's weight and window, ns.
     private static let weight = 6_000
@@ -25,7 +20,7 @@ struct RestLimit {
     private static let patience = 1
 
     private let venue: Venue
-    private let attempts: SharedAttempts?
+    private let attempts: AttemptCount?
     private var requests: RollingLimit
     private var windowStart: Int64 = 0
     /// The weight used in the window.
@@ -35,7 +30,7 @@ struct RestLimit {
     private var ignored = 0
     private var bannedUntil: Int64?
 
-    init(of venue: Venue, attempts: SharedAttempts?) {
+    init(of venue: Venue, attempts: AttemptCount?) {
         self.venue = venue
         self.attempts = attempts
         self.requests =
@@ -45,7 +40,7 @@ struct RestLimit {
             }
     }
 
-    /// Notes a request; returns its refusal, or `nil`.
+    /// Notes a request; returns its refusal, or `nil`. The status of Kraken's own refusal is 200.
     ///
     /// - Parameter isForTrades: otherwise it is for a list of symbols.
     mutating func requested(weight: Int, isForTrades: Bool, now: Int64) -> Refusal? {
@@ -53,9 +48,7 @@ struct RestLimit {
         case .binance: return self.requested(weight: weight, now: now)
         case .coinbase: return self.requests.exceeds(now: now) ? Refusal(status: 429) : nil
         case .kraken:
-            if let refusal = self.attempts?.attempted(now: now) {
-                return Refusal(status: refusal.status, retryAfter: refusal.retryAfter)
-            }
+            if let refusal = self.attempts?.attempted(now: now) { return refusal }
             return isForTrades && self.requests.exceeds(now: now) ? Refusal(status: 200) : nil
         }
     }

@@ -15,8 +15,6 @@ package final class VenueRestService {
     private var limit: RestLimit
     private var faults: RestFaults
     private let upstream: any MockProtocol
-    /// The requests for trades so far, refused ones, too.
-    package private(set) var requests = 0
     /// How many requests were refused because the client broke a limit.
     package private(set) var breaches = 0
 
@@ -30,20 +28,18 @@ package final class VenueRestService {
         trades: PlayedTrades,
         known: Set<String> = [],
         faults: FaultPlan = FaultPlan(),
-        attempts: SharedAttempts? = nil,
+        attempts: AttemptCount? = nil,
         start: Int64
     ) {
+        guard let upstream = MockProtocols.of(venue.dialect) else {
+            preconditionFailure("no mock server speaks \(venue.name)'s protocol")
+        }
         self.venue = venue
         self.trades = trades
         self.known = known
         self.limit = RestLimit(of: venue, attempts: attempts)
         self.faults = RestFaults(faults, start: start)
-        self.upstream =
-            switch venue {
-            case .binance: BinanceMock()
-            case .coinbase: CoinbaseMock()
-            case .kraken: KrakenMock()
-            }
+        self.upstream = upstream
         if self.faults.longestLag > 0 { trades.keepTimes(for: self.faults.longestLag) }
     }
 
@@ -70,7 +66,6 @@ package final class VenueRestService {
     ///
     /// - Parameter target: its path and query (``VenueTradesRequest/target``).
     package func answer(target: String, now: Int64) -> MockAnswer {
-        self.requests += 1
         let weight = VenueTradesRequest.weight(of: self.venue)
         if let refusal = self.refusal(weight: weight, isForTrades: true, now: now) { return MockAnswer(refusal) }
         let faults = self.faults.requested(now: now)

@@ -5,7 +5,7 @@ package import NIOCore
 package import NIOHTTP1
 import Recordings
 import WebSocket
-package import Wire
+import Wire
 
 /// The connection table of a mock server: its connections by number, with their keys. Belongs to its loop.
 package final class MockServerClients {
@@ -22,9 +22,9 @@ package final class MockServerClients {
     private var newest = 0
     private let protocols: MockProtocols
     /// The counts of attempts, by the dialect of the upstream that limits them.
-    private let budgets: [FrameDialect: SharedAttempts]
-    /// The REST services of the venues that the server speaks for.
-    package let rest: [Venue: VenueRestService]
+    private let budgets: [FrameDialect: AttemptCount]
+    /// The REST services of the venues that the server speaks for, by the dialect of their connections.
+    private let rest: [FrameDialect: VenueRestService]
 
     package init(_ settings: MockServerSettings, source: ReplaySource) {
         self.settings = settings
@@ -32,13 +32,13 @@ package final class MockServerClients {
         self.limit = settings.connectionLimit
         self.protocols = MockProtocols(source.material.dialects)
         self.holders = settings.oneConnectionPerKey.map(KeyHolders.init(rule:))
-        var budgets: [FrameDialect: SharedAttempts] = [:]
-        var rest: [Venue: VenueRestService] = [:]
+        var budgets: [FrameDialect: AttemptCount] = [:]
+        var rest: [FrameDialect: VenueRestService] = [:]
         for dialect in source.material.dialects {
             guard let upstream = MockProtocols.of(dialect) else { continue }
-            budgets[dialect] = upstream.attemptLimit.map(SharedAttempts.init)
+            budgets[dialect] = upstream.attemptLimit.map(AttemptCount.init)
             guard let venue = Venue.allCases.first(where: { $0.dialect == dialect }) else { continue }
-            rest[venue] = VenueRestService(
+            rest[dialect] = VenueRestService(
                 of: venue,
                 trades: source.played,
                 known: Set(source.material.symbols.map(upstream.symbol)),
@@ -74,7 +74,7 @@ package final class MockServerClients {
         let upstream = self.protocols.of(head)
         let material = self.source.material
         func list() -> HTTPAnswer { upstream.answer(head, symbols: material.symbols.map(upstream.symbol)) }
-        guard let service = self.rest.values.first(where: { $0.venue.dialect == upstream.dialect }) else {
+        guard let service = self.rest[upstream.dialect] else {
             return MockAnswer(upstream.objection(to: head) ?? list())
         }
         let answer = service.answer(head, now: self.source.now, list: list)

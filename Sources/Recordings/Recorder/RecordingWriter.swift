@@ -49,7 +49,7 @@ package struct RecordingWriter: Sendable {
     private var nextSequence: UInt64 = 0
     private var epoch: UInt64 = 0
     private var isClosed = false
-    /// What of each symbol and hour is in the files, and the lines about that; `nil` once lines are missing in a file.
+    /// The completeness of each hour of the files, and the lines about it; `nil` once lines are missing in a file.
     var completeness: RecordedCompleteness? = RecordedCompleteness()
     var writtenHours: [CompletenessHour] = []
     /// The time at which lines appended now will be written, monotonic ns. After a stall it is later than their

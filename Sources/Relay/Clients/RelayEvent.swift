@@ -8,7 +8,7 @@ package enum RelayEvent: Sendable {
     case batch(TapeBatch)
     case status(FeedStatus)
     case gap(Gap)
-    /// What became of a gap with ids.
+    /// The outcome of a gap with ids.
     case settled(GapOutcome)
     case symbol(SymbolStatus)
     case day(VenueDay)

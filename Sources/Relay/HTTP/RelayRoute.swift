@@ -10,7 +10,7 @@ enum RelayRoute: Sendable {
     case readiness
     case metrics
     case status
-    /// What of each symbol and hour is on the tape.
+    /// The completeness of each symbol and hour of the tape.
     case completeness
     /// The newest prices of all symbols.
     case snapshot

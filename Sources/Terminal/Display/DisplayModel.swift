@@ -174,9 +174,9 @@ package struct DisplayModel: Sendable {
         self.log.gapFound(gap)
     }
 
-    /// Takes what became of a gap with ids.
+    /// Takes the outcome of a gap with ids.
     ///
-    /// - Parameter wall: when, ns since 1970.
+    /// - Parameter wall: its wall clock, ns since 1970.
     mutating func gapSettled(_ outcome: GapOutcome, at wall: Int64) {
         if let gap = self.state.lastGap, gap.symbol == outcome.symbol, gap.missing == outcome.missing {
             self.state.lastOutcome = outcome

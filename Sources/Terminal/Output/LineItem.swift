@@ -9,7 +9,7 @@ package enum LineItem: Sendable, Equatable {
     case snapshot(PriceUpdate, arrived: Int64)
     case status(FeedStatus)
     case gap(Gap)
-    /// What became of a gap with ids; when, wall clock, ns since 1970.
+    /// The outcome of a gap with ids, and its wall clock, ns since 1970.
     case settled(GapOutcome, at: Int64)
     case symbol(SymbolStatus)
     /// A symbol without a subscriber; since when, wall clock, ns since 1970.

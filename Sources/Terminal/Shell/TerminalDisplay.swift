@@ -30,7 +30,7 @@ package final class TerminalDisplay: ThreadedOutput {
     let settings: DisplaySettings
     /// The latencies, which drawing adds to and the latency pane shows.
     let latency: LatencyBook?
-    /// What of the tape is complete, for the same pane.
+    /// The completeness of the tape, for the same pane.
     let completeness: CompletenessMeter?
     let bindings: KeyBindings
     private let controls: NIOLockedValueBox<DisplayRemote>

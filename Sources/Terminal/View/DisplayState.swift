@@ -65,7 +65,7 @@ package struct DisplayState: Sendable {
     var symbolStates: [String: SymbolStatus] = [:]
     var gaps = 0
     var lastGap: Gap?
-    /// What became of the last gap, if its missing trades have ids.
+    /// The outcome of the last gap, if its missing trades have ids.
     var lastOutcome: GapOutcome?
     /// The relay of the screen's program, if there is one, and the number of its clients, if it is known.
     var relay: DisplayRelay?

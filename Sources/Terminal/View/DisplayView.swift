@@ -27,7 +27,7 @@ struct DisplayView {
     var glyphs: ScreenGlyphs { self.look.glyphs }
     /// The figures of the latency pane.
     let latency: LatencyReport?
-    /// What of the tape is complete, in the same pane.
+    /// The completeness of the tape, in the same pane.
     let completeness: CompletenessSummary?
     var grid: ScreenGrid
     /// The feed's current facts, also behind a frozen screen.

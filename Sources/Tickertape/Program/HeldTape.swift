@@ -1,6 +1,5 @@
 import Ingest
 import Market
-import NIOConcurrencyHelpers
 import NIOCore
 import Wire
 

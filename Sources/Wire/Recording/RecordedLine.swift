@@ -5,7 +5,7 @@ package import NIOCore
 package struct RecordedNote: Sendable, Equatable {
     /// The kind of event.
     package enum Kind: String, Sendable, CaseIterable {
-        /// What of one symbol and hour is in the recording so far; the lines stand before ``end``.
+        /// The completeness of one symbol and hour in the recording so far; the lines stand before ``end``.
         case hour
         case connect, subscribe, unsubscribe, request, state, ping, pong, disconnect, unsynced, settled, mark, end
     }

@@ -56,16 +56,21 @@ package struct VenueDayRequest: Sendable, Equatable {
             switch self.venue {
             case .binance:
                 guard reader.take(UInt8(ascii: "[")) else { return }
+                let keys: Keys = ("openPrice", "highPrice", "lowPrice", "lastPrice")
                 repeat {
-                    guard let day = Self.day(&reader, binance: received) else { return }
-                    if let day { days.append(day) }
+                    guard reader.kind() == .object else {
+                        guard reader.skipValue() else { return }
+                        continue
+                    }
+                    guard let fields = Fields(&reader, keys) else { return }
+                    let symbol = fields.name.map { Venue.binance.symbol(of: $0.text) }
+                    if let symbol, let day = fields.day(symbol, received) { days.append(day) }
                 } while reader.take(UInt8(ascii: ",")) && days.count < self.symbols.count
             case .coinbase:
-                guard let symbol = self.symbols.first, let day = Self.day(&reader, coinbase: received) else { return }
-                if var day {
-                    day.symbol = symbol
-                    days.append(day)
-                }
+                guard let symbol = self.symbols.first, reader.kind() == .object,
+                    let day = Fields(&reader, ("open", "high", "low", "last"))?.day(symbol, received)
+                else { return }
+                days.append(day)
             case .kraken: days = self.kraken(&reader, received)
             }
         }
@@ -73,6 +78,9 @@ package struct VenueDayRequest: Sendable, Equatable {
     }
 
     // MARK: Venues
+
+    /// The names of an element's prices.
+    private typealias Keys = (open: StaticString, high: StaticString, low: StaticString, last: StaticString)
 
     /// The members of an element, in whatever order.
     private struct Fields {
@@ -82,6 +90,22 @@ package struct VenueDayRequest: Sendable, Equatable {
         var low: ExactDecimal?
         var last: ExactDecimal?
         var volume: ExactDecimal?
+
+        init() {}
+
+        /// Reads an object; `nil` for broken JSON.
+        init?(_ reader: inout JSONReader, _ keys: Keys) {
+            let isWhole = reader.object { key, reader in
+                if key.equals("symbol") { return reader.take(string: &self.name) }
+                if key.equals(keys.open) { return reader.take(quoted: &self.open) }
+                if key.equals(keys.high) { return reader.take(quoted: &self.high) }
+                if key.equals(keys.low) { return reader.take(quoted: &self.low) }
+                if key.equals(keys.last) { return reader.take(quoted: &self.last) }
+                if key.equals("volume") { return reader.take(quoted: &self.volume) }
+                return reader.skipValue()
+            }
+            guard isWhole else { return nil }
+        }
 
         func day(_ symbol: String, _ received: Int64) -> VenueDay? {
             // A symbol without a trade in 24 hours has zeros, which are no prices.
@@ -96,37 +120,6 @@ package struct VenueDayRequest: Sendable, Equatable {
                 received: received
             )
         }
-    }
-
-    /// Reads one element; `nil` for broken JSON, an inner `nil` for an element to leave out.
-    private static func day(_ reader: inout JSONReader, binance received: Int64) -> VenueDay?? {
-        guard reader.kind() == .object else { return reader.skipValue() ? .some(nil) : nil }
-        var fields = Fields()
-        let isWhole = reader.object { key, reader in
-            if key.equals("symbol") { return reader.take(string: &fields.name) }
-            if key.equals("openPrice") { return reader.take(quoted: &fields.open) }
-            if key.equals("highPrice") { return reader.take(quoted: &fields.high) }
-            if key.equals("lowPrice") { return reader.take(quoted: &fields.low) }
-            if key.equals("lastPrice") { return reader.take(quoted: &fields.last) }
-            if key.equals("volume") { return reader.take(quoted: &fields.volume) }
-            return reader.skipValue()
-        }
-        guard isWhole else { return nil }
-        return .some(fields.name.flatMap { fields.day(Venue.binance.symbol(of: $0.text), received) })
-    }
-
-    private static func day(_ reader: inout JSONReader, coinbase received: Int64) -> VenueDay?? {
-        guard reader.kind() == .object else { return nil }
-        var fields = Fields()
-        let isWhole = reader.object { key, reader in
-            if key.equals("open") { return reader.take(quoted: &fields.open) }
-            if key.equals("high") { return reader.take(quoted: &fields.high) }
-            if key.equals("low") { return reader.take(quoted: &fields.low) }
-            if key.equals("last") { return reader.take(quoted: &fields.last) }
-            if key.equals("volume") { return reader.take(quoted: &fields.volume) }
-            return reader.skipValue()
-        }
-        return isWhole ? .some(fields.day("", received)) : nil
     }
 
     /// Reads `{"error":[],"result":{"XXBTZUSD":{"c":["price","size"],"v":["today","24 h"],…}}}`.

@@ -42,7 +42,7 @@ enum PlayedSamples {
         _ venue: Venue,
         faults: String...,
         seed: UInt64 = 1,
-        attempts: SharedAttempts? = nil
+        attempts: AttemptCount? = nil
     ) throws -> VenueRestService {
         let played = PlayedTrades()
         let service = VenueRestService(

@@ -7,7 +7,7 @@ struct AttemptCountTests {
 
     @Test("counts in a rolling window, and refuses only what is too many where there is no ban")
     func rolling() {
-        var budget = AttemptCount(AttemptLimit(count: 3, window: 10 * Self.second, status: 429))
+        let budget = AttemptCount(AttemptLimit(count: 3, window: 10 * Self.second, status: 429))
         for now in [0, 4, 8] as [Int64] { #expect(budget.attempted(now: now * Self.second) == nil) }
         #expect(budget.attempted(now: 9 * Self.second) == .init(status: 429, retryAfter: nil))
         // The refused attempt counts, too.
@@ -17,7 +17,7 @@ struct AttemptCountTests {
 
     @Test("a ban of Kraken's lasts as long as a client goes on trying")
     func renewed() throws {
-        var budget = AttemptCount(try #require(KrakenMock().attemptLimit))
+        let budget = AttemptCount(try #require(KrakenMock().attemptLimit))
         for number in 0..<150 { #expect(budget.attempted(now: Int64(number)) == nil) }
         var now = Self.second
         for _ in 0..<10 {
@@ -30,7 +30,7 @@ struct AttemptCountTests {
 
     @Test("a client of Binance that breaks the rate three times is refused with 418 until the time that it is given")
     func breaches() throws {
-        var budget = AttemptCount(try #require(BinanceMock().attemptLimit))
+        let budget = AttemptCount(try #require(BinanceMock().attemptLimit))
         budget.broken(now: 0)
         budget.broken(now: 0)
         #expect(budget.attempted(now: 1) == nil)

@@ -19,7 +19,7 @@ final class LongRunVenue: Connecting, VenueNameSource, VenueTradesSource, @unche
     private var lines: [VenueLine] = []
     private var outageUntil: Int64 = 0
     private var refusesUntil: Int64 = 0
-    private let attempts: SharedAttempts?
+    private let attempts: AttemptCount?
     /// The mock server's REST service, which counts the requests against the venue's limits.
     private let limits: VenueRestService
     /// The first events and the numbers of those that nobody ever gets.
@@ -39,7 +39,7 @@ final class LongRunVenue: Connecting, VenueNameSource, VenueTradesSource, @unche
         self.loop = loop
         self.mock = mock
         self.chance = SeededGenerator(seed: seed)
-        self.attempts = mock.attemptLimit.map(SharedAttempts.init)
+        self.attempts = mock.attemptLimit.map(AttemptCount.init)
         self.limits = VenueRestService(
             of: market.venue,
             trades: PlayedTrades(),

@@ -13,7 +13,7 @@ final class VenueService: @unchecked Sendable {
     let recent = RecentTrades()
     let mock: any MockProtocol
     private var chance: SeededGenerator
-    private let attempts: SharedAttempts?
+    private let attempts: AttemptCount?
     /// The trades that the mock server has played, and its REST service: it counts the requests against the venue's
     /// limits, and answers those of even seeds.
     private let played = PlayedTrades()
@@ -39,7 +39,7 @@ final class VenueService: @unchecked Sendable {
         self.schedule = schedule
         self.mock = mock
         self.chance = SeededGenerator(seed: schedule.seed &+ 77)
-        let attempts = mock.attemptLimit.map(SharedAttempts.init)
+        let attempts = mock.attemptLimit.map(AttemptCount.init)
         self.attempts = attempts
         let lag = max(schedule.lag / 1_000_000, 1)
         guard let plan = try? FaultPlan(parsing: ["rest-lag=\(lag)ms"]) else {

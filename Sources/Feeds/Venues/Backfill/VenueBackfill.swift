@@ -4,7 +4,7 @@ import Market
 import NIOCore
 import Wire
 
-/// What takes the trades of a ``VenueBackfill``, and says which are missing: the input of a feed.
+/// The input of a feed: it takes the trades of a ``VenueBackfill``, and knows which are missing.
 protocol BackfillInput: AnyObject {
     /// The ids that the tape lacks, by symbol.
     var missing: [MissingTrades] { get }

@@ -103,10 +103,6 @@ extension FrameDialect {
     /// The side of an audit to which trades in this dialect belong; `nil` for another program's relay, which passes on
     /// either.
     fileprivate var auditSide: AuditSide? {
-        switch self {
-        case .finnhub: .finnhub
-        case .tickertape: nil
-        case .binance, .coinbase, .kraken, .binanceREST, .coinbaseREST, .krakenREST: .venue
-        }
+        self == .finnhub ? .finnhub : self.hasIDs ? .venue : nil
     }
 }
