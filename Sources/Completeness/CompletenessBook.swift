@@ -13,7 +13,8 @@ package import Market
 ///   and voids that hash.
 /// - An id that is left out without a gap, as between two subscriptions, is missing, and waited for while 256 later ids come.
 /// - Ids that begin anew void the hashes of the hours in which they do.
-/// - A trade without an id, as all of Finnhub's, has no report.
+/// - A trade without an id, as all that Finnhub sends, has no report, and neither have filled ones of a symbol of which no
+///   other trade and no gap had ids.
 package struct CompletenessBook: Sendable {
     /// The most hours of one symbol, and of all.
     package static let hoursOfSymbol = 48

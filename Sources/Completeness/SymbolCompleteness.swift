@@ -67,9 +67,11 @@ struct SymbolCompleteness: Sendable {
     mutating func take(_ trade: Trade, id: UInt64, isOnTape: Bool) -> Bool {
         defer { self.noteContinuity() }
         guard self.isKnown else {
+            // Where the other trades have no ids, filled ones prove nothing.
+            if trade.isFilled, !self.isByIDsAlone { return false }
             // A snapshot before the first live trade only says where the tape begins.
             (self.isKnown, self.newest, self.first) = (true, id, id)
-            guard !self.isByIDsAlone || !trade.isFilled else {
+            guard !trade.isFilled else {
                 self.first = id &+ 1
                 return false
             }

@@ -23,12 +23,15 @@ package final class FeedInput {
     package var symbols: [String] = [] {
         didSet {
             self.interruptions.identified.subscribed(to: self.symbols)
+            self.gaps.subscribed(to: self.symbols)
             self.publishOutcomes()
         }
     }
 
     @exclusivity(unchecked) private var read: PendingRead
     @exclusivity(unchecked) private var interruptions: Interruptions
+    /// The gaps of a feed without ids whose missing trades are known.
+    private var gaps = IdentifiedGaps()
     /// When the current read was made; monotonic ns. `nil` until the read has brought a frame.
     package private(set) var readAt: Int64?
     /// The number of text frames that have come on the connection.
@@ -61,8 +64,14 @@ package final class FeedInput {
     /// show what is missing when the next trades come.
     package var isInterrupted: Bool { self.interruptions.isOpen }
 
-    /// The ids that the tape lacks, by symbol; empty for a feed whose trades have no ids.
-    package var missing: [MissingTrades] { self.interruptions.identified.missing }
+    /// The ids that the tape lacks, by symbol; for a feed whose trades have no ids, those that another source named
+    /// (``gapIdentified(_:)``).
+    package var missing: [MissingTrades] {
+        self.hasIDs ? self.interruptions.identified.missing : self.gaps.missing
+    }
+
+    /// Whether the feed's trades have ids.
+    var hasIDs: Bool { self.interruptions.hasIDs }
 
     // MARK: Connections
 
@@ -152,11 +161,19 @@ package final class FeedInput {
     /// Between two reads ``deadline(patience:)`` may be nearer afterwards; within one the delegate learns it at the end.
     package func newestReported(_ id: UInt64, of symbol: String, now: Moment) {
         // In a replay the time from a report to its trades is not the venue's.
-        guard self.interruptions.hasIDs, self.settings.isLive else { return }
+        guard self.hasIDs, self.settings.isLive else { return }
         self.interruptions.identified.newestReported(id, of: symbol, after: self.read.frameCount, now: now)
     }
 
     // MARK: Earlier trades
+
+    /// Takes what another source shows of a gap of this feed, whose trades have no ids: the missing trades may come by
+    /// ``take(answer:of:now:)``. The gap has an outcome for the symbol then.
+    package func gapIdentified(_ gap: IdentifiedGap) {
+        guard !self.hasIDs, self.symbols.contains(gap.symbol) else { return }
+        self.gaps.add(gap)
+        self.publishOutcomes()
+    }
 
     /// Takes the frame of an exchange with the venue's REST service, apart from the reads of connections: the trades
     /// whose ids are missing go onto the tape, marked as filled. All others are left out, those beyond the newest id,
@@ -170,9 +187,9 @@ package final class FeedInput {
 
     /// - Parameter recorded: what the recording of a replay says of its trades; `nil` leaves it to their ids.
     private func take(answer: ByteBuffer, of dialect: FrameDialect, recorded: FramePlaces?, now: Moment) {
-        guard self.interruptions.hasIDs, let venue = dialect.answering else { return }
+        guard let venue = dialect.answering else { return }
         self.endRead(wall: now.wall)
-        self.read.judgement.announce(recorded)
+        if self.hasIDs { self.read.judgement.announce(recorded) }
         if recorded == nil {
             // A new epoch has taken the numbers of the symbols that wait for trades.
             for missing in self.missing { _ = self.tape.symbols.intern(missing.symbol) }
@@ -185,18 +202,43 @@ package final class FeedInput {
                 VenueExchange.read($0, of: venue, symbols: &$1, into: &$2)
             }
         }
-        self.read.fill(&self.interruptions.identified, now, symbols: self.tape.symbols)
+        if self.hasIDs {
+            self.read.fill(&self.interruptions.identified, now, symbols: self.tape.symbols)
+        } else {
+            self.fillGaps(now, recorded: recorded)
+            // An answer to a request of another feed.
+            guard recorded != nil || !self.read.trades.isEmpty else {
+                _ = self.read.takeBatch(now, symbols: self.tape.symbols)
+                return
+            }
+        }
         self.log.lost(self.losses, now: now.monotonic)
-        self.number(now)
+        self.number(now, isFilled: true)
+        self.gaps.settle()
         self.publishOutcomes()
         self.tape.renewIfNeeded()
+    }
+
+    private func fillGaps(_ now: Moment, recorded: FramePlaces?) {
+        let symbols = self.tape.symbols
+        self.read.fill(now, symbols: symbols, recorded: recorded) { trade in
+            guard let id = trade.id, Int(trade.symbol.index) < symbols.count,
+                self.gaps.take(id, of: symbols.name(of: trade.symbol))
+            else { return false }
+            trade.marks.insert(.filled)
+            return true
+        }
     }
 
     /// Notes that missing trades cannot be had: those of the ids that are still missing are lost for good.
     ///
     /// - Parameter reason: why, in one line.
     package func giveUp(_ ids: ClosedRange<UInt64>, of symbol: String, reason: String, now: Moment) {
-        guard self.interruptions.hasIDs else { return }
+        guard self.hasIDs else {
+            self.gaps.giveUp(ids, of: symbol, reason: reason)
+            self.publishOutcomes()
+            return
+        }
         // Some may be among the trades of a read that has not ended.
         self.endRead(wall: now.wall)
         self.interruptions.identified.giveUp(ids, of: symbol, reason: reason)
@@ -204,7 +246,7 @@ package final class FeedInput {
     }
 
     private func publishOutcomes() {
-        let outcomes = self.interruptions.identified.takeOutcomes()
+        let outcomes = self.interruptions.identified.takeOutcomes() + self.gaps.takeOutcomes()
         // A recording that judges the trades has the outcomes, too.
         guard !self.read.judgement.isOn else { return }
         for outcome in outcomes { self.tape.gapSettled(outcome) }
@@ -248,7 +290,7 @@ package final class FeedInput {
             self.status.source = source
             self.statusChanged()
         // The ids show such a gap again, unless the recording judges them.
-        case .gap(let gap) where gap.missing != nil && self.interruptions.hasIDs && !self.read.judgement.isOn: break
+        case .gap(let gap) where gap.missing != nil && self.hasIDs && !self.read.judgement.isOn: break
         case .gap(var gap):
             // The gap keeps its recorded times, which match those of the trades; arrival times depend on the replay's
             // speed. A gap that was itself recorded from a replay already has the prefix.
@@ -260,7 +302,7 @@ package final class FeedInput {
         case .repeats(let places):
             self.read.announce(places)
         case .judged(let isJudged):
-            self.read.judgement.isOn = isJudged && self.interruptions.hasIDs
+            self.read.judgement.isOn = isJudged && self.hasIDs
         case .places(let places):
             self.read.judgement.announce(places)
         case .made:
@@ -271,7 +313,7 @@ package final class FeedInput {
             self.marks?.turnEnded(turn)
         // It is never handed out.
         case .turnBegan: break
-        case .settled(let outcome) where self.read.judgement.isOn:
+        case .settled(let outcome) where self.read.judgement.isOn || !self.hasIDs:
             self.tape.gapSettled(outcome)
         case .settled(let outcome):
             for ids in outcome.lost {
@@ -322,7 +364,7 @@ package final class FeedInput {
         let previousFrame = self.lastReceived
         self.lastReceived = now.wall
         self.interruptions.lookForSleep(since: previousFrame, now)
-        if self.interruptions.hasIDs { return self.endIdentifiedRead(now) }
+        if self.hasIDs { return self.endIdentifiedRead(now) }
         let findings = self.interruptions.findings(in: self.read.trades, now: now.monotonic)
         if let findings { self.read.apply(findings) }
         if self.read.takeRepetition() { self.log.framesRepeat() }
@@ -386,9 +428,10 @@ package final class FeedInput {
         return !live.isEmpty && self.delegate?.tradesArrived(live, symbols: self.tape.symbols, now: now) == true
     }
 
-    private func number(_ now: Moment) {
+    /// - Parameter isFilled: whether the trades were missing, and say nothing about the next ones.
+    private func number(_ now: Moment, isFilled: Bool = false) {
         var batch = self.read.takeBatch(now, symbols: self.tape.symbols)
-        self.interruptions.append(batch.trades, symbolCount: batch.symbols.count)
+        if !isFilled { self.interruptions.append(batch.trades, symbolCount: batch.symbols.count) }
         self.tape.append(&batch)
         self.read.reuse(&batch)
     }

@@ -90,12 +90,12 @@ struct PendingRead {
             self.readLosses.malformedElements += skipped - unnumbered
             isMalformed = skipped > unnumbered
             isWhole = skipped == 0
-            if self.comparesFrames, self.trades.count > first {
+            if self.comparesFrames, self.trades.count > first, dialect.answering == nil {
                 let isRepeat = self.repeated.isRepeat(bytes, now: now)
                 if self.repetition.take(isRepeat: isRepeat, now: now) { self.repeatsAsRule = true }
                 if isRepeat { isWhole = self.takeRepeat(from: first) && isWhole }
             }
-            if !self.announced.isEmpty { self.markAnnounced(from: first) }
+            if !self.announced.isEmpty, dialect.answering == nil { self.markAnnounced(from: first) }
             // Another program has marked these itself.
             if dialect == .tickertape, self.trades[first...].contains(where: \.isFilled) { self.hasFilled = true }
         case .malformed:
@@ -237,15 +237,30 @@ struct PendingRead {
     /// nothing is learned from their times.
     mutating func fill(_ ids: inout IdentifiedTrades, _ now: Moment, symbols: SymbolTable) {
         ids.readBegan(now, symbols: symbols)
-        var isLeftOut = self.trades.indices.map { !ids.fill(&self.trades[$0]) }
-        if let recorded = self.judgement.places(of: 0) {
+        let recorded = self.judgement.places(of: 0)
+        self.judgement.readEnded()
+        self.fill(now, symbols: symbols, recorded: recorded) { ids.fill(&$0) }
+    }
+
+    /// Leaves out the trades of an answer that are not missing.
+    ///
+    /// - Parameters:
+    ///   - recorded: what the recording of a replay says of them, which decides then.
+    ///   - isMissing: marks a missing trade, and returns whether it is one.
+    mutating func fill(
+        _ now: Moment,
+        symbols: SymbolTable,
+        recorded: FramePlaces?,
+        isMissing: (inout Trade) -> Bool
+    ) {
+        var isLeftOut = self.trades.indices.map { !isMissing(&self.trades[$0]) }
+        if let recorded {
             var leftOut = recorded.leftOut[...]
             for place in self.trades.indices {
                 let isUnknown = Int(self.trades[place].symbol.index) >= symbols.count
                 isLeftOut[place] = leftOut.takeFirst(place) || isUnknown
             }
         }
-        self.judgement.readEnded()
         _ = self.leaveOut(isLeftOut)
         self.judged = .some(self.arrivals.judgeEarlier(&self.trades, received: now.wall))
     }

@@ -41,6 +41,9 @@ package final class TapeWriter {
     /// Adds the input of one more feed.
     func add(_ input: FeedInput) { self.inputs.append(Weak(input: input)) }
 
+    /// The input of the feed whose trades have no ids, Finnhub's; `nil` without one.
+    package var inputWithoutIDs: FeedInput? { self.feeds.first { !$0.hasIDs } }
+
     private var feeds: [FeedInput] { self.inputs.compactMap(\.input) }
 
     /// Numbers the trades of a batch and hands it to every reader.

@@ -92,7 +92,9 @@ package struct RecordingIndexer {
                 if let at = line.at, !self.trades.isEmpty { block.traded(at: at) }
                 for trade in self.trades {
                     self.seen.insert(Int(trade.symbol.index))
-                    self.services[dialect.ofConnection, default: []].insert(Int(trade.symbol.index))
+                    // An answer may have filled a gap of another service.
+                    guard dialect.answering == nil else { continue }
+                    self.services[dialect, default: []].insert(Int(trade.symbol.index))
                 }
                 self.trades.removeAll(keepingCapacity: true)
             case .gap(let gap, _):

@@ -10,8 +10,10 @@ package struct SymbolCollection: Sendable {
     private var trades: [Trade] = []
     /// The services of each symbol, by its number.
     private var found: [RecordedServices] = []
-    /// The services of all frames, also of those without trades.
+    /// The services of the connections' frames, also of those without trades.
     package private(set) var services = RecordedServices()
+    /// The services that answered over REST.
+    package private(set) var answers = RecordedServices()
 
     package init() {}
 
@@ -32,12 +34,13 @@ package struct SymbolCollection: Sendable {
         }
     }
 
-    /// Takes a frame.
+    /// Takes a frame. The answer of a REST service proves no connection to it: it may have filled a gap of Finnhub's.
     package mutating func take(_ frame: ByteBuffer, of dialect: FrameDialect) {
-        self.services.insert(dialect.ofConnection)
         _ = self.reader.read(frame, of: dialect, symbols: &self.table, into: &self.trades)
-        for trade in self.trades { self.note(dialect.ofConnection, at: Int(trade.symbol.index)) }
-        self.trades.removeAll(keepingCapacity: true)
+        defer { self.trades.removeAll(keepingCapacity: true) }
+        guard dialect.answering == nil else { return self.answers.insert(dialect.ofConnection) }
+        self.services.insert(dialect)
+        for trade in self.trades { self.note(dialect, at: Int(trade.symbol.index)) }
     }
 
     /// Takes a note, which may be about a subscription.

@@ -47,6 +47,7 @@ package final class VenueFeed: ClientFeed<VenueClient> {
     ///   - names: the venue's list of symbols; `nil` leaves the names unchecked.
     ///   - service: the venue's REST service for its figures of the last 24 hours; `nil` for none.
     ///   - trades: the venue's earlier trades; `nil` leaves missing ones missing, as in every replay.
+    ///   - filler: requests such trades for another feed, too; `nil` if there is none.
     package init(
         _ settings: VenueSettings,
         _ tape: TapeWriter,
@@ -54,6 +55,7 @@ package final class VenueFeed: ClientFeed<VenueClient> {
         names: (any VenueNameSource)?,
         service: VenueService? = nil,
         trades: (any VenueTradesSource)? = nil,
+        filler: GapFiller? = nil,
         _ context: FeedContext
     ) {
         self.namesLimit = settings.namesLimit
@@ -81,10 +83,11 @@ package final class VenueFeed: ClientFeed<VenueClient> {
                 source: source,
                 holding: settings.serviceHolding,
                 preferred: client.input.symbols.first,
-                input: client.input,
+                input: filler.map { SharedBackfillInput(client.input, $0.input, of: settings.venue) } ?? client.input,
                 context
             )
         }
+        if let backfill { filler?.add(backfill, of: settings.venue) }
         super.init(client, keeping, context)
         client.backfill = self.backfill
         self.backfill?.delegate = self
@@ -303,11 +306,13 @@ extension VenueFeed {
     ///
     /// - Parameters:
     ///   - tape: takes the trades; the feed belongs to its loop.
+    ///   - filler: requests missing trades for another feed, too; `nil` if there is none.
     ///   - wallClock: ns since 1970.
     ///   - chance: uniformly distributed from 0 to 1, for the jitter.
     package static func make(
         _ settings: VenueSettings,
         into tape: NIOLoopBound<TapeWriter>,
+        filler: NIOLoopBound<GapFiller>? = nil,
         loop: any EventLoop,
         logger: Logger,
         wallClock: @escaping @Sendable () -> Int64,
@@ -337,6 +342,7 @@ extension VenueFeed {
                 names: names,
                 service: service,
                 trades: trades,
+                filler: filler?.value,
                 context
             )
             return FeedService(feed, on: loop)

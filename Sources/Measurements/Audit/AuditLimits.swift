@@ -9,6 +9,9 @@ package struct AuditLimits: Sendable {
     package var trades = 65_536
     /// The most trades of a symbol on one side that were judged and are remembered.
     package var remembered = 4_096
+    /// How long after the end of one of Finnhub's gaps its missing trades may still come from Finnhub, ns. After that
+    /// they are named (``AuditMachine/takeIdentifiedGaps(now:)``); with `nil` they never are.
+    package var gapWait: Int64?
     /// The most symbols; others are not compared.
     package var symbols = 1_024
 

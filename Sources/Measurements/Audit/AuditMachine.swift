@@ -1,4 +1,4 @@
-import Market
+package import Market
 package import Wire
 
 /// The side of an audit that a trade belongs to.
@@ -73,12 +73,19 @@ package struct AuditMachine {
 
     /// Notes that one side's trades may be missing from its newest one on, until its next one.
     ///
-    /// - Parameter symbol: `nil` for all symbols.
-    package mutating func interrupted(_ side: AuditSide, _ kind: AuditInterruption, symbol: String? = nil) {
+    /// - Parameters:
+    ///   - symbol: `nil` for all symbols.
+    ///   - gap: the gap that was published, if there is one.
+    package mutating func interrupted(
+        _ side: AuditSide,
+        _ kind: AuditInterruption,
+        symbol: String? = nil,
+        gap: Gap? = nil
+    ) {
         for place in self.symbols.indices where symbol == nil || self.placeOfName[symbol ?? ""] == place {
             switch side {
-            case .finnhub: self.symbols[place].finnhubInterrupted(kind)
-            case .venue: self.symbols[place].venueInterrupted(kind)
+            case .finnhub: self.symbols[place].finnhubInterrupted(kind, gap: gap)
+            case .venue: self.symbols[place].venueInterrupted(kind, gap: gap)
             }
         }
     }
@@ -90,6 +97,17 @@ package struct AuditMachine {
             self.symbols[place].finnhubLived(until: self.newest.finnhub)
             self.symbols[place].timePassed(now: now)
         }
+    }
+
+    /// Takes what became of trades that the venue's connection lacked.
+    package mutating func venueSettled(_ outcome: GapOutcome) {
+        if let place = self.placeOfName[outcome.symbol] { self.symbols[place].venueSettled(outcome) }
+    }
+
+    /// Removes and returns Finnhub's gaps of which it is known by now which trades are missing, at least one. Only with
+    /// ``AuditLimits/gapWait``.
+    package mutating func takeIdentifiedGaps(now: Int64) -> [IdentifiedGap] {
+        self.symbols.indices.flatMap { self.symbols[$0].takeIdentifiedGaps(now: now) }
     }
 
     /// Judges all trades, because both streams are over: at the same moment for all symbols of a side.

@@ -61,6 +61,9 @@ struct AuditQueue {
         }
     }
 
+    /// The trades that wait, in the order of their arrival.
+    var open: [Entry] { self.entries.filter(\.isOpen) }
+
     /// The oldest trade that waits.
     var oldest: Entry? { self.entries.first }
 

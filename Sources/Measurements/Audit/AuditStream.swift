@@ -51,6 +51,9 @@ struct AuditStream {
     /// Notes that the stream was live until a time, although no trade came.
     mutating func lived(until time: Int64) { if self.start != nil { self.newest = max(self.newest, time) } }
 
+    /// The time of the newest trade before an interruption that no trade has ended; `nil` without one.
+    var openSince: Int64? { self.interruptions.last.flatMap { $0.to == nil ? $0.from : nil } }
+
     /// The interruption that has, or may have, cost the trades of a time.
     func interruption(at time: Int64) -> AuditInterruption? {
         self.interruptions.first { $0.from <= time && time <= $0.to ?? .max }?.kind

@@ -22,6 +22,8 @@ struct SymbolAudit {
     private var firstID: UInt64?
     private var order = AuditOrder()
     private var missing = AuditedIDs()
+    /// Finnhub's gaps, if their trades are wanted.
+    private var gaps: AuditGaps?
     private var counts: AuditedSymbol
     private let delays = LatencyHistogram()
 
@@ -31,6 +33,7 @@ struct SymbolAudit {
         self.venue = AuditQueue(waiting: limits.trades, remembered: limits.remembered)
         self.finnhub = AuditQueue(waiting: limits.trades, remembered: limits.remembered)
         self.counts = AuditedSymbol(symbol: symbol)
+        self.gaps = limits.gapWait.map { AuditGaps(of: symbol, wait: $0) }
     }
 
     // MARK: Trades
@@ -40,7 +43,10 @@ struct SymbolAudit {
         self.timePassed(now: arrival)
         let content = AuditContent(trade)
         // A filled trade is not where the stream is.
-        if !trade.isFilled, !trade.marks.contains(.ahead) { self.venueStream.take(content.time) }
+        if !trade.isFilled, !trade.marks.contains(.ahead) {
+            self.venueStream.take(content.time)
+            self.gaps?.venueTraded(content.time)
+        }
         let own = AuditQueue.Entry(content: content, number: id, arrival: arrival, isFilled: trade.isFilled)
         if let index = self.groups[content, default: AuditGroup()].take(ofVenue: false),
             let partner = self.finnhub.take(index)
@@ -54,7 +60,10 @@ struct SymbolAudit {
     mutating func finnhubTraded(_ trade: Trade, at arrival: Int64) {
         self.timePassed(now: arrival)
         let content = AuditContent(trade)
-        if !trade.marks.contains(.ahead) { self.finnhubStream.take(content.time) }
+        if !trade.marks.contains(.ahead) {
+            self.finnhubStream.take(content.time)
+            self.gaps?.finnhubTraded(content.time, at: arrival)
+        }
         var own = AuditQueue.Entry(content: content, number: self.finnhubCount, arrival: arrival)
         self.finnhubCount += 1
         if let index = self.groups[content, default: AuditGroup()].take(
@@ -77,6 +86,7 @@ struct SymbolAudit {
         if let outcome = venue.outcome { self.count(outcome, by: -1) }
         if venue.outcome == .missing { self.missing.remove(venue.number) }
         if let outcome = finnhub.outcome { self.count(outcome, by: -1) }
+        self.gaps?.delivered(venue.number)
         self.counts.delivered += 1
         if !venue.isFilled {
             let delay = finnhub.arrival.subtractingCapped(venue.arrival)
@@ -94,13 +104,31 @@ struct SymbolAudit {
     // MARK: Streams
 
     /// Notes that Finnhub's trades may be missing from the newest one on, until the next one.
-    mutating func finnhubInterrupted(_ kind: AuditInterruption) { self.finnhubStream.interrupted(kind) }
+    ///
+    /// - Parameter gap: the gap that was published, if there is one.
+    mutating func finnhubInterrupted(_ kind: AuditInterruption, gap: Gap? = nil) {
+        self.finnhubStream.interrupted(kind)
+        guard let gap, let newest = self.finnhubStream.openSince else { return }
+        self.gaps?.finnhubInterrupted(after: newest, published: gap.from...max(gap.from, gap.to))
+    }
 
     /// Notes that Finnhub's stream was live until a time, as trades of other symbols show.
     mutating func finnhubLived(until time: Int64) { self.finnhubStream.lived(until: time) }
 
     /// Notes the same of the venue's trades.
-    mutating func venueInterrupted(_ kind: AuditInterruption) { self.venueStream.interrupted(kind) }
+    mutating func venueInterrupted(_ kind: AuditInterruption, gap: Gap? = nil) {
+        self.gaps?.venueInterrupted(after: self.venueStream.newest, ids: gap?.missing)
+        self.venueStream.interrupted(kind)
+    }
+
+    /// Takes what became of trades that the venue's connection lacked.
+    mutating func venueSettled(_ outcome: GapOutcome) { self.gaps?.venueSettled(outcome) }
+
+    /// Removes and returns Finnhub's gaps of which it is known by now which trades are missing.
+    mutating func takeIdentifiedGaps(now: Int64) -> [IdentifiedGap] {
+        guard self.gaps?.isDue(now: now, venue: self.venueStream.newest) == true else { return [] }
+        return self.gaps?.take(now: now, venue: self.venueStream.newest, waiting: self.venue.open) ?? []
+    }
 
     // MARK: Judgements
 
@@ -167,7 +195,12 @@ struct SymbolAudit {
     }
 
     private mutating func judgeVenue(_ outcome: AuditOutcome) {
-        if outcome == .missing, let entry = self.venue.oldest { self.missing.insert(entry.number) }
+        if let entry = self.venue.oldest {
+            if outcome == .missing { self.missing.insert(entry.number) }
+            if outcome == .inGap || outcome == .outside {
+                self.gaps?.judged(entry.number, of: entry.content.time, finnhub: self.finnhubStream.newest)
+            }
+        }
         self.count(outcome, by: 1)
         self.venue.judgeOldest(outcome)
     }

@@ -1,4 +1,4 @@
-import Market
+package import Market
 import NIOConcurrencyHelpers
 package import Wire
 
@@ -22,6 +22,13 @@ package final class TapeAudit: Sendable {
 
     /// Judges all trades, because both tapes are over.
     package func finish() { self.machine.withLockedValue { $0.finish() } }
+
+    /// Removes and returns Finnhub's gaps of which it is known by now which trades are missing.
+    ///
+    /// - Parameter now: the clock of the arrivals, ns.
+    package func takeIdentifiedGaps(now: Int64) -> [IdentifiedGap] {
+        self.machine.withLockedValue { $0.takeIdentifiedGaps(now: now) }
+    }
 
     /// Returns the findings so far.
     ///
@@ -60,7 +67,11 @@ package final class TapeAudit: Sendable {
         func gapFound(_ gap: Gap) {
             // A gap with ids is a venue's, and on the program's tape it is of a symbol that is not Finnhub's.
             guard self.side == .venue || gap.missing == nil else { return }
-            self.audit.interrupted(self.side, .gap, symbol: gap.symbol)
+            self.audit.machine.withLockedValue { $0.interrupted(self.side, .gap, symbol: gap.symbol, gap: gap) }
+        }
+
+        func gapSettled(_ outcome: GapOutcome) {
+            if self.side == .venue { self.audit.machine.withLockedValue { $0.venueSettled(outcome) } }
         }
     }
 }

@@ -81,7 +81,8 @@ package struct RecordingFile: Sendable {
         }
         self.symbols = symbols
         self.services = services
-        self.dialects = services.values.reduce(into: Set(search.services.dialects)) { $0.formUnion($1.dialects) }
+        let found = services.values.reduce(into: Set(search.services.dialects)) { $0.formUnion($1.dialects) }
+        self.dialects = found.isEmpty ? Set(search.answers.dialects) : found
         self.allSymbols = isWhole ? Set(symbols) : nil
     }
 

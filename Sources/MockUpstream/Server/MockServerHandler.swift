@@ -292,8 +292,10 @@ package final class MockServerHandler: ChannelInboundHandler, ReplayOutput {
     /// Reports an exchange with the REST service, which the feed of a replay takes beside the connection. A client
     /// without marks asks the REST service itself.
     private func play(answer message: ReplayMessage) {
+        let ofConnection = message.frame.dialect.ofConnection
         guard self.marks != nil, !message.isMoved,
-            message.frame.dialect.ofConnection == self.session.dialect,
+            // With Finnhub's trades those of a venue may be recorded that were missing among them.
+            self.session.dialect == ofConnection || (self.session.dialect == .finnhub && !message.trades.isEmpty),
             message.trades.allSatisfy({ self.session.isSubscribed(to: message.symbols.name(of: $0.symbol)) })
         else { return }
         if !message.trades.isEmpty {

@@ -79,8 +79,9 @@ struct RunCommand: SettingsCommand {
                 "no key is set: this is the bundled recording (DEMO); \(hint); FINNHUB_TOKEN sets a key"
             )
         }
-        if settings.auditsFinnhub {
-            Console.printError("warning: finnhub.audit has no effect on the bundled recording; set FINNHUB_TOKEN")
+        if settings.auditsFinnhub || settings.fillsFinnhub {
+            let setting = settings.fillsFinnhub ? "finnhub.fill" : "finnhub.audit"
+            Console.printError("warning: \(setting) has no effect on the bundled recording; set FINNHUB_TOKEN")
         }
         var mockServer = MockServerSettings()
         mockServer.speed = 1
@@ -114,7 +115,7 @@ struct RunCommand: SettingsCommand {
         var settings = settings
         settings.from = .venue
         // There are no trades of Finnhub's to compare.
-        settings.auditsFinnhub = false
+        (settings.auditsFinnhub, settings.fillsFinnhub) = (false, false)
         let watchlist = WatchlistFile(settings) { _ in }
         let listed = watchlist?.load() ?? settings.finnhub.symbols
         let isChosen = settings.origin(of: .symbols) != .builtIn || listed != settings.finnhub.symbols

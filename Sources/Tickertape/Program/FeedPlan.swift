@@ -12,6 +12,8 @@ struct FeedPlan: Sendable {
     var venues: [VenueSettings] = []
     /// The second feeds with whose trades Finnhub's are compared; they put nothing on the program's tape.
     var audited: [VenueSettings] = []
+    /// Whether they also fill the gaps in Finnhub's trades.
+    var fillsFinnhub = false
     /// Where the trades of each symbol come from.
     let routes: SymbolRoutes
     /// The symbols of the settings as the tape names them, in display order.
@@ -76,11 +78,19 @@ struct FeedPlan: Sendable {
         if let token, !finnhub.isEmpty {
             self.finnhub = try settings.liveFeed(token: token, symbols: finnhub)
         }
-        guard settings.auditsFinnhub else { return }
+        guard settings.auditsFinnhub || settings.fillsFinnhub else { return }
+        self.fillsFinnhub = settings.fillsFinnhub
         guard self.finnhub != nil else {
             throw OperatorError(
-                "finnhub.audit compares Finnhub's trades, and no symbol comes from Finnhub: leave it out, or set "
+                "\(self.fillsFinnhub ? "finnhub.fill" : "finnhub.audit") compares Finnhub's trades, and no symbol comes from Finnhub: leave it out, or set "
                     + "FINNHUB_TOKEN and --from finnhub",
+                status: .configuration
+            )
+        }
+        guard !self.fillsFinnhub || settings.venues.backfill else {
+            throw OperatorError(
+                "finnhub.fill requests trades from the exchanges, which venues.backfill forbids: set venues.backfill to "
+                    + "true, or leave finnhub.fill out",
                 status: .configuration
             )
         }

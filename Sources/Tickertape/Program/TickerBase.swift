@@ -71,17 +71,24 @@ struct TickerBase: Sendable {
             certificateChecked: program.feed.certificateIsChecked
         )
         self.tape = try await loop.submit { NIOLoopBound(TapeWriter(epoch: epoch), eventLoop: loop) }.get()
+        let (feeds, filler) = try await Self.makeFeeds(
+            program,
+            into: self.tape,
+            on: loop,
+            key: self.key,
+            instruments: self.instruments,
+            logger: self.logger,
+            warnings: self.warnings
+        )
         self.feed = FeedGroup(
-            try await Self.makeFeeds(
+            feeds,
+            audit: try await Self.makeAudit(
                 program,
-                into: self.tape,
+                filler: filler,
                 on: loop,
-                key: self.key,
-                instruments: self.instruments,
-                logger: self.logger,
-                warnings: self.warnings
-            ),
-            audit: try await Self.makeAudit(program, on: loop, warnings: self.warnings, logger: self.logger)
+                warnings: self.warnings,
+                logger: self.logger
+            )
         )
         if let audit = self.feed.audit { self.instruments.latency.follow(audit.tapeAudit) }
         self.subscriptions = Subscriptions(program.feed.shares, loop: loop) { [feed = program.feed] in
@@ -96,8 +103,11 @@ struct TickerBase: Sendable {
     }
 
     /// Makes the comparison of Finnhub's trades with those of the venues; `nil` if it is not wanted.
+    ///
+    /// - Parameter filler: fills Finnhub's gaps; `nil` if they stay.
     private static func makeAudit(
         _ program: TickerProgram,
+        filler: NIOLoopBound<GapFiller>?,
         on loop: any EventLoop,
         warnings: Warnings,
         logger: Logger
@@ -127,10 +137,11 @@ struct TickerBase: Sendable {
                     warnings: warnings
                 ).holding
         }
-        return try await FinnhubAudit.make(venues, on: loop, logger: logger)
+        return try await FinnhubAudit.make(venues, filler: filler, on: loop, logger: logger)
     }
 
-    /// Makes the feeds, in the order of their shares. Only this function names the services that trades come from.
+    /// Makes the feeds, in the order of their shares, and what fills the gaps of Finnhub's; `nil` if they stay. Only this
+    /// function names the services that trades come from.
     private static func makeFeeds(
         _ program: TickerProgram,
         into tape: NIOLoopBound<TapeWriter>,
@@ -139,7 +150,7 @@ struct TickerBase: Sendable {
         instruments: Instruments,
         logger: Logger,
         warnings: Warnings
-    ) async throws -> [FeedService] {
+    ) async throws -> ([FeedService], NIOLoopBound<GapFiller>?) {
         let handshakeEnded: @Sendable (UpstreamHandshake) -> Void = { handshake in
             switch handshake {
             case .completed(let session, let nanoseconds):
@@ -148,12 +159,18 @@ struct TickerBase: Sendable {
             }
         }
         var feeds: [FeedService] = []
+        var filler: NIOLoopBound<GapFiller>?
         if var settings = program.feed.finnhub {
             if let key { settings.holding = key.holding }
             settings.handshakeEnded = handshakeEnded
             feeds.append(
                 try await FinnhubFeed.make(settings, into: tape, loop: loop, logger: logger, wallClock: WallClock.now)
             )
+            if program.feed.fillsFinnhub {
+                filler = try await loop.submit {
+                    tape.value.inputWithoutIDs.map { NIOLoopBound(GapFiller($0), eventLoop: loop) }
+                }.get()
+            }
         }
         let holding = { (identity: KeyIdentity) in
             KeyStorage(program.settings.state, identity: identity, isShared: false, warnings: warnings).holding
@@ -167,9 +184,16 @@ struct TickerBase: Sendable {
             }
             settings.handshakeEnded = handshakeEnded
             feeds.append(
-                try await VenueFeed.make(settings, into: tape, loop: loop, logger: logger, wallClock: WallClock.now)
+                try await VenueFeed.make(
+                    settings,
+                    into: tape,
+                    filler: filler,
+                    loop: loop,
+                    logger: logger,
+                    wallClock: WallClock.now
+                )
             )
         }
-        return feeds
+        return (feeds, filler)
     }
 }

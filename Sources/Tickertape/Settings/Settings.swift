@@ -18,6 +18,8 @@ package struct Settings: Sendable, Equatable {
     package var finnhub = FeedSettings.finnhub
     /// Whether Finnhub's trades are compared with those of their venues.
     package var auditsFinnhub = false
+    /// Whether the gaps in Finnhub's trades are filled from the exchanges' own, which are compared for that.
+    package var fillsFinnhub = false
     /// Where the trades of a symbol come from, unless the symbol's text says so itself.
     package var from = FeedChoice.auto
     /// The addresses of the exchanges' own feeds.

@@ -26,6 +26,14 @@ extension Setting {
         help: "Compare Finnhub's trades with the exchange's own, by a second connection that needs no key."
     )
 
+    static let finnhubFill = Setting(
+        "finnhub.fill",
+        \.fillsFinnhub,
+        .flag,
+        flags: ["fill"],
+        help: "Fill the gaps in Finnhub's trades from the exchange's own; includes --audit."
+    )
+
     static let venueAddresses = [
         stream(of: .binance, \.venues.binance.stream), service(of: .binance, \.venues.binance.service),
         stream(of: .coinbase, \.venues.coinbase.stream), service(of: .coinbase, \.venues.coinbase.service),

@@ -8,7 +8,7 @@ extension Setting {
     package static let all: [Setting] = beginning + [venueBackfill] + venueAddresses + rest + keyBindings
 
     private static let beginning: [Setting] = [
-        symbols, from, token, tokenFile, finnhubAudit,
+        symbols, from, token, tokenFile, finnhubAudit, finnhubFill,
         upstreamURL, upstreamProxy, upstreamPingInterval, upstreamPongTimeout, upstreamSilentAfter, upstreamMaxMessage,
         upstreamMaxSymbols, upstreamSubscribeInterval, upstreamDropRepeats,
     ]

@@ -6,12 +6,15 @@ import Wire
 /// An audit that follows a script, one line for each event: its arrival in ms and what happens.
 ///
 /// `80 v 7 1000 61837.6 0.02` is the venue's trade 7 of the time 1000 ms, `130 f 1000 61837.6 0.02` Finnhub's;
-/// `v+` is a filled trade, `gap f`, `gap v` and `absent f` interrupt a stream, and `end` ends both.
+/// `v+` is a filled trade, `gap f`, `gap v` and `absent f` interrupt a stream, and `end` ends both. `gap v 5 7` names the
+/// ids that the venue's connection lacked, and `settled v 5 7 6 7` says that of these 6 and 7 are lost.
 struct AuditScript {
     static let symbol = "BINANCE:BTCUSDT"
 
     var machine: AuditMachine
     private var symbols = SymbolTable()
+    /// The identified gaps, each with the arrival in ms at which the script looked.
+    private(set) var identified: [String] = []
 
     init(limits: AuditLimits = AuditLimits(), measuresDelays: Bool = true) {
         self.machine = AuditMachine(limits: limits, measuresDelays: measuresDelays)
@@ -23,16 +26,54 @@ struct AuditScript {
         return script.text
     }
 
+    /// Runs a script that fills Finnhub's gaps 10 s after their ends; returns the gaps that were identified.
+    static func identified(_ lines: String, limits: AuditLimits = AuditLimits()) -> [String] {
+        var limits = limits
+        limits.gapWait = 10_000_000_000
+        var script = Self(limits: limits)
+        for line in lines.split(separator: "\n") { script.obey(line.split(separator: " ").map(String.init)) }
+        return script.identified
+    }
+
+    private static func ids(_ words: ArraySlice<String>) -> ClosedRange<UInt64>? {
+        let ends = words.prefix(2).compactMap { UInt64($0) }
+        return ends.count == 2 ? ends[0]...ends[1] : nil
+    }
+
     private mutating func obey(_ words: [String]) {
         guard words.count > 1 else { return self.machine.finish() }
         let arrival = (Int64(words[0]) ?? 0) * 1_000_000
         let side = words.contains("f") ? AuditSide.finnhub : .venue
         switch words[1] {
-        case "gap": self.machine.interrupted(side, .gap)
+        case "gap":
+            var gap = Gap(from: arrival - 1_000_000_000, to: arrival, reason: "cut", nextSequence: 0)
+            gap.missing = Self.ids(words[3...])
+            gap.symbol = side == .venue ? Self.symbol : nil
+            self.machine.interrupted(side, .gap, symbol: gap.symbol, gap: gap)
+        case "settled":
+            guard let missing = Self.ids(words[3...]) else { return }
+            let lost = Self.ids(words[5...]).map { [$0] } ?? []
+            self.machine.venueSettled(
+                GapOutcome(
+                    symbol: Self.symbol,
+                    missing: missing,
+                    from: 0,
+                    to: 1,
+                    lost: lost,
+                    reason: lost.isEmpty ? nil : "too old"
+                )
+            )
         case "absent": self.machine.interrupted(side, .absence, symbol: Self.symbol)
         case "f": self.trade(nil, words[2...], side, arrival)
         case "v", "v+": self.trade(UInt64(words[2]), words[3...], .venue, arrival, isFilled: words[1] == "v+")
-        default: self.machine.timePassed(now: arrival)
+        default:
+            self.machine.timePassed(now: arrival)
+            self.identified += self.machine.takeIdentifiedGaps(now: arrival).map { gap in
+                let missing = gap.missing.map { "\($0.lowerBound)-\($0.upperBound)" }.joined(separator: " ")
+                let lost = gap.lost.map { " lost \($0.lowerBound)-\($0.upperBound)" }.joined()
+                let times = "\(gap.from / 1_000_000)...\(gap.to / 1_000_000) after \(gap.after / 1_000_000)"
+                return "\(words[0]): \(missing)\(lost)\(gap.reason.map { ": \($0)" } ?? "") (\(times))"
+            }
         }
     }
 

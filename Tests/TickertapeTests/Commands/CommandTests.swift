@@ -29,7 +29,7 @@ struct CommandTests {
     func everyFlagIsWired() throws {
         for setting in Setting.all where !setting.flags.isEmpty {
             for name in setting.flags {
-                let isSwitch = ["display.quiet", "display.once", "finnhub.audit"].contains(setting.key)
+                let isSwitch = ["display.quiet", "display.once", "finnhub.audit", "finnhub.fill"].contains(setting.key)
                 let value = isSwitch ? [] : ["some-value"]
                 let command = try #require(
                     try TickertapeCommand.parseAsRoot(["config", "--\(name)"] + value) as? ConfigCommand

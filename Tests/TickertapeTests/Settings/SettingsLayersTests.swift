@@ -122,7 +122,7 @@ struct SettingsLayersTests {
         "reconnect.brief": "3s",
         "reconnect.brief-limit": "4",
         "reconnect.key-in-use": "90s",
-        "from": "venue", "finnhub.audit": "true", "venues.backfill": "false",
+        "from": "venue", "finnhub.audit": "true", "finnhub.fill": "true", "venues.backfill": "false",
         "venues.binance-url": "wss://binance.example/stream", "venues.binance-service": "https://binance.example",
         "venues.coinbase-url": "wss://coinbase.example", "venues.coinbase-service": "https://coinbase.example",
         "venues.kraken-url": "wss://kraken.example/v2", "venues.kraken-service": "https://kraken.example",

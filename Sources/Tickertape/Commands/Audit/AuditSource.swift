@@ -53,6 +53,8 @@ final class AuditSource {
         while frames < Self.searchedFrames, sides.count < AuditSide.allCases.count, let line = try stream.next() {
             guard let frame = line.frame else { continue }
             frames += 1
+            // Answers may have filled the gaps in Finnhub's trades.
+            guard frame.dialect.answering == nil else { continue }
             if let side = frame.dialect.auditSide, !sides.contains(side), finder.hasTrades(frame) { sides.insert(side) }
         }
         return sides

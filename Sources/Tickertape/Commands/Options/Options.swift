@@ -92,6 +92,9 @@ struct FeedOptions: ParsableArguments, SettingFlags {
     @Option(name: .of(.from), help: .of(.from, "feed"), completion: .list(FeedChoice.allCases.map(\.rawValue)))
     var from: String?
 
+    @Flag(name: .of(.finnhubFill), help: ArgumentHelp(stringLiteral: Setting.finnhubFill.help))
+    var fill = false
+
     @Flag(name: .of(.finnhubAudit), help: ArgumentHelp(stringLiteral: Setting.finnhubAudit.help))
     var audit = false
 
@@ -120,6 +123,7 @@ struct FeedOptions: ParsableArguments, SettingFlags {
         if !self.symbols.isEmpty { flags.add(.symbols, self.symbols, flag: "--symbol") }
         flags.add(.from, self.from)
         if self.audit { flags.add(.finnhubAudit, "true") }
+        if self.fill { flags.add(.finnhubFill, "true") }
         flags.add(.upstreamURL, self.upstream)
         flags.add(.authorityFile, self.authorityFile)
         flags.add(.tokenFile, self.tokenFile)
