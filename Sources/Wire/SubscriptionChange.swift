@@ -2,4 +2,10 @@
 package enum SubscriptionChange: Sendable, Equatable {
     case subscribe(String)
     case unsubscribe(String)
+
+    package var symbol: String {
+        switch self {
+        case .subscribe(let symbol), .unsubscribe(let symbol): symbol
+        }
+    }
 }

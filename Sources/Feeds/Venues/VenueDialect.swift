@@ -112,11 +112,3 @@ final class VenueDialect: ConnectionDialect {
 
     func keepalive() -> ByteBuffer { self.encoded(.ping) }
 }
-
-extension SubscriptionChange {
-    fileprivate var symbol: String {
-        switch self {
-        case .subscribe(let symbol), .unsubscribe(let symbol): symbol
-        }
-    }
-}

@@ -331,9 +331,7 @@ extension VenueFeed {
             services.isEmpty ? nil : VenueService(settings.venue, services, on: loop, wallClock: wallClock)
         let names = service.map { VenueCatalogue($0, wallClock: wallClock) }
         return try await loop.submit {
-            let trades =
-                services.isEmpty
-                ? nil : VenueTradesService(settings.venue, services, on: loop, wallClock: wallClock)
+            let trades = settings.tradesSource(on: loop, wallClock: wallClock)
             let context = FeedContext(loop: loop, wallClock: wallClock, chance: chance, logger: logger)
             let feed = VenueFeed(
                 settings,

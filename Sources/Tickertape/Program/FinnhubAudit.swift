@@ -107,11 +107,3 @@ private final class FollowedFeed: SubscribingFeed {
         self.audit.follow(changes)
     }
 }
-
-extension SubscriptionChange {
-    fileprivate var symbol: String {
-        switch self {
-        case .subscribe(let symbol), .unsubscribe(let symbol): symbol
-        }
-    }
-}

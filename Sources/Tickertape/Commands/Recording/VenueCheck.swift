@@ -75,15 +75,12 @@ struct VenueCheck {
         _ warnings: Warnings
     ) async throws -> NIOLoopBound<VenueTradesRequests> {
         let feed = try self.settings.liveFeed(of: venue, symbols: [])
-        guard let service = feed.service else {
-            throw OperatorError("the REST address of \(venue.name) is not set (venues.*)", status: .configuration)
-        }
+        let noAddress = OperatorError("the REST address of \(venue.name) is not set (venues.*)", status: .configuration)
+        guard let service = feed.service else { throw noAddress }
         let identity = KeyIdentity(restOf: venue, at: service)
         let storage = KeyStorage(self.settings.state, identity: identity, isShared: false, warnings: warnings)
         return try await loop.submit {
-            guard let source = feed.tradesSource(on: loop, wallClock: WallClock.now) else {
-                throw OperatorError("the REST address of \(venue.name) is not set (venues.*)", status: .configuration)
-            }
+            guard let source = feed.tradesSource(on: loop, wallClock: WallClock.now) else { throw noAddress }
             let requests = VenueTradesRequests(
                 venue,
                 source: source,
