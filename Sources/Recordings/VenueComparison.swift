@@ -41,6 +41,8 @@ package struct VenueComparison: Sendable {
     private let last: UInt64
     /// The next id to come; `nil` at the end.
     private var next: UInt64?
+    /// The last id of the next request, if an answer was short; `nil` for as many as a request may have.
+    private var end: UInt64?
     /// The time from which Kraken is asked, ns since 1970.
     private var since: Int64
     private var symbols = SymbolTable()
@@ -72,7 +74,7 @@ package struct VenueComparison: Sendable {
     /// The request that is due; `nil` once everything has been compared.
     package var request: VenueTradesRequest? {
         guard let next else { return nil }
-        let rest = (self.last - next).addingCapped(1)
+        let rest = (min(self.last, self.end ?? self.last) - next).addingCapped(1)
         let count = Int(min(rest, UInt64(VenueTradesRequest.maximumCount)))
         let trades: VenueTradesRequest.Trades =
             switch self.venue {
@@ -89,13 +91,19 @@ package struct VenueComparison: Sendable {
         guard
             case .trades = VenueExchange.read(frame, of: self.venue, symbols: &self.symbols, into: &self.trades)
         else { throw .unreadable }
+        // Coinbase's answers end with the last id of the request and may be short: those before are requested again.
+        if self.venue == .coinbase, let early = self.trades.first?.id, early > first, early <= self.end ?? self.last {
+            self.end = early - 1
+            return
+        }
         for trade in self.trades { self.take(trade) }
         guard let next = self.next else { return }
         switch self.venue {
         case .binance, .coinbase:
             // Ids that the venue does not have any more end an answer earlier, and the next begins behind them.
             guard self.isEmpty(next == first) else { return }
-            self.advance(to: first + min(self.last - first, UInt64(VenueTradesRequest.maximumCount - 1)))
+            let end = first + min(self.last - first, UInt64(VenueTradesRequest.maximumCount - 1))
+            self.advance(to: min(end, self.end ?? end))
         case .kraken:
             // Trades of the same time may continue in the next answer.
             let newest = self.trades.last.map { $0.exchangeTime &- 1 } ?? .min
@@ -156,6 +164,7 @@ package struct VenueComparison: Sendable {
     }
 
     private mutating func step(behind id: UInt64) {
+        if let end, id >= end { self.end = nil }
         guard id >= self.last else {
             self.next = id + 1
             return

@@ -16,6 +16,8 @@ struct VenueComparisonTests {
         var symbols = SymbolTable()
         var trades: [Trade] = []
         var requests: [VenueTradesRequest.Trades] = []
+        /// The most trades of an answer of Coinbase's.
+        var most = 1_000
 
         init(_ venue: Venue, _ symbol: String) throws {
             (self.venue, self.symbol) = (venue, symbol)
@@ -50,6 +52,11 @@ struct VenueComparisonTests {
             self.requests.append(request.trades)
             let found =
                 switch request.trades {
+                case .ids(let first, let count) where self.venue == .coinbase:
+                    // The newest ones before the id behind the last one.
+                    Array(
+                        self.trades.filter { ($0.id ?? 0) < first + UInt64(count) }.suffix(min(count, self.most))
+                    )
                 case .ids(let first, let count):
                     self.trades.filter { ($0.id ?? 0) >= first && ($0.id ?? 0) < first + UInt64(count) }
                 case .since(let time): Array(self.trades.filter { $0.exchangeTime > time }.prefix(1_000))
@@ -150,6 +157,26 @@ struct VenueComparisonTests {
         #expect(found.count == 0)
         #expect(found.difference?.hasSuffix("the recording has this trade, the venue does not") == true)
         #expect(gone.requests.count == 9)
+    }
+
+    @Test("requests what a short answer of Coinbase's left out, and names what the venue lacks")
+    func shortAnswers() throws {
+        var market = try Market(.coinbase, "COINBASE:BTC-USD")
+        market.most = 300
+        var lines = RecordedTradeLines()
+        var hour = CompletenessHour(symbol: market.symbol, start: Self.hour)
+        for trade in market.trades where trade.exchangeTime >= Self.hour {
+            lines.add(trade, symbol: market.symbol)
+            (hour.first, hour.last) = (hour.first ?? trade.id, trade.id)
+            hour.count += 1
+        }
+        let found = try market.compare(hour, lines)
+        #expect(found.count == hour.count && found.difference == nil)
+        market.trades.removeAll { (1_000...1_005).contains($0.id ?? 0) }
+        let less = try market.compare(hour, lines)
+        #expect(less.count == hour.count - 6)
+        #expect(less.difference == "id 1000: the recording has this trade, the venue does not")
+        #expect(market.requests.count < 200)
     }
 
     @Test("waits for a service that is behind", arguments: [Venue.binance, .kraken])

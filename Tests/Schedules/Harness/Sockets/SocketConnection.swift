@@ -146,7 +146,7 @@ final class SocketConnection: @unchecked Sendable {
 
     private func reply(to request: VenueTradesRequest) {
         let wall = self.service.market.start + self.now - ProgramLife.origin
-        let reply = self.service.asked(request, now: self.now, wall: wall)
+        let reply = self.service.asked(request, host: 0, now: self.now, wall: wall)
         switch reply.fault {
         case .silent: return
         case .unreachable: return self.peer.reset()
