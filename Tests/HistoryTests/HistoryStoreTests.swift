@@ -191,6 +191,46 @@ struct HistoryStoreTests {
         }
     }
 
+    @Test(
+        "the bars of a gap without ids are complete for the symbols that have an outcome",
+        arguments: [true, false]
+    )
+    func withoutIDs(isWrittenBetween: Bool) async throws {
+        try await self.folder { path in
+            var sample = HistorySample()
+            let recorder = try self.recorder(path, pause: isWrittenBetween ? 0.01 : 60)
+            func pause() { if isWrittenBetween { recorder.waitUntilWritten() } }
+            func take(_ second: Int64) throws {
+                for symbol in ["A:B", "C:D"] {
+                    recorder.read(try sample.batch(symbol, [("100", "1", second * 1_000)]))
+                }
+            }
+            for second in [1, 61, 121] as [Int64] { try take(second) }
+            var gap = Self.gap(70, 130, nil)
+            gap.symbol = nil
+            recorder.gapFound(gap)
+            pause()
+            try take(181)
+            pause()
+            recorder.gapSettled(Self.outcome(gap))
+            pause()
+            // Many later ones: then nobody waits for the first any more.
+            for minute in 10..<20 as Range<Int64> {
+                var later = Self.gap(minute * 60, minute * 60 + 1, nil)
+                later.symbol = nil
+                recorder.gapFound(later)
+            }
+            recorder.gapSettled(Self.outcome(gap))
+            _ = await recorder.finish()
+            let store = try HistoryStore(path: path)
+            let minutes = { (symbol: String) in
+                try store.bars(of: symbol, .minute, from: nil, to: nil, limit: 9).map(\.isIncomplete)
+            }
+            #expect(try minutes("A:B") == [true, false, false, false])
+            #expect(try minutes("C:D") == [true, true, true, false])
+        }
+    }
+
     @Test("bars stay marked over a restart if trades are lost for good, are still awaited, or have no ids")
     func unsettled() async throws {
         try await self.folder { path in

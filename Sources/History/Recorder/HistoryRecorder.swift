@@ -199,7 +199,8 @@ package final class HistoryRecorder: TapeReader {
                         from: gap.from,
                         to: gap.to,
                         reason: gap.reason,
-                        missing: gap.missing
+                        missing: gap.missing,
+                        isAwaited: !gap.movesClock
                     )
                 )
             )

@@ -8,8 +8,8 @@ import Wire
 struct HistoryWriter {
     /// The most holes that may still touch later trades.
     private static let maximumHoles = 32
-    /// The most holes with ids that are waited for.
-    private static let maximumAwaited = 1_024
+    /// The most holes that are waited for, and the most of these without ids.
+    private static let maximumAwaited = (all: 1_024, withoutIDs: 8)
 
     private(set) var store: HistoryStore
     private(set) var report = HistoryRecorder.Report()
@@ -161,13 +161,22 @@ struct HistoryWriter {
 
     private mutating func take(_ hole: HistoryBatch.Hole) {
         self.batch.take(hole)
-        guard hole.missing == nil else {
-            self.awaited.append(hole)
-            if self.awaited.count > Self.maximumAwaited {
-                self.batch.take(HistoryBatch.Settled(hole: self.awaited.removeFirst(), isComplete: false))
-            }
-            return
+        guard hole.isAwaited else { return self.keep(hole) }
+        self.awaited.append(hole)
+        if hole.missing == nil, self.awaited.count(where: { $0.missing == nil }) > Self.maximumAwaited.withoutIDs,
+            let oldest = self.awaited.firstIndex(where: { $0.missing == nil })
+        {
+            self.giveUp(self.awaited.remove(at: oldest))
+        } else if self.awaited.count > Self.maximumAwaited.all {
+            self.giveUp(self.awaited.removeFirst())
         }
+    }
+
+    /// Notes that no further trade of a hole comes.
+    private mutating func giveUp(_ hole: HistoryBatch.Hole) {
+        self.batch.take(HistoryBatch.Settled(hole: hole, isComplete: false))
+        var hole = hole
+        hole.isAwaited = false
         self.keep(hole)
     }
 
@@ -176,12 +185,26 @@ struct HistoryWriter {
             let index = self.awaited.firstIndex(where: {
                 $0.symbol == outcome.symbol && $0.missing == outcome.missing
             })
-        else { return }
-        var hole = self.awaited.remove(at: index)
-        self.batch.take(HistoryBatch.Settled(hole: hole, isComplete: outcome.isComplete))
-        guard !outcome.isComplete else { return }
-        hole.missing = nil
-        self.keep(hole)
+        else { return self.settleWithoutIDs(outcome) }
+        self.settle(self.awaited.remove(at: index), outcome)
+    }
+
+    /// Takes the first outcome of the holes without ids within its times.
+    private mutating func settleWithoutIDs(_ outcome: GapOutcome) {
+        for index in self.awaited.indices where self.awaited[index].missing == nil {
+            var hole = self.awaited[index]
+            guard hole.isOf(outcome.symbol), outcome.times.contains(hole.from), outcome.times.contains(hole.to) else {
+                continue
+            }
+            self.awaited[index].settled.insert(outcome.symbol)
+            hole.symbol = outcome.symbol
+            self.settle(hole, outcome)
+        }
+    }
+
+    private mutating func settle(_ hole: HistoryBatch.Hole, _ outcome: GapOutcome) {
+        guard outcome.isComplete else { return self.giveUp(hole) }
+        self.batch.take(HistoryBatch.Settled(hole: hole, isComplete: true))
     }
 
     /// Keeps a hole that may touch later trades.

@@ -34,10 +34,19 @@ package struct HistoryBatch: Sendable {
         package var reason: String
         /// The ids of the missing trades, all of which may still come; `nil` without ids.
         package var missing: ClosedRange<UInt64>?
+        /// Whether the trades may still come, with ids or without.
+        package var isAwaited = false
+        /// The symbols of which it is known what became of it, if it is one of all symbols.
+        package var settled: Set<String> = []
 
         /// Whether the hole touches a bar, by the rule of ``BarSeries/gapFound(from:to:missing:)``.
         func touches(_ bar: Bar, of symbol: String) -> Bool {
-            (self.symbol == nil || self.symbol == symbol) && self.touches(from: bar.start, to: bar.end)
+            self.isOf(symbol) && self.touches(from: bar.start, to: bar.end)
+        }
+
+        /// Whether trades of the symbol are missing in it.
+        func isOf(_ symbol: String) -> Bool {
+            (self.symbol == nil || self.symbol == symbol) && !self.settled.contains(symbol)
         }
 
         /// Whether the hole touches a period of the exchange's clock, ns since 1970.
@@ -46,7 +55,7 @@ package struct HistoryBatch: Sendable {
         }
     }
 
-    /// A hole with ids whose trades have come, or cannot come any more.
+    /// A hole whose trades have come, or cannot come any more.
     package struct Settled: Sendable, Equatable {
         package var hole: Hole
         package var isComplete: Bool
@@ -148,7 +157,7 @@ package struct HistoryBatch: Sendable {
             for width in BarWidth.allCases {
                 var bar = piece.widened(to: width)
                 for hole in holes where hole.touches(bar, of: symbol) {
-                    if hole.missing == nil { bar.lacksTrades = true } else { bar.awaitsTrades = true }
+                    if hole.isAwaited { bar.awaitsTrades = true } else { bar.lacksTrades = true }
                 }
                 if rows[width]?[bar.start]?.append(bar) == nil { rows[width, default: [:]][bar.start] = bar }
             }

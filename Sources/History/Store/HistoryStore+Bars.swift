@@ -1,5 +1,7 @@
 import GRDB
 package import Market
+import NIOCore
+import Wire
 
 /// The bars of the history.
 extension HistoryStore {
@@ -83,25 +85,36 @@ extension HistoryStore {
     }
 
     private static func mark(_ hole: HistoryBatch.Hole, in database: Database) throws {
+        try self.mark(hole, as: hole.isAwaited ? Mark.awaiting : Mark.lacking, in: database)
+        try database.execute(
+            sql: "INSERT INTO gap (symbol, fromTime, toTime, reason) VALUES (?, ?, ?, ?)",
+            arguments: [hole.symbol, hole.from, hole.to, hole.reason]
+        )
+    }
+
+    private static func mark(_ hole: HistoryBatch.Hole, as mark: Int64, in database: Database) throws {
         // By width, so that the primary key finds the rows.
         for width in BarWidth.allCases {
             try database.execute(
                 sql: """
                     UPDATE bar SET incomplete = incomplete | :mark
-                    WHERE symbol IN (SELECT id FROM symbol WHERE :symbol IS NULL OR name = :symbol) AND width = :width
+                    WHERE symbol IN (
+                        SELECT id FROM symbol WHERE (:symbol IS NULL OR name = :symbol)
+                        AND name NOT IN (SELECT value FROM json_each(:settled))
+                    ) AND width = :width
                     AND start > :from AND start <= :to AND incomplete & :mark = 0
                     """,
                 arguments: [
-                    "mark": hole.missing == nil ? Mark.lacking : Mark.awaiting,
+                    "mark": mark, "settled": self.json(hole.settled),
                     "from": hole.from &- BarSeries.usualDelay &- width.nanoseconds, "to": hole.to,
                     "symbol": hole.symbol, "width": width.rawValue,
                 ]
             )
         }
-        try database.execute(
-            sql: "INSERT INTO gap (symbol, fromTime, toTime, reason) VALUES (?, ?, ?, ?)",
-            arguments: [hole.symbol, hole.from, hole.to, hole.reason]
-        )
+    }
+
+    private static func json(_ names: Set<String>) -> String {
+        String(buffer: JSONWriter.array { out in for name in names { out.element(name) } })
     }
 
     /// Changes the marks of the bars that a settled hole touches: they are complete if all its trades have come and no
@@ -111,11 +124,15 @@ extension HistoryStore {
         awaited: [HistoryBatch.Hole],
         in database: Database
     ) throws {
-        guard let symbol = settled.hole.symbol,
+        guard let symbol = settled.hole.symbol else {
+            // The hole of all symbols is given up. What else their bars wait for changes nothing then.
+            return try self.mark(settled.hole, as: Mark.lacking, in: database)
+        }
+        guard
             let id = try Row.fetchOne(database, sql: "SELECT id FROM symbol WHERE name = ?", arguments: [symbol])?
                 .value(0).integer
         else { return }
-        let awaited = awaited.filter { $0.missing != nil && $0.symbol == symbol }
+        let awaited = awaited.filter { $0.isAwaited && $0.isOf(symbol) }
         for width in BarWidth.allCases {
             let rows = try Row.fetchAll(
                 database,

@@ -1,15 +1,24 @@
-/// The gaps of one symbol whose missing trades have ids, so that each of them may still come.
+/// The gaps of one symbol whose missing trades may still come: those with ids, and the newest of those without, which
+/// another source may fill.
 package struct AwaitedGaps: Sendable {
     /// One gap; times are ns since 1970.
     package struct Entry: Sendable, Equatable {
-        /// The ids that were missing when the gap was published (``Gap/missing``).
-        package var missing: ClosedRange<UInt64>
+        /// The ids that were missing when the gap was published (``Gap/missing``); `nil` without ids.
+        package var missing: ClosedRange<UInt64>?
+        /// The times of the published gap, which tell it from others without ids.
+        package var published: ClosedRange<Int64>
         package var from: Int64
         /// The end; `Int64.max` until the first trade after a gap whose times are not of the trades' clock.
         package var to: Int64
 
-        package init(missing: ClosedRange<UInt64>, from: Int64, to: Int64) {
+        package init(
+            missing: ClosedRange<UInt64>?,
+            published: ClosedRange<Int64>,
+            from: Int64,
+            to: Int64
+        ) {
             self.missing = missing
+            self.published = published
             self.from = from
             self.to = to
         }
@@ -18,8 +27,9 @@ package struct AwaitedGaps: Sendable {
         func touches(start: Int64, end: Int64) -> Bool { start <= self.to && end > self.from }
     }
 
-    /// The most gaps of one symbol that are awaited.
+    /// The most gaps of one symbol that are awaited, and the most of these without ids.
     static let limit = 256
+    static let limitWithoutIDs = 8
 
     private var entries: [Entry] = []
 
@@ -28,13 +38,23 @@ package struct AwaitedGaps: Sendable {
     /// Adds a gap. Returns the oldest one if there are too many, which is not awaited any more.
     package mutating func add(_ gap: Entry) -> Entry? {
         self.entries.append(gap)
+        if gap.missing == nil, self.entries.count(where: { $0.missing == nil }) > Self.limitWithoutIDs,
+            let oldest = self.entries.firstIndex(where: { $0.missing == nil })
+        {
+            return self.entries.remove(at: oldest)
+        }
         return self.entries.count > Self.limit ? self.entries.removeFirst() : nil
     }
 
-    /// Removes the gap of these ids; `nil` if it is not awaited.
-    package mutating func remove(_ missing: ClosedRange<UInt64>) -> Entry? {
-        guard let index = self.entries.firstIndex(where: { $0.missing == missing }) else { return nil }
-        return self.entries.remove(at: index)
+    /// Removes the gap of these ids. If it is not awaited, removes those without ids within the times.
+    package mutating func remove(_ missing: ClosedRange<UInt64>, published: ClosedRange<Int64>?) -> [Entry] {
+        if let index = self.entries.firstIndex(where: { $0.missing == missing }) {
+            return [self.entries.remove(at: index)]
+        }
+        guard let published else { return [] }
+        let isSettled = { (gap: Entry) in gap.missing == nil && published.contains(gap.published) }
+        defer { self.entries.removeAll(where: isSettled) }
+        return self.entries.filter(isSettled)
     }
 
     /// Ends the gaps without an end at the time of the first trade after them.

@@ -1,8 +1,8 @@
 /// The newest bars of one symbol and one width, with marks where trades may be missing.
 ///
 /// Bars that a gap touches are marked incomplete, including those that begin later. The very first bar is also
-/// incomplete, because the trades before its first one are unknown. A bar that is incomplete only because of gaps whose
-/// trades have ids is complete as soon as the trades of all of them have come.
+/// incomplete, because the trades before its first one are unknown. A bar that is incomplete only because of gaps is
+/// complete as soon as the trades of all of them have come, which ids prove.
 package struct BarSeries: Sendable {
     /// The usual delay between a trade and its arrival, ns. A gap in the arrivals reaches back by this much in the
     /// exchange's time.
@@ -81,12 +81,10 @@ package struct BarSeries: Sendable {
     ///
     /// - Parameter missing: the ids of the missing trades, all of which may still come; `nil` without ids.
     package mutating func gapFound(from: Int64, to: Int64, missing: ClosedRange<UInt64>? = nil) {
-        let from = from &- Self.usualDelay
-        if let missing {
-            self.await(AwaitedGaps.Entry(missing: missing, from: from, to: to))
-        } else {
-            self.gapIsForGood(from: from, to: to)
-        }
+        let published = min(from, to)...max(from, to)
+        self.await(
+            AwaitedGaps.Entry(missing: missing, published: published, from: from &- Self.usualDelay, to: to)
+        )
     }
 
     private mutating func await(_ gap: AwaitedGaps.Entry) {
@@ -112,21 +110,35 @@ package struct BarSeries: Sendable {
         }
     }
 
-    /// Notes the outcome of a gap with ids. A bar that lacks trades of no other gap is complete if all have come.
-    package mutating func gapSettled(_ missing: ClosedRange<UInt64>, isComplete: Bool) {
+    /// Notes the outcome of a gap. A bar that lacks trades of no other gap is complete if all have come.
+    ///
+    /// - Parameter published: the times of the gap, which tell it if it has no ids; `nil` if these are enough.
+    package mutating func gapSettled(
+        _ missing: ClosedRange<UInt64>,
+        published: ClosedRange<Int64>? = nil,
+        isComplete: Bool
+    ) {
         // A gap that is not awaited any more has marked its bars for good.
-        guard let gap = self.awaited.remove(missing) else { return }
-        if !isComplete { self.gapIsForGood(from: gap.from, to: gap.to) }
-        let awaited = self.awaited
-        self.change(from: gap.from, to: gap.to) { $0.awaitsTrades = awaited.touches(start: $0.start, end: $0.end) }
+        for gap in self.awaited.remove(missing, published: published) {
+            if !isComplete { self.gapIsForGood(from: gap.from, to: gap.to) }
+            let awaited = self.awaited
+            self.change(from: gap.from, to: gap.to) { $0.awaitsTrades = awaited.touches(start: $0.start, end: $0.end) }
+        }
     }
 
     /// Notes that trades may be missing here; for gaps whose times are not of the trades' clock.
     ///
-    /// - Parameter missing: the ids of the missing trades, all of which may still come; `nil` without ids.
-    package mutating func interrupted(missing: ClosedRange<UInt64>? = nil) {
-        if let missing, let last = self.bars.last {
-            return self.await(AwaitedGaps.Entry(missing: missing, from: last.start, to: .max))
+    /// - Parameters:
+    ///   - missing: the ids of the missing trades, all of which may still come; `nil` without ids.
+    ///   - published: the times of the gap, by which its outcome names it; `nil` if it has none.
+    package mutating func interrupted(
+        missing: ClosedRange<UInt64>? = nil,
+        published: ClosedRange<Int64>? = nil
+    ) {
+        if missing != nil || published != nil, let last = self.bars.last {
+            return self.await(
+                AwaitedGaps.Entry(missing: missing, published: published ?? 0...0, from: last.start, to: .max)
+            )
         }
         self.isInterrupted = true
         if let last = self.bars.indices.last { self.bars[last].lacksTrades = true }

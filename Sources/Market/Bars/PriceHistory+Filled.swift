@@ -1,14 +1,17 @@
 extension PriceHistory {
-    /// A hole in a chart whose trades have ids and may still come. Times are ns of the history's clock.
+    /// A hole in a chart whose trades may still come. Times are ns of the history's clock.
     struct AwaitedHole: Sendable {
-        var missing: ClosedRange<UInt64>
+        /// The ids of the trades; without them ``published`` tells the hole from others.
+        var missing: ClosedRange<UInt64>?
+        /// The times of the published gap.
+        var published: ClosedRange<Int64>
         /// The time of the newest price before it.
         var from: Int64
         /// The time of the first price after it; `nil` before that.
         var to: Int64?
     }
 
-    /// Adds the price of a filled trade, which the chart shows when its hole is filled (``gapSettled(_:isComplete:)``).
+    /// Adds the price of a filled trade, which the chart shows when its hole is filled (``gapSettled(_:published:isComplete:)``).
     ///
     /// - Parameter time: ns of the history's clock; a time outside of the hole counts at its edge.
     package mutating func filled(_ price: ExactDecimal, at time: Int64) {
@@ -16,10 +19,24 @@ extension PriceHistory {
         self.body[0].filled(price, at: Self.bounded(time))
     }
 
-    /// Notes the outcome of a hole with ids: if all trades have come, the chart has their prices in its place.
-    package mutating func gapSettled(_ missing: ClosedRange<UInt64>, isComplete: Bool) {
-        guard self.body[0].awaited.contains(where: { $0.missing == missing }) else { return }
-        self.body[0].settled(missing, isComplete: isComplete)
+    /// Notes the outcome of a hole: if all trades have come, the chart has their prices in its place.
+    ///
+    /// - Parameter published: the times of the gap, which tell it if it has no ids; `nil` if these are enough.
+    package mutating func gapSettled(
+        _ missing: ClosedRange<UInt64>,
+        published: ClosedRange<Int64>? = nil,
+        isComplete: Bool
+    ) {
+        guard !self.body[0].awaited.isEmpty else { return }
+        if let index = self.body[0].awaited.firstIndex(where: { $0.missing == missing }) {
+            return self.body[0].settled(index, isComplete: isComplete)
+        }
+        guard let published else { return }
+        while let index = self.body[0].awaited.firstIndex(where: {
+            $0.missing == nil && published.contains($0.published)
+        }) {
+            self.body[0].settled(index, isComplete: isComplete)
+        }
     }
 }
 
@@ -28,12 +45,18 @@ extension PriceHistory.Body {
     private static let limits = (holes: 64, points: 4_096)
 
     /// Begins a hole behind the newest price.
-    mutating func await(_ missing: ClosedRange<UInt64>, after newest: Int64) {
+    mutating func await(_ missing: ClosedRange<UInt64>?, published: ClosedRange<Int64>, after newest: Int64) {
+        // Of those without ids few have an outcome, soon after they began.
+        if missing == nil, self.awaited.count(where: { $0.missing == nil }) >= AwaitedGaps.limitWithoutIDs,
+            let oldest = self.awaited.firstIndex(where: { $0.missing == nil })
+        {
+            self.settled(oldest, isComplete: false)
+        }
         guard self.awaited.count < Self.limits.holes else {
             self.isInterrupted = true
             return
         }
-        self.awaited.append(PriceHistory.AwaitedHole(missing: missing, from: newest))
+        self.awaited.append(PriceHistory.AwaitedHole(missing: missing, published: published, from: newest))
     }
 
     /// Ends the open holes at the time of a price; returns whether there are any.
@@ -62,8 +85,7 @@ extension PriceHistory.Body {
         }
     }
 
-    fileprivate mutating func settled(_ missing: ClosedRange<UInt64>, isComplete: Bool) {
-        guard let index = self.awaited.firstIndex(where: { $0.missing == missing }) else { return }
+    fileprivate mutating func settled(_ index: Int, isComplete: Bool) {
         let hole = self.awaited.remove(at: index)
         guard isComplete else {
             // Before the next price trades are missing for good. A hole that has ended keeps its mark.

@@ -121,11 +121,16 @@ package struct PriceHistory: Sendable {
     ///
     /// - Parameters:
     ///   - isMoved: whether the clock jumps, even if it goes back by less than the reorder window.
-    ///   - missing: the ids of the missing trades, all of which may still come (``gapSettled(_:isComplete:)``); `nil`
-    ///     without ids.
-    package mutating func interrupted(isMoved: Bool = false, missing: ClosedRange<UInt64>? = nil) {
-        if let missing, let newest = self.newest {
-            self.body[0].await(missing, after: newest)
+    ///   - missing: the ids of the missing trades, all of which may still come
+    ///     (``gapSettled(_:published:isComplete:)``); `nil` without ids.
+    ///   - published: the times of the gap, by which its outcome names it without ids; `nil` if it has none.
+    package mutating func interrupted(
+        isMoved: Bool = false,
+        missing: ClosedRange<UInt64>? = nil,
+        published: ClosedRange<Int64>? = nil
+    ) {
+        if missing != nil || published != nil, let newest = self.newest {
+            self.body[0].await(missing, published: published ?? 0...0, after: newest)
         } else {
             self.body[0].isInterrupted = true
         }

@@ -50,16 +50,29 @@ package struct SymbolBars: Sendable {
         for index in self.series.indices { self.series[index].gapFound(from: from, to: to, missing: missing) }
     }
 
-    /// Notes the outcome of a gap with ids: its bars are complete if all trades came and no other gap touches them.
-    package mutating func gapSettled(_ missing: ClosedRange<UInt64>, isComplete: Bool) {
+    /// Notes the outcome of a gap: its bars are complete if all trades have come and no other gap touches them.
+    ///
+    /// - Parameter published: the times of the gap, which tell it if it has no ids; `nil` if these are enough.
+    package mutating func gapSettled(
+        _ missing: ClosedRange<UInt64>,
+        published: ClosedRange<Int64>? = nil,
+        isComplete: Bool
+    ) {
         self.settle()
-        for index in self.series.indices { self.series[index].gapSettled(missing, isComplete: isComplete) }
+        for index in self.series.indices {
+            self.series[index].gapSettled(missing, published: published, isComplete: isComplete)
+        }
     }
 
     /// Notes that trades may be missing here; for gaps whose times are not of the trades' clock.
-    package mutating func interrupted(missing: ClosedRange<UInt64>? = nil) {
+    ///
+    /// - Parameters: those of ``BarSeries/interrupted(missing:published:)``.
+    package mutating func interrupted(
+        missing: ClosedRange<UInt64>? = nil,
+        published: ClosedRange<Int64>? = nil
+    ) {
         self.settle()
-        for index in self.series.indices { self.series[index].interrupted(missing: missing) }
+        for index in self.series.indices { self.series[index].interrupted(missing: missing, published: published) }
     }
 
     /// Starts a width with the bars of earlier runs, the newest of which ended at `end`. The caller does this before

@@ -61,6 +61,9 @@ package struct Gap: Sendable, Equatable {
         self.missing = missing
     }
 
+    /// The times from ``from`` to ``to``; those of a file may be in the wrong order.
+    package var times: ClosedRange<Int64> { min(self.from, self.to)...max(self.from, self.to) }
+
     /// Whether the trades after the gap may be older than those before it without being late: a replay was moved or
     /// began again.
     package var movesClock: Bool { self.cause == .seek }

@@ -1,4 +1,8 @@
 /// The outcome of a gap whose missing trades have ids: each of them came later, or cannot be had.
+///
+/// A gap of a feed without ids, which has none in ``Gap/missing``, may have outcomes, too, one for each symbol and range of
+/// ids that another source shows to be missing in it. They have its times, and the first of them tells readers whether
+/// all its trades came.
 package struct GapOutcome: Sendable, Equatable {
     /// The symbol, by its name on the tape.
     package var symbol: String
@@ -27,6 +31,9 @@ package struct GapOutcome: Sendable, Equatable {
         self.lost = lost
         self.reason = reason
     }
+
+    /// The times from ``from`` to ``to``; those of a file may be in the wrong order.
+    package var times: ClosedRange<Int64> { min(self.from, self.to)...max(self.from, self.to) }
 
     /// Whether nothing is missing any more.
     package var isComplete: Bool { self.lost.isEmpty }

@@ -21,7 +21,9 @@ extension Int64 {
     /// Returns a wait that was doubled so many times, at most the limit.
     package func doubled(times: Int, limit: Int64) -> Int64 {
         var step = self
-        for _ in 0..<Swift.max(Swift.min(times, 62), 0) where step < limit { step = step > limit / 2 ? limit : step * 2 }
+        for _ in 0..<Swift.max(Swift.min(times, 62), 0) where step < limit {
+            step = step > limit / 2 ? limit : step * 2
+        }
         return Swift.min(step, limit)
     }
 }

@@ -88,7 +88,7 @@ struct BarBook {
         let isForeign = self.newest.map { ($0.time &- gap.to).magnitude > Self.foreignAfter } ?? false
         for (name, row) in self.names where gap.symbol == nil || gap.symbol == name {
             if isForeign {
-                self.rows[row].interrupted(missing: gap.missing)
+                self.rows[row].interrupted(missing: gap.missing, published: gap.movesClock ? nil : gap.times)
             } else {
                 self.rows[row].gapFound(from: gap.from, to: gap.to, missing: gap.missing)
             }
@@ -97,7 +97,7 @@ struct BarBook {
 
     mutating func gapSettled(_ outcome: GapOutcome) {
         guard let row = self.names[outcome.symbol] else { return }
-        self.rows[row].gapSettled(outcome.missing, isComplete: outcome.isComplete)
+        self.rows[row].gapSettled(outcome.missing, published: outcome.times, isComplete: outcome.isComplete)
     }
 
     mutating func begin(with earlier: [EarlierBars]) {

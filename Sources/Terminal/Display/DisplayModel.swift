@@ -167,7 +167,11 @@ package struct DisplayModel: Sendable {
         }
         for index in self.state.rows.indices
         where gap.symbol == nil || gap.symbol == self.state.rows[index].summary.symbol {
-            self.state.rows[index].history.interrupted(isMoved: gap.movesClock, missing: gap.missing)
+            self.state.rows[index].history.interrupted(
+                isMoved: gap.movesClock,
+                missing: gap.missing,
+                published: gap.movesClock ? nil : gap.times
+            )
             // After a seek, the last known price does not precede the next one.
             if gap.cause == .seek { self.state.rows[index].lastKnown = nil }
         }
@@ -182,7 +186,11 @@ package struct DisplayModel: Sendable {
             self.state.lastOutcome = outcome
         }
         if let row = self.rowOf[outcome.symbol] {
-            self.state.rows[row].history.gapSettled(outcome.missing, isComplete: outcome.isComplete)
+            self.state.rows[row].history.gapSettled(
+                outcome.missing,
+                published: outcome.times,
+                isComplete: outcome.isComplete
+            )
         }
         self.log.add(outcome.sentence, isTrouble: !outcome.isComplete, at: wall)
     }

@@ -272,7 +272,11 @@ package struct RecordingExport: Sendable {
 
     private mutating func gapSettled(_ outcome: GapOutcome) {
         self.newestGaps.settled(outcome)
-        self.series[outcome.symbol]?.gapSettled(outcome.missing, isComplete: outcome.isComplete)
+        self.series[outcome.symbol]?.gapSettled(
+            outcome.missing,
+            published: outcome.times,
+            isComplete: outcome.isComplete
+        )
     }
 
     /// Adds the file's symbols to the report.

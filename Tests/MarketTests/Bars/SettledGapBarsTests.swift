@@ -40,6 +40,46 @@ struct SettledGapBarsTests {
         #expect(self.marks() == [true, false, false, false])
     }
 
+    @Test(
+        "the bars of a gap without ids are complete with the first outcome whose times contain it, unless trades are lost"
+    )
+    mutating func filledWithoutIDs() {
+        for time in [61, 121, 181] { self.take(at: Int64(time)) }
+        self.gap(130, 240, nil)
+        self.take(at: 241)
+        self.take(at: 200, isFilled: true)
+        #expect(self.marks() == [true, true, true, true])
+        // Another gap's.
+        let second = Self.second
+        self.bars.gapSettled(7...9, published: 131 * second...240 * second, isComplete: true)
+        self.bars.gapSettled(7...9, isComplete: true)
+        #expect(self.marks() == [true, true, true, true])
+        self.bars.gapSettled(7...9, published: 130 * second...240 * second, isComplete: true)
+        #expect(self.marks() == [true, false, false, false])
+        self.gap(250, 260, nil)
+        self.gap(270, 280, nil)
+        self.take(at: 301)
+        self.bars.gapSettled(10...11, published: 250 * second...280 * second, isComplete: false)
+        self.bars.gapSettled(20...21, published: 250 * second...280 * second, isComplete: true)
+        #expect(self.marks() == [true, false, false, true, false])
+    }
+
+    @Test("of gaps without ids the newest eight are awaited, and the others stay")
+    mutating func manyWithoutIDs() {
+        for minute in 0..<10 { self.take(at: Int64(minute) * 60 + 1) }
+        for minute in 1..<10 { self.gap(Int64(minute) * 60 + 10, Int64(minute) * 60 + 20, nil) }
+        for minute in 1..<10 {
+            let times = (Int64(minute) * 60 + 10) * Self.second...(Int64(minute) * 60 + 20) * Self.second
+            self.bars.gapSettled(7...9, published: times, isComplete: true)
+        }
+        #expect(self.marks() == [true, true] + [Bool](repeating: false, count: 8))
+        self.bars.interrupted(published: 5...6)
+        self.take(at: 601)
+        #expect(self.marks().suffix(2) == [true, true])
+        self.bars.gapSettled(7...9, published: 5...6, isComplete: true)
+        #expect(self.marks().suffix(2) == [false, false])
+    }
+
     @Test("a bar of two gaps is complete when the second is, in either order", arguments: [[1, 2], [2, 1]])
     mutating func two(order: [Int]) {
         for time in [1, 121, 181] { self.take(at: Int64(time)) }
