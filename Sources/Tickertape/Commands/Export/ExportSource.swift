@@ -36,7 +36,8 @@ final class ExportSource {
                     missing = missing?.joined(loss) ?? loss
                 }
                 switch line.content {
-                case .note, .unknown: continue
+                case .note(let note): if note.outcome == nil { continue }
+                case .unknown: continue
                 case .unreadable:
                     self.damagedParts += 1
                     continue
