@@ -18,7 +18,8 @@ struct RecordedServicesTests {
     /// - Parameters:
     ///   - count: how many of the first trades there are.
     ///   - isNoted: whether the subscriptions are recorded.
-    private func text(count: Int, isNoted: Bool) throws -> String {
+    ///   - lateAfter: behind how many of them Kraken's trade comes; `nil` for all.
+    private func text(count: Int, isNoted: Bool, lateAfter: Int? = nil) throws -> String {
         var text = ByteBuffer()
         var header = RecordingHeader(
             version: RecordingHeader.dialectVersion,
@@ -72,15 +73,15 @@ struct RecordedServicesTests {
             var frame = ByteBuffer()
             FinnhubEncoder.trade([other][...], symbols: symbols, into: &frame)
             RecordingSyntax.frame(frame, stamp, numbers: RecordedNumbers(first: 2 * id + 1, count: 1), into: &text)
+            guard id == UInt64(lateAfter ?? count) else { continue }
+            let late = try trade(Self.kraken, id: 1)
+            RecordingSyntax.frame(
+                KrakenEncoder.trades([late][...], symbols: symbols, pair: Venue.kraken.native(of:)),
+                of: .kraken,
+                stamp,
+                into: &text
+            )
         }
-        let late = try trade(Self.kraken, id: 1)
-        RecordingSyntax.frame(
-            KrakenEncoder.trades([late][...], symbols: symbols, pair: Venue.kraken.native(of:)),
-            of: .kraken,
-            stamp,
-            numbers: RecordedNumbers(first: 2 * UInt64(count) + 2, count: 1),
-            into: &text
-        )
         return String(buffer: text)
     }
 
@@ -132,10 +133,8 @@ struct RecordedServicesTests {
     func tooLate() throws {
         let folder = try TemporaryFolder()
         defer { folder.remove() }
-        var text = try self.text(count: 20_000, isNoted: false)
         // The last bytes are among the samples.
-        let more = try self.text(count: 1_000, isNoted: false).split(separator: "\n").dropFirst().dropLast()
-        text += more.joined(separator: "\n") + "\n"
+        let text = try self.text(count: 21_000, isNoted: false, lateAfter: 20_000)
         let file = try RecordingFile(path: try folder.write(text, to: "a.jsonl"))
         #expect(self.connections(file)[.kraken] == nil && self.connections(file)[.binance] != nil)
         let loop = EmbeddedEventLoop()
