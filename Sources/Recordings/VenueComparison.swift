@@ -69,7 +69,7 @@ package struct VenueComparison: Sendable {
     }
 
     /// Whether the last answer brought nothing, so that ``request`` repeats it. The caller waits for some seconds first.
-    package var isInDoubt: Bool { self.emptyAnswers > 0 }
+    package var isInDoubt: Bool { self.emptyAnswers > 0 && self.next != nil }
 
     /// The request that is due; `nil` once everything has been compared.
     package var request: VenueTradesRequest? {

@@ -18,6 +18,8 @@ struct RotationLoopbackTests {
     private static let wallClock: @Sendable () -> Int64 = {
         1_800_000_000_000_000_000 + Int64(NIODeadline.now().uptimeNanoseconds)
     }
+    /// More trades than this are compared.
+    private static let minimum = 100
     private static let symbols = ["BINANCE:BTCUSDT", "BINANCE:ETHUSDT", "BINANCE:SOLUSDT"]
 
     /// Runs a feed against a busy market until the tape satisfies the condition; returns the tape.
@@ -32,7 +34,8 @@ struct RotationLoopbackTests {
             symbols: Self.symbols.map(SimulatedSymbol.named),
             dialect: .binance
         )
-        market.tempo.rate = 8
+        // A debug build that gets a tenth of a processor must keep up.
+        market.tempo.rate = 2
         let happened = NIOLockedValueBox<[String]>([])
         var server = MockServerSettings()
         server.speed = 2
@@ -73,7 +76,7 @@ struct RotationLoopbackTests {
             chance: { 0 }
         )
         let run = Task { try await feed.run() }
-        let isDone = await log.waits(until: condition)
+        let isDone = await log.waits { $0.trades.count > Self.minimum && condition($0) }
         let contents = log.contents
         if !isDone { Issue.record("statuses \(contents.words), events \(contents.events.count)") }
         feed.stop()
@@ -94,11 +97,10 @@ struct RotationLoopbackTests {
         }.joined()
     }
 
-    private static func expectWhole(_ contents: TapeLog.Contents, minimum: Int) {
+    private static func expectWhole(_ contents: TapeLog.Contents) {
         #expect(contents.gaps.isEmpty, "\(contents.gaps.map(\.reason))")
         #expect(contents.losses.allSatisfy { $0.repeatedTrades == 0 })
         #expect(contents.trades.allSatisfy { $0.marks.isEmpty })
-        #expect(contents.trades.count > minimum)
         for symbol in Self.symbols {
             let ids = contents.trades.filter { contents.symbols.name(of: $0.symbol) == symbol }.compactMap(\.id)
             guard let first = ids.first else {
@@ -118,7 +120,7 @@ struct RotationLoopbackTests {
         let (contents, _) = try await Self.run([], rotation: Self.prompt(rotation)) { contents in
             contents.events.count { if case .disconnected(_, _, .replaced, _) = $0 { true } else { false } } >= 4
         }
-        Self.expectWhole(contents, minimum: 200)
+        Self.expectWhole(contents)
         #expect(Self.connections(contents).hasPrefix("++=+"))
     }
 
@@ -130,7 +132,7 @@ struct RotationLoopbackTests {
         ) { contents in
             contents.events.contains { if case .disconnected(_, _, .replaced, _) = $0 { true } else { false } }
         }
-        Self.expectWhole(contents, minimum: 100)
+        Self.expectWhole(contents)
         #expect(Self.connections(contents) == "++=")
         // No connection lived until the venue's own end of it.
         #expect(!faults.contains { $0.contains("1001") }, "\(faults)")
@@ -144,7 +146,7 @@ struct RotationLoopbackTests {
         ) { contents in
             contents.events.contains { if case .disconnected(_, _, .replaced, _) = $0 { true } else { false } }
         }
-        Self.expectWhole(contents, minimum: 100)
+        Self.expectWhole(contents)
         #expect(Self.connections(contents) == "++=")
     }
 
@@ -160,7 +162,7 @@ struct RotationLoopbackTests {
                 && contents.order.last?.hasPrefix("read") == true
         }
         #expect(faults.contains { $0.contains("1001") }, "\(faults)")
-        Self.expectWhole(contents, minimum: 100)
+        Self.expectWhole(contents)
         #expect(Self.connections(contents) == "++=")
         let reason = contents.events.compactMap { event -> String? in
             guard case .disconnected(_, let reason, .replaced, _) = event else { return nil }
