@@ -19,7 +19,10 @@ struct AuditGaps {
         /// Whether these were too scattered to remember all.
         var isScattered = false
 
-        func contains(_ time: Int64) -> Bool { self.from <= time && time <= self.to ?? .max }
+        /// - Parameter slack: how far outside a trade may be, ms.
+        func contains(_ time: Int64, slack: Int64 = 0) -> Bool {
+            self.from.subtractingCapped(slack) <= time && time.subtractingCapped(slack) <= self.to ?? .max
+        }
 
         mutating func insert(_ id: UInt64) {
             self.ids.insert(id...id)
@@ -48,6 +51,9 @@ struct AuditGaps {
     /// The most gaps that wait, and the most holes of the venue's connection. The oldest are not identified, and nothing
     /// before the oldest hole.
     private static let limits = (gaps: 64, holes: 64)
+    /// How far outside a gap's times its trades may be, ms. Finnhub's trades need not come in the order of their times,
+    /// so a lost one may be older than the last trade before the gap, or newer than the first one after it.
+    private static let slack: Int64 = 1_000
     /// The most separate ranges of ids of a gap. One with more is not identified.
     private static let ranges = 256
     /// How long a gap waits for the venue, ns.
@@ -151,10 +157,13 @@ struct AuditGaps {
     ///
     /// - Parameter finnhub: the time of Finnhub's newest trade.
     mutating func judged(_ id: UInt64, of time: Int64, finnhub: Int64) {
-        if let index = self.pending.firstIndex(where: { $0.contains(time) }) {
+        let index =
+            self.pending.firstIndex { $0.contains(time) }
+            ?? self.pending.firstIndex { $0.contains(time, slack: Self.slack) }
+        if let index {
             guard id > self.newest else { return }
             self.pending[index].insert(id)
-        } else if time >= finnhub {
+        } else if time >= finnhub.subtractingCapped(Self.slack) {
             if self.parked.from != finnhub { self.parked = Pending(from: finnhub, published: 0...0) }
             self.parked.insert(id)
         }
@@ -188,14 +197,18 @@ struct AuditGaps {
             let progress = self.progress(of: gap, now: now, venue: venue)
             guard progress != .waiting else { break }
             self.pending.removeFirst()
-            if progress == .identified, let found = self.identify(gap, waiting) { identified.append(found) }
+            if progress == .identified, let found = self.identify(gap, waiting, now: now) { identified.append(found) }
         }
         return identified
     }
 
-    private mutating func identify(_ gap: Pending, _ waiting: [AuditQueue.Entry]) -> IdentifiedGap? {
+    private mutating func identify(_ gap: Pending, _ waiting: [AuditQueue.Entry], now: Int64) -> IdentifiedGap? {
         var gap = gap
-        for entry in waiting where gap.contains(entry.content.time) && entry.number > self.newest {
+        for entry in waiting where entry.number > self.newest {
+            let time = entry.content.time
+            // Of the others some may still come from Finnhub, and some are those of the next gap.
+            let isNear = gap.contains(time, slack: Self.slack) && now.subtractingCapped(entry.arrival) >= self.wait / 2
+            guard gap.contains(time) || isNear && self.pending.first?.contains(time) != true else { continue }
             gap.insert(entry.number)
         }
         guard !gap.isScattered else { return nil }
@@ -218,7 +231,7 @@ struct AuditGaps {
             from: gap.published.lowerBound,
             to: gap.published.upperBound,
             // Finnhub's times are cut to milliseconds.
-            after: gap.from.subtractingCapped(1).multipliedCapped(by: 1_000_000),
+            after: gap.from.subtractingCapped(Self.slack + 1).multipliedCapped(by: 1_000_000),
             missing: gap.ids.ranges,
             lost: lost.ranges,
             reason: lost.ranges.isEmpty ? nil : reason

@@ -26,14 +26,14 @@ struct AuditGapsTests {
         #expect(AuditScript.identified(self.cut + "10599 look").isEmpty)
         #expect(
             AuditScript.identified(self.cut + "10600 look\n11600 look\n700000 look")
-                == ["10600: 2-5 (-410...590 after 999)"]
+                == ["10600: 2-5 (-410...590 after -1)"]
         )
     }
 
     @Test("lack nothing that comes from Finnhub until then")
     func late() {
         let late = "5000 f 1200 102 1\n10600 look"
-        #expect(AuditScript.identified(self.cut + late) == ["10600: 2-2 4-5 (-410...590 after 999)"])
+        #expect(AuditScript.identified(self.cut + late) == ["10600: 2-2 4-5 (-410...590 after -1)"])
         let all = """
             5000 f 1100 101 1
             5000 f 1200 102 1
@@ -62,15 +62,37 @@ struct AuditGapsTests {
             600 f 1500 105 1
             700 v 7 1600 106 1
             710 f 1600 106 1
-            800 v 8 1700 107 1
-            900 v 9 1800 108 1
-            910 f 1800 108 1
+            1700 v 8 2600 107 1
+            1800 v 9 2700 108 1
+            1810 f 2700 108 1
             10600 look
             130000 look
             """
         )
         // 8 is missing, but in no gap.
-        #expect(found == ["10600: 3-4 6-6 (-410...590 after 999)"])
+        #expect(found == ["10600: 3-4 6-6 (-410...590 after -1)"])
+    }
+
+    @Test("have the trades that Finnhub's last and first trades at their ends overtook")
+    func overtaken() {
+        let found = AuditScript.identified(
+            """
+            1 v 0 900 99 1
+            2 f 900 99 1
+            1010 v 1 2000 100 1
+            1011 v 2 2010 100 1
+            1020 f 2010 100 1
+            1110 v 3 2100 101 1
+            1190 gap f
+            1200 v 4 2190 102 1
+            1201 v 5 2200 103 1
+            1210 f 2190 102 1
+            2300 v 6 3300 104 1
+            2310 f 3300 104 1
+            11210 look
+            """
+        )
+        #expect(found == ["11210: 1-1 3-3 5-5 (190...1190 after 1009)"])
     }
 
     @Test("wait for what the venue's own connection lacked, and name what it lacks for good")
@@ -97,11 +119,11 @@ struct AuditGapsTests {
             12001 settled v 2 5
             12002 look
             """
-        #expect(AuditScript.identified(both + filled) == ["12002: 2-5 (-410...590 after 999)"])
+        #expect(AuditScript.identified(both + filled) == ["12002: 2-5 (-410...590 after -1)"])
         let lost = "12001 settled v 2 5 4 5\n12002 look"
         let reason = "the exchange's own connection lacked them, too: too old"
         #expect(
-            AuditScript.identified(both + lost) == ["12002: 2-3 lost 4-5: \(reason) (-410...590 after 999)"]
+            AuditScript.identified(both + lost) == ["12002: 2-3 lost 4-5: \(reason) (-410...590 after -1)"]
         )
     }
 
@@ -119,7 +141,7 @@ struct AuditGapsTests {
             """
         #expect(
             AuditScript.identified(self.cut + again) == [
-                "10600: 2-5 (-410...590 after 999)", "10910: 8-8 (-150...860 after 1599)",
+                "10600: 2-5 (-410...590 after -1)", "10910: 8-8 (-150...860 after 599)",
             ]
         )
     }
@@ -173,7 +195,7 @@ struct AuditGapsTests {
             2002020 f 2002000 100 1
             2012000 look
             """
-        #expect(AuditScript.identified(lines, limits: limits) == ["2012000: 2-2000 (2000010...2001010 after 999)"])
+        #expect(AuditScript.identified(lines, limits: limits) == ["2012000: 2-2000 (2000010...2001010 after -1)"])
     }
 
     @Test("are none where the symbol was not subscribed")
