@@ -37,6 +37,8 @@ struct ReplayReading {
     private let bounds: ClosedRange<Int64>
     /// The wall clock at the recording's start, ns since 1970.
     private let start: Int64
+    /// Whether the end of what is played is that of the recording.
+    private let hasEnd: Bool
     private let hasBreaks: Bool
     private let hasSignals: Bool
     /// Gaps and outcomes that are played with the next message.
@@ -55,6 +57,7 @@ struct ReplayReading {
         self.cursor = cursor
         self.bounds = bounds
         self.start = start
+        self.hasEnd = settings.to == nil
         self.hasBreaks = settings.hasBreaks
         // Silences without messages are skipped; pings would interrupt them.
         self.hasSignals = settings.machine.longestSilence == nil
@@ -93,7 +96,7 @@ struct ReplayReading {
     mutating func peek() throws(RecordingFailure) -> Next? {
         if let next = self.upcoming.first { return next }
         while let item = try self.cursor.nextItem() {
-            if let at = Self.time(of: item), at > self.bounds.upperBound { break }
+            if !self.hasEnd, let at = Self.time(of: item), at > self.bounds.upperBound { break }
             self.take(item)
             if let next = self.upcoming.first { return next }
         }
@@ -124,26 +127,27 @@ struct ReplayReading {
             if frame.dialect.answering == nil { self.endClosing(at: frame.at) }
             self.upcoming.append(.message(frame))
         case .signal(let signal):
-            guard self.hasSignals, !self.isLanding, signal.at >= self.bounds.lowerBound else { return }
+            guard self.hasSignals, !self.isLanding, self.bounds.contains(signal.at) else { return }
             self.upcoming.append(.signal(signal))
         case .closing(let closing):
-            guard self.hasBreaks, !self.isLanding, closing.at >= self.bounds.lowerBound else { return }
+            guard self.hasBreaks, !self.isLanding, self.bounds.contains(closing.at) else { return }
             self.upcoming.append(.breakBegins(at: closing.at, closing))
             self.isClosed = true
             self.unreportedClosing = closing
-        case .connected(let at): self.endClosing(at: at)
+        case .connected(let at): if at <= self.bounds.upperBound { self.endClosing(at: at) }
         case .gap(let gap): self.take(Self.sound(gap))
         case .settled(let at, var outcome):
             (outcome.from, outcome.to) = Self.sound(outcome.from, outcome.to)
-            self.add(.settled(at: at, outcome))
+            self.add(.settled(at: self.played(at), outcome))
         }
     }
 
     private mutating func take(_ gap: RecordedGap) {
         if !self.hasBreaks || gap.gap.symbol != nil {
-            self.add(.gap(at: gap.at, gap))
+            self.add(.gap(at: self.played(gap.at), gap))
         } else {
             let begin = min(gap.gap.from.subtractingCapped(self.start), gap.at)
+            guard begin <= self.bounds.upperBound else { return }
             self.endClosing(at: gap.at)
             if let closing = self.unreportedClosing.take(), self.isPlayed(gap, beginning: begin, with: closing) {
                 return
@@ -153,6 +157,9 @@ struct ReplayReading {
             self.upcoming.append(.breakEnds(at: end))
         }
     }
+
+    /// Returns when a gap or an outcome is played. Those behind the recording's last message are played with it.
+    private func played(_ at: Int64) -> Int64 { self.hasEnd ? min(at, self.bounds.upperBound) : at }
 
     /// Adds a gap or an outcome at its place. Where silences are skipped, it must not interrupt one.
     private mutating func add(_ next: Next) {

@@ -60,6 +60,9 @@ package final class MockServerHandler: ChannelInboundHandler, ReplayOutput {
     /// `nil` before the first frame. The feed keeps what it received on the connection before.
     private var isJudged: Bool?
     private var announcedJudged: Bool?
+    /// Gaps with ids before the first trades, which tell who judges them. Bounded.
+    private var earlyGaps: [Gap] = []
+    private static let maximumEarlyGaps = 1_000
     /// The number of text frames written.
     private var frames = 0
     private var player: ReplayPlayer?
@@ -287,6 +290,8 @@ package final class MockServerHandler: ChannelInboundHandler, ReplayOutput {
         guard let isJudged, isJudged != self.announcedJudged else { return }
         self.announcedJudged = isJudged
         self.post(.judged(isJudged))
+        for gap in self.earlyGaps { self.post(.gap(gap)) }
+        self.earlyGaps = []
     }
 
     /// Reports an exchange with the REST service, which the feed of a replay takes beside the connection. A client
@@ -326,6 +331,10 @@ package final class MockServerHandler: ChannelInboundHandler, ReplayOutput {
         var gap = gap.gap
         gap.reason = gap.reason.start(bytes: Self.longestReason)
         self.announceJudged()
+        guard gap.missing == nil || self.announcedJudged != nil || self.session.needsRepeats else {
+            if self.earlyGaps.count < Self.maximumEarlyGaps { self.earlyGaps.append(gap) }
+            return
+        }
         self.post(.gap(gap))
     }
 

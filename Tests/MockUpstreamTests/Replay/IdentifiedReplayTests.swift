@@ -83,6 +83,24 @@ struct IdentifiedReplayTests {
         #expect(try RecordedReplay.run(path, change: { $0.speed = 100 }) == lines)
     }
 
+    @Test("has the gaps before the first trade and the gaps and outcomes behind the last one, too")
+    func ends() throws {
+        let folder = try TemporaryFolder()
+        defer { folder.remove() }
+        let (path, lines) = try self.record(in: folder) { session in
+            session.read(0, 1, 5)
+            session.pass(milliseconds: 20)
+            session.giveUp(0, 2...4)
+            session.report(0, 7)
+            session.passTime(milliseconds: 1_001)
+        }
+        #expect(lines.count == 5 && lines.last?.hasPrefix("gap") == true, "\(lines)")
+        #expect(try RecordedReplay.run(path) == lines)
+        #expect(try RecordedReplay.run(path, change: { $0.replay.machine.longestSilence = oneSecond / 2 }) == lines)
+        // A part of it ends where its user says.
+        #expect(try RecordedReplay.run(path, change: { $0.replay.to = .percent(100) }) == Array(lines.prefix(3)))
+    }
+
     @Test("is recorded as the session was, so that its recording gives the same tape")
     func recordedReplay() throws {
         let folder = try TemporaryFolder()

@@ -236,6 +236,7 @@ enum RecordedReplay {
             }
             if endsRead(number) { input.endRead(wall: now.wall) }
         }
+        input.obeyMarks(now: Moment(monotonic: 0, wall: 0))
         input.endRead(wall: 0)
         input.connectionEnded(now: Moment(monotonic: 0, wall: 0))
         return tape.lines
