@@ -29,7 +29,7 @@ final class ProgramLife: @unchecked Sendable {
     /// Whether the program was asked to end.
     private(set) var isEnding = false
     private let recorder: LifeRecorder?
-    /// The ids that an answer of the REST service has brought, by symbol, where that is limited.
+    /// The ids up to the tape's newest that an answer of the REST service has brought, by symbol.
     private var offered: [Int: Set<UInt64>] = [:]
     /// What was missing at the newest reconnect and is not there yet.
     private var recovery: (began: Int64, targets: [Int], missing: Int)?
@@ -169,10 +169,15 @@ final class ProgramLife: @unchecked Sendable {
         }
     }
 
-    /// Notes that an answer of the REST service brings these trades.
+    /// Notes that an answer of the REST service brings these trades. Those beyond the newest one on the tape are not
+    /// missing yet: the program leaves them to its connection.
     func offered(_ body: ByteBuffer, _ name: String) {
-        guard let symbol = self.market.symbols.firstIndex(of: name) else { return }
-        self.offered[symbol, default: []].formUnion(VenueText.ids(in: String(buffer: body), of: self.market.venue))
+        guard let symbol = self.market.symbols.firstIndex(of: name), let newest = self.checker.newest(of: symbol) else {
+            return
+        }
+        let last = self.market.columns[symbol].first + UInt64(newest)
+        let ids = VenueText.ids(in: String(buffer: body), of: self.market.venue)
+        self.offered[symbol, default: []].formUnion(ids.lazy.filter { $0 <= last })
     }
 
     /// Whether the venue never gave a trade to this run, so that the tape may lack it.

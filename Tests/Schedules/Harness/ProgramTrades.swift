@@ -31,7 +31,7 @@ final class ProgramTrades: VenueTradesSource {
             guard !life.isDead else { return }
             if let failure = reply.failure { return then(VenueTradesAnswer(.failure(failure))) }
             let body = reply.body ?? service.body(for: request, reply.fault, now: life.now)
-            if service.hasLimits { life.offered(body, request.symbol) }
+            if service.hasLimits, reply.isWhole { life.offered(body, request.symbol) }
             then(VenueTradesAnswer(.success(body)))
         }
     }

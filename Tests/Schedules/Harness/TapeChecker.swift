@@ -34,7 +34,7 @@ final class TapeChecker: TapeReader, @unchecked Sendable {
     /// The index of the market's symbol by the tape's number.
     private var symbols: [Int] = []
     private var gaps: [(gap: Gap, symbol: Int)] = []
-    private var outcomes: [GapOutcome] = []
+    private(set) var outcomes: [GapOutcome] = []
     private var expectedSequence: UInt64 = 1
     private(set) var faults: [String] = []
     private(set) var tradeCount = 0

@@ -14,6 +14,9 @@ extension VenueService {
         var fault: Fault.REST?
         /// The body, if the mock server has made it.
         var body: ByteBuffer?
+
+        /// Whether the answer's end comes, without which it gives nothing.
+        var isWhole: Bool { if case .cutAnswer = self.fault { false } else { true } }
     }
 
     /// Counts a request against the venue's limits; returns the mock server's answer.

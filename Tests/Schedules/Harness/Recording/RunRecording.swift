@@ -157,7 +157,8 @@ final class RunRecording {
             let symbol = Int(trade.symbol.index)
             places[symbol].append(Int((trade.id ?? 0) - self.market.columns[symbol].first))
         }
-        checker.check(hours, places: places.map { $0.sorted() }) { symbol in
+        let lost = read.outcomes.map { ($0.symbol, $0.lost) }
+        checker.check(hours, places: places.map { $0.sorted() }, lost: lost) { symbol in
             let onTape = Set(places[symbol].map { self.market.columns[symbol].first + UInt64($0) })
             let named = read.gaps.filter { $0.symbol == self.market.symbols[symbol] }.compactMap(\.missing)
             return named.joined().count { !onTape.contains($0) }
