@@ -104,8 +104,8 @@ package struct CompletenessBook: Sendable {
 
     /// Takes the outcome of a gap.
     package mutating func gapSettled(_ outcome: GapOutcome) {
-        guard let place = self.placeOfName[outcome.symbol] else { return }
-        self.change(place) { $0.settled(outcome.missing) }
+        guard let ids = outcome.missing, let place = self.placeOfName[outcome.symbol] else { return }
+        self.change(place) { $0.settled(ids) }
     }
 
     /// Takes the end of the tape: what is missing now stays missing.

@@ -153,7 +153,7 @@ struct HistoryStoreTests {
     }
 
     private static func outcome(_ gap: Gap, lost: [ClosedRange<UInt64>] = []) -> GapOutcome {
-        GapOutcome(symbol: "A:B", missing: gap.missing ?? 0...0, from: gap.from, to: gap.to, lost: lost)
+        GapOutcome(symbol: "A:B", missing: gap.missing, from: gap.from, to: gap.to, lost: lost)
     }
 
     @Test(

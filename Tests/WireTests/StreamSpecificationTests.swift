@@ -165,7 +165,9 @@ struct StreamSpecificationTests {
         return [
             StreamEncoder.hello(hello, number: 1),
             StreamEncoder.hello(replayed, number: 1),
-            StreamEncoder.settled(outcome, number: 1), whole, StreamEncoder.venueDay(day, number: 1),
+            StreamEncoder.settled(outcome, number: 1),
+            StreamEncoder.settled(GapOutcome(symbol: "A", missing: nil, from: 1, to: 2), number: 1),
+            whole, StreamEncoder.venueDay(day, number: 1),
             suspect, identified, filled, StreamEncoder.gap(compared, number: 1), StreamEncoder.gap(hole, number: 1),
             StreamEncoder.bar(
                 PublishedBar(symbol: "A", width: .minute, bar: Bar(pieceFrom: repeated), isClosed: true),

@@ -197,6 +197,8 @@ import Wire
         var filled = outcome
         (filled.lost, filled.reason) = ([], nil)
         #expect(StreamMessage.parse(StreamEncoder.settled(filled)) == .settled(filled))
+        filled.missing = nil
+        #expect(StreamMessage.parse(StreamEncoder.settled(filled)) == .settled(filled))
         var day = VenueDay(
             symbol: "KRAKEN:XXBTZUSD",
             open: ExactDecimal("61000.1"),
@@ -218,7 +220,8 @@ import Wire
         arguments: [
             (#","lost":[]"#, ""), ("[]", #"[{"first":"4","last":"4"}]"#), ("[]", #"[{"first":"9","last":"7"}]"#),
             ("[]", "[7]"), (#""first":"7""#, #""first":7"#), (#""from":1000"#, #""from":null"#),
-            (#""symbol":"A""#, #""symbol":1"#),
+            (#""symbol":"A""#, #""symbol":1"#), (#""last":"9"},"lost":[]"#, #""last":9},"lost":[]"#),
+            (#","missing":{"first":"7","last":"9"},"lost":[]"#, #","lost":[{"first":"7","last":"7"}]"#),
         ]
     )
     func brokenOutcomes(_ part: String, _ replacement: String) {

@@ -27,7 +27,7 @@ NEEDED = {
     "status": "state",
     "symbol": "symbol state",
     "gap": "to nextSeq epoch",
-    "settled": "symbol from to missing lost",
+    "settled": "symbol from to lost",
     "venueDay": "symbol high low last volume received",
     "subscribed": "",
     "resumed": "epoch from to trades complete",

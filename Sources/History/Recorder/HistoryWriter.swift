@@ -181,10 +181,8 @@ struct HistoryWriter {
     }
 
     private mutating func settle(_ outcome: GapOutcome) {
-        guard
-            let index = self.awaited.firstIndex(where: {
-                $0.symbol == outcome.symbol && $0.missing == outcome.missing
-            })
+        guard let missing = outcome.missing,
+            let index = self.awaited.firstIndex(where: { $0.symbol == outcome.symbol && $0.missing == missing })
         else { return self.settleWithoutIDs(outcome) }
         self.settle(self.awaited.remove(at: index), outcome)
     }

@@ -36,7 +36,7 @@ package struct HistoryBatch: Sendable {
         package var missing: ClosedRange<UInt64>?
         /// Whether the trades may still come, with ids or without.
         package var isAwaited = false
-        /// The symbols of which it is known what became of it, if it is one of all symbols.
+        /// The symbols whose outcome is known, if it is one of all symbols.
         package var settled: Set<String> = []
 
         /// Whether the hole touches a bar, by the rule of ``BarSeries/gapFound(from:to:missing:)``.

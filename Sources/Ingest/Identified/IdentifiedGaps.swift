@@ -2,8 +2,8 @@ import Market
 
 /// The gaps of a feed without ids whose missing trades another source names, until each of these has come or is lost.
 ///
-/// A gap has one outcome for each range of consecutive ids. They come together, those with a loss first, because readers
-/// take the first outcome of a gap for what became of it. A state machine without time.
+/// A gap has one outcome for each range of consecutive ids, and one without ids if nothing is missing. They come together,
+/// those with a loss first, because readers take the first outcome of a gap for that of the whole gap. A state machine without time.
 struct IdentifiedGaps {
     private struct Waiting {
         let gap: IdentifiedGap
@@ -95,8 +95,9 @@ struct IdentifiedGaps {
     private static func outcomes(of waiting: Waiting) -> [GapOutcome] {
         var all = IDRanges()
         for ids in waiting.gap.missing + waiting.gap.lost { all.insert(ids) }
-        let outcomes = all.ranges.map { ids in
-            let lost = waiting.lost.ranges.filter { $0.overlaps(ids) }
+        let ranges = all.ranges.isEmpty ? [nil] : all.ranges.map(Optional.some)
+        let outcomes = ranges.map { ids in
+            let lost = waiting.lost.ranges.filter { ids?.overlaps($0) == true }
             return GapOutcome(
                 symbol: waiting.gap.symbol,
                 missing: ids,

@@ -47,8 +47,8 @@ package struct AwaitedGaps: Sendable {
     }
 
     /// Removes the gap of these ids. If it is not awaited, removes those without ids within the times.
-    package mutating func remove(_ missing: ClosedRange<UInt64>, published: ClosedRange<Int64>?) -> [Entry] {
-        if let index = self.entries.firstIndex(where: { $0.missing == missing }) {
+    package mutating func remove(_ missing: ClosedRange<UInt64>?, published: ClosedRange<Int64>?) -> [Entry] {
+        if missing != nil, let index = self.entries.firstIndex(where: { $0.missing == missing }) {
             return [self.entries.remove(at: index)]
         }
         guard let published else { return [] }

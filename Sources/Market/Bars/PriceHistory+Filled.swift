@@ -23,12 +23,12 @@ extension PriceHistory {
     ///
     /// - Parameter published: the times of the gap, which tell it if it has no ids; `nil` if these are enough.
     package mutating func gapSettled(
-        _ missing: ClosedRange<UInt64>,
+        _ missing: ClosedRange<UInt64>?,
         published: ClosedRange<Int64>? = nil,
         isComplete: Bool
     ) {
         guard !self.body[0].awaited.isEmpty else { return }
-        if let index = self.body[0].awaited.firstIndex(where: { $0.missing == missing }) {
+        if missing != nil, let index = self.body[0].awaited.firstIndex(where: { $0.missing == missing }) {
             return self.body[0].settled(index, isComplete: isComplete)
         }
         guard let published else { return }

@@ -54,7 +54,7 @@ package struct SymbolBars: Sendable {
     ///
     /// - Parameter published: the times of the gap, which tell it if it has no ids; `nil` if these are enough.
     package mutating func gapSettled(
-        _ missing: ClosedRange<UInt64>,
+        _ missing: ClosedRange<UInt64>?,
         published: ClosedRange<Int64>? = nil,
         isComplete: Bool
     ) {

@@ -1,13 +1,13 @@
 /// The outcome of a gap whose missing trades have ids: each of them came later, or cannot be had.
 ///
-/// A gap of a feed without ids, which has none in ``Gap/missing``, may have outcomes, too, one for each symbol and range of
-/// ids that another source shows to be missing in it. They have its times, and the first of them tells readers whether
-/// all its trades came.
+/// A gap of a feed without ids, which has none in ``Gap/missing``, may have outcomes, too: for each symbol one without ids
+/// if another source shows that nothing is missing in it, and else one for each range of ids that is missing. They have
+/// its times, and the first of them tells readers whether all its trades came.
 package struct GapOutcome: Sendable, Equatable {
     /// The symbol, by its name on the tape.
     package var symbol: String
-    /// The ids that were missing when the gap was published (``Gap/missing``).
-    package var missing: ClosedRange<UInt64>
+    /// The ids that were missing when the gap was published (``Gap/missing``); `nil` if none was.
+    package var missing: ClosedRange<UInt64>?
     /// The times of the gap (``Gap/from`` and ``Gap/to``), wall clock, ns since 1970.
     package var from: Int64
     package var to: Int64
@@ -18,7 +18,7 @@ package struct GapOutcome: Sendable, Equatable {
 
     package init(
         symbol: String,
-        missing: ClosedRange<UInt64>,
+        missing: ClosedRange<UInt64>?,
         from: Int64,
         to: Int64,
         lost: [ClosedRange<UInt64>] = [],

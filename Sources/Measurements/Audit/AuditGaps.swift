@@ -142,7 +142,7 @@ struct AuditGaps {
         }
     }
 
-    /// Takes what became of missing trades.
+    /// Takes the outcome of missing trades.
     mutating func venueSettled(_ outcome: GapOutcome) {
         guard let index = self.holes.firstIndex(where: { $0.ids == outcome.missing }) else { return }
         guard !outcome.isComplete else {
@@ -187,8 +187,8 @@ struct AuditGaps {
         return isLate ? .unknown : .waiting
     }
 
-    /// Removes and returns the gaps of which it is known which trades are missing, and some are. A gap of a time in which
-    /// the venue was not connected is dropped.
+    /// Removes and returns the gaps of which it is known which trades are missing, if any. A gap of a time in which the
+    /// venue was not connected is dropped.
     ///
     /// - Parameter waiting: the venue's trades that wait for their partners.
     mutating func take(now: Int64, venue: Int64, waiting: [AuditQueue.Entry]) -> [IdentifiedGap] {
@@ -224,8 +224,7 @@ struct AuditGaps {
             }
             reason = reason ?? hole.reason.map { "the exchange's own connection lacked them, too: \($0)" }
         }
-        guard let newest = [gap.ids, lost].compactMap(\.ranges.last?.upperBound).max() else { return nil }
-        self.newest = newest
+        self.newest = [gap.ids, lost].compactMap(\.ranges.last?.upperBound).reduce(self.newest, max)
         return IdentifiedGap(
             symbol: self.symbol,
             from: gap.published.lowerBound,

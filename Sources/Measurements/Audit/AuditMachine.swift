@@ -99,12 +99,12 @@ package struct AuditMachine {
         }
     }
 
-    /// Takes what became of trades that the venue's connection lacked.
+    /// Takes the outcome of trades that the venue's connection lacked.
     package mutating func venueSettled(_ outcome: GapOutcome) {
         if let place = self.placeOfName[outcome.symbol] { self.symbols[place].venueSettled(outcome) }
     }
 
-    /// Removes and returns Finnhub's gaps of which it is known by now which trades are missing, at least one. Only with
+    /// Removes and returns Finnhub's gaps of which it is known by now which trades are missing, if any. Only with
     /// ``AuditLimits/gapWait``.
     package mutating func takeIdentifiedGaps(now: Int64) -> [IdentifiedGap] {
         self.symbols.indices.flatMap { self.symbols[$0].takeIdentifiedGaps(now: now) }

@@ -121,7 +121,7 @@ struct SymbolAudit {
         self.venueStream.interrupted(kind)
     }
 
-    /// Takes what became of trades that the venue's connection lacked.
+    /// Takes the outcome of trades that the venue's connection lacked.
     mutating func venueSettled(_ outcome: GapOutcome) { self.gaps?.venueSettled(outcome) }
 
     /// Removes and returns Finnhub's gaps of which it is known by now which trades are missing.

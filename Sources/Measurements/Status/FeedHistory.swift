@@ -5,7 +5,7 @@ package import Wire
 ///
 /// A value without a clock, of bounded size.
 package struct FeedHistory: Sendable, Equatable {
-    /// A gap, and what became of it, for each symbol whose missing trades have ids.
+    /// A gap, and its outcomes for the symbols whose missing trades have ids.
     package struct KnownGap: Sendable, Equatable {
         package var gap: Gap
         package var outcomes: [GapOutcome] = []
@@ -61,7 +61,7 @@ package struct FeedHistory: Sendable, Equatable {
         self.gaps.append(KnownGap(gap: gap))
     }
 
-    /// Adds what became of a gap, unless newer gaps have replaced that one.
+    /// Adds an outcome of a gap, unless newer gaps have replaced that one.
     package mutating func gapSettled(_ outcome: GapOutcome) {
         guard let place = self.gaps.lastIndex(where: { $0.has(outcome) }) else { return }
         // A symbol has one outcome of a gap.

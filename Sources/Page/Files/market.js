@@ -267,7 +267,7 @@ export class Market {
         });
     }
 
-    /** Takes what became of a gap: its band goes if all trades have come, and else has their number. */
+    /** Takes the outcome of a gap: its band goes if all trades have come, and else has their number. */
     #settled(message) {
         const symbol = this.symbols.get(message.symbol);
         if (symbol === undefined) return;

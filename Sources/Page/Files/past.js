@@ -68,7 +68,7 @@ export function reportedGaps(answer, name) {
         .reverse();
 }
 
-/** Returns what became of gaps from `/v1/status`: `[{symbol, from, to, lost}]`, `lost` as above. */
+/** Returns the outcomes of gaps from `/v1/status`: `[{symbol, from, to, lost}]`, `lost` as above. */
 export function reportedOutcomes(answer) {
     const newest = answer?.gaps?.newest;
     return Array.isArray(newest) ? newest.flatMap((gap) => outcomes(gap?.settled)) : [];

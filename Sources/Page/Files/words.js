@@ -114,8 +114,9 @@ export function lostCount(lost) {
     return counts.reduce((sum, count) => sum + (/^[0-9]{1,20}$/.test(count) ? BigInt(count) : 0n), 0n);
 }
 
-/** Returns what became of a gap with ids, from the `missing` of its message and the lost ones of the outcome. */
+/** Returns the outcome of a gap in words, from the `missing` of its message and the number of lost trades. */
 export function settledWords(missing, lost, reason) {
+    if (missing === undefined) return "nothing was missing";
     const all = missing?.count ?? "";
     const count = (text) => (text === "1" ? "1 trade" : `${grouped(text)} trades`);
     if (lost === 0n) return /^[0-9]{1,20}$/.test(all) ? `${count(all)} filled in` : "filled in";

@@ -182,7 +182,7 @@ extension RelayHub {
         self.sendBars(marked: marked)
     }
 
-    /// Reports what became of a gap, and publishes again the bars that are complete now.
+    /// Reports the outcome of a gap, and publishes again the bars that are complete now.
     private func gapSettled(_ outcome: GapOutcome) {
         let completed = self.completeBars(outcome)
         let message = self.message()

@@ -65,7 +65,7 @@ protocol RelayProtocol: AnyObject {
     func pingIsDue()
     func statusChanged(_ status: FeedStatus, _ message: SharedMessage)
     func gapFound(_ gap: Gap, _ message: SharedMessage)
-    /// Reports what became of a gap whose missing trades have ids.
+    /// Reports the outcome of a gap.
     func gapSettled(_ outcome: GapOutcome, _ message: SharedMessage)
     /// Notes that the numbers of the trades begin anew in this run; `seam` names the new epoch, and no trade is missing.
     func epochChanged(_ seam: Gap, _ message: SharedMessage)

@@ -182,7 +182,9 @@ package struct DisplayModel: Sendable {
     ///
     /// - Parameter wall: its wall clock, ns since 1970.
     mutating func gapSettled(_ outcome: GapOutcome, at wall: Int64) {
-        if let gap = self.state.lastGap, gap.symbol == outcome.symbol, gap.missing == outcome.missing {
+        if let gap = self.state.lastGap, gap.symbol == outcome.symbol, let missing = gap.missing,
+            missing == outcome.missing
+        {
             self.state.lastOutcome = outcome
         }
         if let row = self.rowOf[outcome.symbol] {
@@ -192,6 +194,8 @@ package struct DisplayModel: Sendable {
                 isComplete: outcome.isComplete
             )
         }
+        // One gap of a feed has as many of the others as there are symbols.
+        guard outcome.missing != nil else { return }
         self.log.add(outcome.sentence, isTrouble: !outcome.isComplete, at: wall)
     }
 

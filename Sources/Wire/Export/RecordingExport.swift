@@ -124,7 +124,13 @@ package struct RecordingExport: Sendable {
         case .frame: if let frame = line.frame { self.take(frame) }
         case .gap(let gap, _):
             self.report.gaps += 1
-            self.gapFound(from: gap.from, to: gap.to, symbol: gap.symbol, missing: gap.missing)
+            self.gapFound(
+                from: gap.from,
+                to: gap.to,
+                symbol: gap.symbol,
+                missing: gap.missing,
+                published: gap.movesClock ? nil : gap.times
+            )
         case .note(let note): if let outcome = note.outcome { self.gapSettled(outcome) }
         case .damaged:
             self.report.damaged += 1
@@ -257,13 +263,21 @@ package struct RecordingExport: Sendable {
         self.order.format.write(bar, symbol: symbol, width: width, into: &self.out)
     }
 
-    /// - Parameter missing: the ids of the missing trades, all of which may still come; `nil` without ids.
-    private mutating func gapFound(from: Int64, to: Int64, symbol: String?, missing: ClosedRange<UInt64>? = nil) {
+    /// - Parameters:
+    ///   - missing: the ids of the missing trades, all of which may still come; `nil` without ids.
+    ///   - published: the times by which an outcome names the gap; `nil` if it has none.
+    private mutating func gapFound(
+        from: Int64,
+        to: Int64,
+        symbol: String?,
+        missing: ClosedRange<UInt64>? = nil,
+        published: ClosedRange<Int64>? = nil
+    ) {
         self.newestGaps.found(from: from, to: to, symbol: symbol, missing: missing)
         let isForeign = self.newest.map { ($0 &- to).magnitude > Self.foreignAfter } ?? false
         for name in self.series.keys where symbol == nil || symbol == name {
             if isForeign {
-                self.series[name]?.interrupted(missing: missing)
+                self.series[name]?.interrupted(missing: missing, published: published)
             } else {
                 self.series[name]?.gapFound(from: from, to: to, missing: missing)
             }
@@ -332,9 +346,9 @@ private struct NewestGaps: Sendable {
         for (symbol, gap) in self.ofOne where gap.from > moment { self.ofOne[symbol] = nil }
     }
 
-    /// Notes what became of a gap with ids.
+    /// Notes the outcome of a gap with ids.
     mutating func settled(_ outcome: GapOutcome) {
-        guard self.ofOne[outcome.symbol]?.missing == outcome.missing else { return }
+        guard let missing = outcome.missing, self.ofOne[outcome.symbol]?.missing == missing else { return }
         if outcome.isComplete { self.ofOne[outcome.symbol] = nil } else { self.ofOne[outcome.symbol]?.missing = nil }
     }
 

@@ -219,7 +219,9 @@ struct LineMembers {
         }
         if kind == .settled {
             note.missing = TradeID.range(first: self.missing.first, last: self.missing.last)
-            guard let missing = note.missing, let lost = RecordedNote.lost(self.lost, among: missing) else {
+            guard note.missing != nil || self.missing == (nil, nil),
+                let lost = RecordedNote.lost(self.lost, among: note.missing)
+            else {
                 return .damaged(reason: "an outcome without its ids")
             }
             note.lost = lost

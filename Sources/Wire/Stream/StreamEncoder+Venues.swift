@@ -2,7 +2,7 @@ package import Market
 package import NIOCore
 
 extension StreamEncoder {
-    /// Writes `{"type":"settled",…}`: what became of a gap whose missing trades have ids.
+    /// Writes `{"type":"settled",…}`: the outcome of a gap.
     ///
     /// `from`, `to` and `missing` are as in the gap's message. `lost` is a list of ranges, in the form of `missing`, of
     /// the trades that stay missing for good. `reason` says why; it is null if none is lost.
@@ -17,7 +17,7 @@ extension StreamEncoder {
         out.field("symbol", outcome.symbol)
         out.field("from", outcome.from / 1_000_000)
         out.field("to", outcome.to / 1_000_000)
-        out.missing(outcome.missing)
+        if let missing = outcome.missing { out.missing(missing) }
         out.array("lost") { out in for ids in outcome.lost { out.element { $0.ids(ids) } } }
         out.field("reason", outcome.reason)
     }

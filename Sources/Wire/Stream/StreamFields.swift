@@ -15,6 +15,8 @@ struct StreamFields {
     private(set) var nestedReplay: ReplayPosition?
     private var nestedBounds: OverlapBounds?
     private var nestedMissing: ClosedRange<UInt64>?
+    /// Whether there is a range of missing ids that cannot be read.
+    private var hasWrongMissing = false
     /// The ranges in a list of lost ids; `nil` without one, or if one of them cannot be read.
     private var nestedLost: [ClosedRange<UInt64>]?
     /// The names in a list of symbols, without released ones.
@@ -46,7 +48,9 @@ struct StreamFields {
             case "status": self.nestedStatus = StreamFields(raw, isNested: true)?.status
             case "replay": self.nestedReplay = StreamFields(raw, isNested: true)?.replay
             case "overlapBounds": self.nestedBounds = StreamFields(raw, isNested: true)?.bounds
-            case "missing": self.nestedMissing = StreamFields(raw, isNested: true)?.missing
+            case "missing":
+                self.nestedMissing = StreamFields(raw, isNested: true)?.missing
+                self.hasWrongMissing = self.nestedMissing == nil
             case "lost": self.nestedLost = Self.ranges(in: raw)
             case "symbols": self.symbolNames = Self.names(in: raw)
             default: break
@@ -228,13 +232,13 @@ struct StreamFields {
         guard let symbol = self.text("symbol"),
             let from = self.moment("from", unit: 1_000_000),
             let to = self.moment("to", unit: 1_000_000),
-            let missing = self.nestedMissing,
             let lost = self.nestedLost,
-            lost.allSatisfy({ missing.contains($0.lowerBound) && missing.contains($0.upperBound) })
+            !self.hasWrongMissing,
+            lost.allSatisfy({ lost in self.nestedMissing.map { lost.clamped(to: $0) == lost } ?? false })
         else { return nil }
         return GapOutcome(
             symbol: symbol,
-            missing: missing,
+            missing: self.nestedMissing,
             from: from,
             to: to,
             lost: lost,

@@ -5,7 +5,8 @@ extension GapOutcome {
     /// `BINANCE:BTCUSDT: 12 trades are lost for good, ids 5 to 16: the venue has them no more`.
     package var sentence: String {
         let subject = SymbolName.word(self.symbol)
-        let all = TradeID.count(self.missing)
+        guard let missing else { return "\(subject): no trade is missing in the gap" }
+        let all = TradeID.count(missing)
         guard !self.isComplete else {
             if all == 1 { return "\(subject): the missing trade is filled" }
             return "\(subject): the \(TradeID.grouped(all)) missing trades are filled"

@@ -135,7 +135,9 @@ enum ReadingFuzz {
             try FuzzFinding.require((0...100).contains(position.percent), "\(position)")
             return false
         case .settled(let outcome):
-            let isWithin = outcome.lost.allSatisfy { $0.clamped(to: outcome.missing) == $0 }
+            let isWithin = outcome.lost.allSatisfy { lost in
+                outcome.missing.map { lost.clamped(to: $0) == lost } ?? false
+            }
             try FuzzFinding.require(isWithin && outcome.from >= 0 && outcome.to >= 0, "\(outcome)")
             try FuzzFinding.require(!outcome.sentence.isEmpty, "\(outcome)")
             return false

@@ -11,7 +11,8 @@ struct GapOutcomeTests {
     private var outcomes: [String] {
         self.feed.log.contents.outcomes.map { outcome in
             let lost = outcome.lost.map { "\($0.lowerBound)-\($0.upperBound)" }.joined(separator: ",")
-            let ids = "\(outcome.symbol) \(outcome.missing.lowerBound)-\(outcome.missing.upperBound)"
+            let missing = outcome.missing.map { "\($0.lowerBound)-\($0.upperBound)" } ?? "none"
+            let ids = "\(outcome.symbol) \(missing)"
             return outcome.isComplete ? ids : "\(ids) lost \(lost): \(outcome.reason ?? "?")"
         }
     }

@@ -26,7 +26,7 @@ private final class UnnumberedFeed {
             let lost = outcome.lost.map { " lost \($0.lowerBound)-\($0.upperBound)" }.joined()
             let times = "\(outcome.from)...\(outcome.to)"
             self.texts.append(
-                "\(outcome.missing.lowerBound)-\(outcome.missing.upperBound)\(lost)"
+                "\(outcome.missing.map { "\($0.lowerBound)-\($0.upperBound)" } ?? "none")\(lost)"
                     + "\(outcome.reason.map { ": \($0)" } ?? "") (\(times))"
             )
         }
@@ -141,6 +141,13 @@ struct IdentifiedGapsTests {
                 "25-26 lost 25-26: the symbol was unsubscribed (50...60)", "20-21 (50...60)",
             ]
         )
+    }
+
+    @Test("in which nothing is missing have one outcome without ids, at once")
+    func whole() {
+        self.feed.read(3)
+        self.feed.identify()
+        #expect(self.feed.outcomes.texts == ["none (50...60)"] && self.feed.input.missing.isEmpty)
     }
 
     @Test("put nothing on the tape of an answer that has none of their trades")

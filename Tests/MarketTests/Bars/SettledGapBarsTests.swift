@@ -52,9 +52,10 @@ struct SettledGapBarsTests {
         // Another gap's.
         let second = Self.second
         self.bars.gapSettled(7...9, published: 131 * second...240 * second, isComplete: true)
+        self.bars.gapSettled(nil, published: 131 * second...240 * second, isComplete: true)
         self.bars.gapSettled(7...9, isComplete: true)
         #expect(self.marks() == [true, true, true, true])
-        self.bars.gapSettled(7...9, published: 130 * second...240 * second, isComplete: true)
+        self.bars.gapSettled(nil, published: 130 * second...240 * second, isComplete: true)
         #expect(self.marks() == [true, false, false, false])
         self.gap(250, 260, nil)
         self.gap(270, 280, nil)

@@ -69,10 +69,11 @@ struct AuditScript {
         default:
             self.machine.timePassed(now: arrival)
             self.identified += self.machine.takeIdentifiedGaps(now: arrival).map { gap in
-                let missing = gap.missing.map { "\($0.lowerBound)-\($0.upperBound)" }.joined(separator: " ")
-                let lost = gap.lost.map { " lost \($0.lowerBound)-\($0.upperBound)" }.joined()
+                let text = { (ids: ClosedRange<UInt64>) in "\(ids.lowerBound)-\(ids.upperBound)" }
+                let all = gap.missing.map(text) + gap.lost.map { "lost \(text($0))" }
                 let times = "\(gap.from / 1_000_000)...\(gap.to / 1_000_000) after \(gap.after / 1_000_000)"
-                return "\(words[0]): \(missing)\(lost)\(gap.reason.map { ": \($0)" } ?? "") (\(times))"
+                let ids = all.isEmpty ? "nothing" : all.joined(separator: " ")
+                return "\(words[0]): \(ids)\(gap.reason.map { ": \($0)" } ?? "") (\(times))"
             }
         }
     }

@@ -34,8 +34,9 @@ final class TapeLines: TapeReader, @unchecked Sendable {
 
     func gapSettled(_ outcome: GapOutcome) {
         let lost = outcome.lost.map { "\($0.lowerBound)-\($0.upperBound)" }.joined(separator: ",")
+        let missing = outcome.missing.map { "\($0.lowerBound)-\($0.upperBound)" } ?? "none"
         self.lines.append(
-            "settled \(outcome.symbol) \(outcome.missing.lowerBound)-\(outcome.missing.upperBound) "
+            "settled \(outcome.symbol) \(missing) "
                 + "\(outcome.from / 1_000) \(outcome.to / 1_000) lost \(lost) \(outcome.reason ?? "")"
         )
     }

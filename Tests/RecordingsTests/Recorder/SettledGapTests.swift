@@ -82,17 +82,19 @@ struct SettledGapTests {
         defer { folder.remove() }
         let recorder = try self.recorder(folder)
         let complete = GapOutcome(symbol: "A", missing: 7...7, from: 1_000, to: 2_000)
+        let whole = GapOutcome(symbol: "A", missing: nil, from: 1_000, to: 2_000)
         recorder.read(self.batch(1, first: 1, isLeftOut: false))
         recorder.gapSettled(Self.outcome)
         recorder.gapSettled(complete)
+        recorder.gapSettled(whole)
         recorder.read(self.batch(2, first: 2, isLeftOut: false))
         _ = await recorder.finishPatiently()
         let path = "\(folder.path)/a.jsonl"
-        #expect(try self.outcomes(path) == [Self.outcome, complete])
+        #expect(try self.outcomes(path) == [Self.outcome, complete, whole])
         let line = try #require(try folder.read("a.jsonl").split(separator: "\n").first { $0.contains("settled") })
         #expect(line.contains(#""lost":["3735684463-3735684470","9000000000000000000-9000000000000000000"]"#))
         #expect(try RecordingCheck.check(path).isIntact)
-        #expect(try RecordingCheck.check(path).events["settled"] == 2)
+        #expect(try RecordingCheck.check(path).events["settled"] == 3)
 
         let cut = "\(folder.path)/cut.jsonl"
         var order = RecordingEdits.Cut()
@@ -101,7 +103,7 @@ struct SettledGapTests {
         #expect(try self.outcomes(cut) == [Self.outcome])
         let merged = "\(folder.path)/merged.jsonl"
         _ = try RecordingEdits.merge([path, cut], to: merged, form: .current)
-        #expect(try self.outcomes(merged) == [Self.outcome, complete])
+        #expect(try self.outcomes(merged) == [Self.outcome, complete, whole])
     }
 
     @Test(
@@ -115,6 +117,8 @@ struct SettledGapTests {
             #""symbol":"A","from":1,"to":2,"missingFirst":"5","missingLast":"9","lost":["9-8"]"#,
             #""symbol":"A","from":1,"missingFirst":"5","missingLast":"9""#,
             #""from":1,"to":2,"missingFirst":"5","missingLast":"9""#,
+            #""symbol":"A","from":1,"to":2,"lost":["7-7"]"#,
+            #""symbol":"A","from":1,"to":2,"missingLast":"9""#,
         ]
     )
     func hostile(members: String) {

@@ -66,6 +66,10 @@ struct PageFilledTests {
                 console.log(market.tape[0].text);
                 settled(4000, 8000, []);
                 console.log(`${bands()}.`, market.symbol.series.stretches().length);
+                market.take({ type: "gap", from: 8000, to: 9000, reason: "lost", nextSeq: 5, epoch: 7 }, 0);
+                console.log(bands());
+                market.take({ type: "settled", symbol: "A", from: 8000, to: 9000, lost: [], reason: null }, 0);
+                console.log(`${bands()}.`, market.tape[0].text);
                 """
         )
         #expect(
@@ -73,6 +77,7 @@ struct PageFilledTests {
                 "1000-8000:0 2 2", "4000-8000:0 5,9,6",
                 "4000-8000:1204 | gap of 4 s, 1,204 trades lost for good: the venue has them no more | "
                     + "gap of 4 s, 1 trade lost for good", "gap, 1 trade lost for good: gone", ". 1",
+                "8000-9000:0", ". gap of 1 s, nothing was missing",
             ]
         )
     }

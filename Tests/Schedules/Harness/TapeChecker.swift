@@ -203,7 +203,7 @@ final class TapeChecker: TapeReader, @unchecked Sendable {
             let index = self.gaps.firstIndex(where: { $0.symbol == symbol && $0.gap.missing == outcome.missing })
         else { return self.fault("an outcome of no gap: \(outcome)") }
         let first = self.market.columns[symbol].first
-        for id in self.gaps[index].gap.missing ?? outcome.missing {
+        for id in self.gaps[index].gap.missing ?? 0...0 {
             let place = Int(id - first)
             if self.columns[symbol].states[place].contains(.settled) {
                 self.fault("\(self.name(symbol, place)) is settled twice")

@@ -6,7 +6,7 @@ import Testing
 @Suite("GapOutcome")
 struct GapOutcomeTests {
     private func sentence(
-        _ missing: ClosedRange<UInt64>,
+        _ missing: ClosedRange<UInt64>?,
         lost: [ClosedRange<UInt64>] = [],
         reason: String? = nil
     ) -> String {
@@ -21,6 +21,7 @@ struct GapOutcomeTests {
             self.sentence(1...99, lost: [5...16], reason: "the venue\nhas them no more")
                 == "BINANCE:BTCUSDT: 12 trades are lost for good, ids 5 to 16: the venue␊has them no more"
         )
+        #expect(self.sentence(nil) == "BINANCE:BTCUSDT: no trade is missing in the gap")
         #expect(self.sentence(1...9, lost: [5...5]) == "BINANCE:BTCUSDT: 1 trade is lost for good, id 5")
     }
 
@@ -48,6 +49,11 @@ struct GapOutcomeTests {
         #expect(
             String(buffer: StreamEncoder.settled(outcome))
                 == #"{"type":"settled","symbol":"A:B","from":1,"to":2,"missing":{"first":"7","last":"9","count":"3"},"lost":[{"first":"7","last":"7","count":"1"},{"first":"9","last":"9","count":"1"}],"reason":"r"}"#
+        )
+        let whole = GapOutcome(symbol: "A:B", missing: nil, from: 1_000_000, to: 2_000_000)
+        #expect(
+            String(buffer: StreamEncoder.settled(whole))
+                == #"{"type":"settled","symbol":"A:B","from":1,"to":2,"lost":[],"reason":null}"#
         )
     }
 }

@@ -233,16 +233,16 @@ type GapMessage struct {
 	Missing       *GapMissing       `json:"missing,omitempty"` // the venue's numbers of missing trades of the symbol, all from first to last, and how many
 }
 
-// SettledMessage: What became of a gap whose missing trades have ids: each of them came later, or is lost for good.
+// SettledMessage: What became of a gap: each of its missing trades came later, or is lost for good; without missing, none was.
 type SettledMessage struct {
 	Type    string       `json:"type"`
 	N       int64        `json:"n"` // grows from message to message; holes are messages to other clients
 	Symbol  string       `json:"symbol" need:"value"`
-	From    int64        `json:"from" need:"value"`    // ms since 1970
-	To      int64        `json:"to" need:"value"`      // ms since 1970
-	Missing GapMissing   `json:"missing" need:"value"` // the venue's numbers of missing trades of the symbol, all from first to last, and how many
-	Lost    []GapMissing `json:"lost" need:"value"`    // the trades that stay missing for good, in ascending order; empty if all came
-	Reason  *string      `json:"reason"`               // why the lost ones cannot be had; null if none is lost
+	From    int64        `json:"from" need:"value"` // ms since 1970
+	To      int64        `json:"to" need:"value"`   // ms since 1970
+	Missing *GapMissing  `json:"missing,omitempty"` // the venue's numbers of missing trades of the symbol, all from first to last, and how many
+	Lost    []GapMissing `json:"lost" need:"value"` // the trades that stay missing for good, in ascending order; empty if all came
+	Reason  *string      `json:"reason"`            // why the lost ones cannot be had; null if none is lost
 }
 
 // VenueDayMessage: The venue's own figures of a symbol's last 24 hours, which are not the session's.

@@ -291,7 +291,7 @@ export interface GapMessage {
   missing?: GapMissing;
 }
 
-/** What became of a gap whose missing trades have ids: each of them came later, or is lost for good. */
+/** What became of a gap: each of its missing trades came later, or is lost for good; without missing, none was. */
 export interface SettledMessage {
   type: "settled";
   /** grows from message to message; holes are messages to other clients */
@@ -302,7 +302,7 @@ export interface SettledMessage {
   /** ms since 1970 */
   to: Integer;
   /** the venue's numbers of missing trades of the symbol, all from first to last, and how many */
-  missing: GapMissing;
+  missing?: GapMissing;
   /** the trades that stay missing for good, in ascending order; empty if all came */
   lost: GapMissing[];
   /** why the lost ones cannot be had; null if none is lost */

@@ -41,7 +41,8 @@ export type Event =
     | { event: "activity"; symbol: string; seq: Integer; trades: Integer }
     | { event: "gap"; from: Integer | null; to: Integer; reason: string; cause: string | null; symbol: string | null;
         nextSeq: Integer; epoch: Integer; missing: { first: string; last: string; count: string } | null }
-    | { event: "settled"; symbol: string; from: Integer; to: Integer; missing: { first: string; last: string; count: string };
+    | { event: "settled"; symbol: string; from: Integer; to: Integer;
+        missing: { first: string; last: string; count: string } | null;
         lost: { first: string; last: string; count: string }[]; reason: string | null }
     | { event: "venueDay"; symbol: string; open: string | null; high: string; low: string; last: string;
         change: string | null; volume: string; received: Integer }

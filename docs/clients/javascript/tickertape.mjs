@@ -22,7 +22,7 @@ const MEMBERS = new Map(Object.entries({
     venueDay: "symbol:s open?d high:d low:d last:d change?d volume:d received:i",
     status: "state:s reason?s cause?s", symbol: "symbol:s state:s reason?s", replay: "at:i paused:b",
     bar: "symbol:s width:s start:i open:d high:d low:d close:d volume?s vwap?s trades:i closed:b incomplete:b",
-    error: "code?s msg:s", subscribed: "", pong: "", settled: "symbol:s from:i to:i missing:o lost:a reason?s",
+    error: "code?s msg:s", subscribed: "", pong: "", settled: "symbol:s from:i to:i missing?o lost:a reason?s",
 }).map(([type, text]) => [type, (text.match(/\S+/g) ?? []).map((each) => each.split(/([:?]+)/))]));
 const CHECKS = {
     i: (value) => typeof value === "bigint" || Number.isSafeInteger(value), s: (value) => typeof value === "string",

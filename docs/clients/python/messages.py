@@ -251,14 +251,14 @@ class Gap:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settled:
-    """What became of a gap whose missing trades have ids: each of them came later, or is lost for good."""
+    """What became of a gap: each of its missing trades came later, or is lost for good; without missing, none was."""
 
     TYPE: ClassVar[str] = "settled"
     n: int | None = None  # grows from message to message; holes are messages to other clients
     symbol: str
     from_: int  # ms since 1970
     to: int  # ms since 1970
-    missing: GapMissing  # the venue's numbers of missing trades of the symbol, all from first to last, and how many
+    missing: GapMissing | None = None  # the venue's numbers of missing trades of the symbol, all from first to last, and how many
     lost: list[GapMissing]  # the trades that stay missing for good, in ascending order; empty if all came
     reason: str | None = None  # why the lost ones cannot be had; null if none is lost
 

@@ -19,7 +19,7 @@ final class TapeCopy: TapeReader, @unchecked Sendable {
     /// An outcome without its times, of which a recording keeps whole microseconds.
     struct NamedOutcome: Equatable {
         var symbol: String
-        var missing: ClosedRange<UInt64>
+        var missing: ClosedRange<UInt64>?
         var lost: [ClosedRange<UInt64>]
         var reason: String?
 
