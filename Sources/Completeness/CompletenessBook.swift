@@ -13,8 +13,8 @@ package import Market
 ///   and voids that hash.
 /// - An id that is left out without a gap, as between two subscriptions, is missing, and waited for while 256 later ids come.
 /// - Ids that begin anew void the hashes of the hours in which they do.
-/// - A trade without an id, as all that Finnhub sends, has no report, and neither have filled ones of a symbol of which no
-///   other trade and no gap had ids.
+/// - A trade without an id, as all that Finnhub sends, has no report, and neither have those of a REST service's answer if
+///   no other trade of the symbol and no gap had ids.
 package struct CompletenessBook: Sendable {
     /// The most hours of one symbol, and of all.
     package static let hoursOfSymbol = 48
@@ -71,19 +71,21 @@ package struct CompletenessBook: Sendable {
 
     /// Takes the next trades of the read.
     ///
-    /// - Parameter isOnTape: `false` for those of which only the ids can show whether they are on the tape.
-    package mutating func take(_ trades: ArraySlice<Trade>, isOnTape: Bool = true) {
+    /// - Parameters:
+    ///   - isOnTape: `false` for those of which only the ids can show whether they are on the tape.
+    ///   - isAnswer: whether they are of a REST service's answer.
+    package mutating func take(_ trades: ArraySlice<Trade>, isOnTape: Bool = true, isAnswer: Bool = false) {
         for trade in trades {
             guard let id = trade.id else { continue }
             let place = Int(self.places[Int(trade.symbol.index)])
             guard place >= 0, !self.symbols[place].takeNext(trade, id: id) else { continue }
-            self.takeOther(trade, id: id, isOnTape: isOnTape, at: place)
+            self.takeOther(trade, id: id, isOnTape: isOnTape, isAnswer: isAnswer, at: place)
         }
     }
 
     @inline(never)
-    private mutating func takeOther(_ trade: Trade, id: UInt64, isOnTape: Bool, at place: Int) {
-        let leavesHole = self.change(place) { $0.take(trade, id: id, isOnTape: isOnTape) }
+    private mutating func takeOther(_ trade: Trade, id: UInt64, isOnTape: Bool, isAnswer: Bool, at place: Int) {
+        let leavesHole = self.change(place) { $0.take(trade, id: id, isOnTape: isOnTape, isAnswer: isAnswer) }
         if leavesHole, !self.unannounced.contains(place) { self.unannounced.append(place) }
     }
 

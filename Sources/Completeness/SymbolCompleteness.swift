@@ -63,15 +63,17 @@ struct SymbolCompleteness: Sendable {
 
     /// Takes a trade of any id; returns whether it leaves a hole that no gap names.
     ///
-    /// - Parameter isOnTape: `false` if its id has to show that.
-    mutating func take(_ trade: Trade, id: UInt64, isOnTape: Bool) -> Bool {
+    /// - Parameters:
+    ///   - isOnTape: `false` if its id has to show that.
+    ///   - isAnswer: whether it is of a REST service's answer.
+    mutating func take(_ trade: Trade, id: UInt64, isOnTape: Bool, isAnswer: Bool) -> Bool {
         defer { self.noteContinuity() }
         guard self.isKnown else {
-            // Where the other trades have no ids, filled ones prove nothing.
-            if trade.isFilled, !self.isByIDsAlone { return false }
-            // A snapshot before the first live trade only says where the tape begins.
+            // Answers alone begin nothing: where the other trades have no ids, those of answers prove nothing.
+            if trade.isFilled, !self.isByIDsAlone, isAnswer || !isOnTape { return false }
             (self.isKnown, self.newest, self.first) = (true, id, id)
-            guard !trade.isFilled else {
+            // If only ids show what is on the tape, a snapshot before the first live trade says where it begins.
+            guard isOnTape || !trade.isFilled else {
                 self.first = id &+ 1
                 return false
             }

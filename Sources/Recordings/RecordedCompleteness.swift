@@ -37,20 +37,21 @@ struct RecordedCompleteness: Sendable {
         _ = self.reader.read(frame, of: dialect, symbols: &self.symbols, into: &self.trades)
         guard self.trades.contains(where: { $0.id != nil }) else { return }
         self.book.readBegan(read &+ self.files << 56, symbols: self.symbols)
+        let isAnswer = dialect.answering != nil
         guard let numbers, numbers.apply(toAll: &self.trades) else {
             self.keep(self.trades[...])
-            return self.book.take(self.trades[...], isOnTape: false)
+            return self.book.take(self.trades[...], isOnTape: false, isAnswer: isAnswer)
         }
         var first = 0
         for place in numbers.leftOut {
             self.keep(self.trades[first..<place])
-            self.book.take(self.trades[first..<place])
+            self.book.take(self.trades[first..<place], isAnswer: isAnswer)
             // What an answer has besides the missing trades was not asked for.
-            if dialect.answering == nil { self.book.takeRepeated(self.trades[place]) }
+            if !isAnswer { self.book.takeRepeated(self.trades[place]) }
             first = place + 1
         }
         self.keep(self.trades[first...])
-        self.book.take(self.trades[first...])
+        self.book.take(self.trades[first...], isAnswer: isAnswer)
     }
 
     private mutating func keep(_ trades: ArraySlice<Trade>) {

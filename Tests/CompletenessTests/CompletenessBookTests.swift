@@ -43,6 +43,18 @@ struct CompletenessBookTests {
         #expect(texts == prices.map { "18446744073709551614,1700000000123456,\($0),0\n" })
     }
 
+    @Test("begins with filled trades of a connection, as of a snapshot after a cut, and not with those of an answer")
+    func filledFirst() {
+        var test = TestBook()
+        test.read([test.trade(self.symbol, 4, .filled)], isAnswer: true)
+        #expect(test.book.hours().isEmpty)
+        test.read([test.trade(self.symbol, 5, .filled), test.trade(self.symbol, 6, .filled)])
+        test.read([test.trade(self.symbol, 7)])
+        let hours = test.book.hours()
+        #expect(hours.map(\.first) == [5] && hours.map(\.count) == [3] && hours.map(\.filled) == [2])
+        #expect(hours[0].sha256 == TapeTruth.hash((5...7).map { test.trade(self.symbol, $0) }))
+    }
+
     @Test("counts a missing id in the hour of the trade after it, until it comes")
     func holeAndFill() {
         var test = self.book([(1, 0), (2, 0)])

@@ -46,10 +46,10 @@ struct TestBook {
         self.book = CompletenessBook(byIDsAlone: byIDsAlone, maximumHeldBytes: maximumHeldBytes)
     }
 
-    mutating func read(_ trades: [Trade], repeated: [Trade] = []) {
+    mutating func read(_ trades: [Trade], repeated: [Trade] = [], isAnswer: Bool = false) {
         self.reads += 1
         self.book.readBegan(self.reads, symbols: self.symbols)
-        self.book.take(trades[...])
+        self.book.take(trades[...], isAnswer: isAnswer)
         for trade in repeated { self.book.takeRepeated(trade) }
     }
 

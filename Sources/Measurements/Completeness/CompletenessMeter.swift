@@ -21,7 +21,8 @@ package final class CompletenessMeter: TapeReader {
         guard batch.trades.first?.id != nil || !batch.repeated.isEmpty else { return }
         self.book.withLockedValue { book in
             book.readBegan(batch.receivedMonotonic, symbols: batch.symbols)
-            book.take(batch.trades[...])
+            // An answer has a batch of its own.
+            book.take(batch.trades[...], isAnswer: batch.frames.first?.dialect.answering != nil)
             for trade in batch.repeated { book.takeRepeated(trade) }
         }
     }
