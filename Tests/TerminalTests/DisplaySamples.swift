@@ -59,8 +59,7 @@ func sampleSession(_ row: DisplayRow, seconds: Int64 = 900, gapAt: Int64? = nil,
                 time: end - Int64(step) * 437_000_000,
                 price: price,
                 size: ExactDecimal(significand: .random(in: 1...99_999, using: &numbers), exponent: -5) ?? cent,
-                direction: step % 3 == 1 ? .down : .up,
-                skipped: UInt64(step * 7 % 5)
+                direction: step % 3 == 1 ? .down : .up
             )
         )
         price = (step % 3 == 1 ? price.adding(cent) : price.subtracting(cent)) ?? price
@@ -207,8 +206,7 @@ func randomHistory(of row: DisplayRow, _ numbers: inout SeededGenerator) -> Disp
                     time: time,
                     price: price,
                     size: price,
-                    direction: .up,
-                    skipped: .random(in: 0...9, using: &numbers)
+                    direction: .up
                 )
             )
         }

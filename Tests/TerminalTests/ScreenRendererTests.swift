@@ -64,12 +64,12 @@ struct ScreenRendererTests {
     func flash() throws {
         var renderer = ScreenRenderer(Self.settings(nil))
         renderer.published(Self.state("61837.63", at: -oneSecond))
-        #expect(try #require(Self.draw(&renderer, at: 0)).contains("48;5;22") == false)
+        #expect(try #require(Self.draw(&renderer, at: 0)).contains("48;5;236") == false)
         // The next frame is due after half a second.
         renderer.published(Self.state("61837.64", at: Self.tenth))
-        #expect(try #require(Self.draw(&renderer, at: 5 * Self.tenth)).contains("48;5;22"))
+        #expect(try #require(Self.draw(&renderer, at: 5 * Self.tenth)).contains("48;5;236"))
         let after = try #require(Self.draw(&renderer, at: 6 * Self.tenth))
-        #expect(!after.contains("48;5;22") && after.contains("4"))
+        #expect(!after.contains("48;5;236") && after.contains("4"))
     }
 
     @Test("The title changes once a second at most, and then has the newest price")

@@ -27,10 +27,31 @@ struct VenueDayTests {
     @Test("have names of their own, beside the session's values")
     func facts() {
         let text = Self.text(Self.day(open: "50000"))
-        for words in ["24h +22.00%", "24h open 50000.00", "24h high 70000.10", "24h low 50000.20", "24h volume 31"] {
+        for words in [
+            "+11837.63 (+23.68%) 24h", "24h open 50000.00", "24h high 70000.10", "24h low 50000.20", "24h volume 31",
+        ] {
             #expect(text.contains(words), "\(words) in \(text)")
         }
         #expect(Self.text(nil).contains("high") && !Self.text(nil).contains("24h"))
+    }
+
+    @Test("give the change of a table's rows, which name their spans if these differ, and its order")
+    func table() {
+        var state = SnapshotTests.many
+        state.rows[1].day = Self.day(open: "2000")
+        func lines() -> [String] {
+            let choice = DisplayChoice(order: .change)
+            let grid = DisplayView.frame(of: state, choice: choice, size: .init(columns: 120, rows: 9), now: sampleNoon)
+                .grid
+            return (0..<9).map { grid.line($0) }
+        }
+        let mixed = lines()
+        #expect(mixed[1].contains("%↓") && mixed[2].contains("ETHUSDT") && mixed[2].contains("+25.51% 24h"))
+        #expect(mixed[3].contains("+0.02% session"))
+        state.rows[0].day = Self.day(open: "61000")
+        state.rows[2].day = Self.day(open: "0.00000951")
+        let same = lines()
+        #expect(same[1].contains("24H↓") && same[2].contains("+25.51% ") && !same[2].contains("24h"))
     }
 
     @Test("without an opening price have no change")

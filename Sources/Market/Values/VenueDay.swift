@@ -38,6 +38,14 @@ package struct VenueDay: Sendable, Equatable {
         self.received = received
     }
 
+    /// Returns for how long the figures are still good, ns; `nil` if they are too old.
+    ///
+    /// - Parameter wall: our wall clock, ns since 1970.
+    package func timeLeft(at wall: Int64) -> Int64? {
+        let left = Self.goodFor.subtractingCapped(wall.subtractingCapped(self.received))
+        return left > 0 ? left : nil
+    }
+
     /// The change of the price within the 24 hours; `nil` without ``open`` and where it cannot be held exactly.
     package var change: ExactDecimal? { self.open.flatMap { self.last.subtracting($0) } }
 }

@@ -51,8 +51,7 @@ package struct DisplayModel: Sendable {
                 time: summary.exchangeTime,
                 price: summary.price,
                 size: summary.size,
-                direction: self.state.rows[row].direction,
-                skipped: update.skipped
+                direction: self.state.rows[row].direction
             )
         )
         self.state.rows[row].summary = summary

@@ -28,7 +28,7 @@ enum DisplayListing {
             case .symbol: Self.sorted(places, by: { rows[$0].summary.symbol }, <)
             case .price: Self.sorted(places, by: { rows[$0].summary.price }, >)
             case .change:
-                Self.sorted(places, by: { Self.change(rows[$0].summary) }, >)
+                Self.sorted(places, by: { Self.change(rows[$0], wall: now.wall) }, >)
             case .volume: Self.sorted(places, by: { Self.approximation(rows[$0].summary.volume) }, >)
             case .rate: Self.sorted(places, by: { rows[$0].rate.tenthsPerSecond(now: now.monotonic) ?? -1 }, >)
             // Compares whole seconds, as the screen shows them, since busy symbols would otherwise swap ten times a
@@ -47,10 +47,10 @@ enum DisplayListing {
         }.map(\.place)
     }
 
-    /// Returns the relative change since the session's start, for comparisons only.
-    private static func change(_ summary: SymbolSummary) -> Double {
-        let open = summary.open.approximation
-        let change = (summary.price.approximation - open) / open
+    /// Returns the relative change that the row shows, for comparisons only.
+    private static func change(_ row: DisplayRow, wall: Int64) -> Double {
+        let base = ChangeBase(of: row, wall: wall).price.approximation
+        let change = (row.summary.price.approximation - base) / base
         return change.isFinite ? change : -.greatestFiniteMagnitude
     }
 

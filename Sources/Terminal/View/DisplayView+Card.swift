@@ -88,9 +88,10 @@ extension DisplayView {
         let column = big.width + 3
         let facts = line + max(0, big.lines.count - 3)
         // The start of a relay's session is unknown.
-        let since = text.row.history.sessionStart.map { "since \(UTCText.timeOfDay($0)) UTC" } ?? ""
+        let start = text.base.span == .session ? text.row.history.sessionStart : nil
+        let since = start.map { "since \(UTCText.timeOfDay($0)) UTC" } ?? ""
         let items = [ScreenItem(text.changes, text.changeStyle), ScreenItem([since], .dimmed)]
-        self.place(items, candidates: items[0].all(0) + [(1, 0)], row: facts, column: column, gap: 2)
+        self.place(items, candidates: items[0].all(0) + [(1, 0)], row: facts, column: column, gap: 1)
         self.drawChanges(text, row: facts + 1, column: column)
         let age = ScreenItem(text.ages, text.freshness.style)
         let direction = text.row.direction
@@ -154,18 +155,10 @@ extension DisplayView {
 
     /// The venue's own figures of the last 24 hours, named apart from the session's. Old figures are left out.
     private mutating func dayFacts(_ text: RowText) -> [(label: String, value: String)] {
-        guard let day = text.row.day else { return [] }
-        let left = VenueDay.goodFor - (self.now.wall - day.received)
-        guard left > 0 else { return [] }
+        guard let day = text.row.day, let left = day.timeLeft(at: self.now.wall) else { return [] }
         self.note(changeIn: left)
         var facts = [("24h high", text.text(day.high)), ("24h low", text.text(day.low))]
-        if let open = day.open {
-            let change = PriceText.percent(day.last, since: open).map(self.look.written)
-            facts =
-                [("24h", change), ("24h open", text.text(open))].compactMap { label, value in
-                    value.map { (label, $0) }
-                } + facts
-        }
+        if let open = day.open { facts = [("24h open", text.text(open))] + facts }
         return facts + [("24h volume", self.look.written(PriceText.shortened(ExactSum(day.volume))))]
     }
 

@@ -116,7 +116,7 @@ extension DisplayView {
 
     // MARK: The tape
 
-    /// Draws the newest displayed prices, newest first, with the number of trades that were skipped before each.
+    /// Draws the newest displayed prices, newest first.
     mutating func drawTape(_ text: RowText, lines: Range<Int>, column left: Int) {
         let tape = text.row.tape
         let entries = (0..<max(0, min(tape.count, lines.count - 1))).map { tape[$0] }
@@ -146,7 +146,7 @@ extension DisplayView {
                 "PRICE  ",
                 isKept: true,
                 forms: [(0, { "\(text.text($0.price)) \(glyphs.arrow($0.direction))" })],
-                style: { CellStyle($0.direction == .up ? .rising : $0.direction == .down ? .falling : .plain) }
+                style: { _ in .plain }
             ),
             // A fixed width keeps the column still while sizes change.
             TableColumn(
@@ -155,12 +155,6 @@ extension DisplayView {
                 calmWidth: 10,
                 forms: [(2, { look.written($0.size) })],
                 style: { _ in .plain }
-            ),
-            TableColumn(
-                "LEFT OUT",
-                isKept: true,
-                forms: [(3, { $0.skipped > 0 ? "+\($0.skipped)" : "" })],
-                style: { _ in .dimmed }
             ),
         ]
     }

@@ -77,14 +77,12 @@ extension DisplayView {
     }
 
     mutating func drawFooter(row: Int) {
-        let skipped = self.state.rows.reduce(UInt64(0)) { $0 &+ $1.skipped }
         let items = [
             ScreenItem(self.state.relay?.forms(clients: self.state.clients) ?? [], CellStyle(.plain, .dim)),
-            ScreenItem(skipped > 0 ? ["\(skipped) left out by the debounce", "left out \(skipped)"] : [], .dimmed),
             ScreenItem(self.choice.hints, .dimmed),
         ]
-        var candidates = [(1, 1)] + items[2].all(2).prefix(1) + [items[0].shortest(0)] + items[2].all(2)
-        candidates += items[0].all(0) + [(1, 0)]
+        var candidates = [items[1].shortest(1), items[0].shortest(0)]
+        candidates += items[1].all(1) + items[0].all(0)
         self.place(items, candidates: candidates, row: row, gap: 3)
     }
 

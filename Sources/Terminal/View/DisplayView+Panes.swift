@@ -190,6 +190,9 @@ extension DisplayView {
         } else if self.latency?.clocks == .recorded {
             lines.append([("a replay: no time from the exchange", .dimmed)])
         }
+        let trades = self.state.rows.reduce(UInt64(0)) { $0 &+ $1.summary.trades }
+        let skipped = self.state.rows.reduce(UInt64(0)) { $0 &+ $1.skipped }
+        if skipped > 0 { lines.append([("left out by the debounce: \(skipped) of \(trades)", .plain)]) }
         if let completeness, completeness.symbols > 0 {
             for line in completeness.lines { lines.append([(line, .plain)]) }
         }

@@ -21,7 +21,12 @@ extension DisplayView {
         let marked = all > 1 ? selected : nil
         let contents = self.lines(rows, waiting: waiting, selected: marked)
         let hasChart = rows.contains { $0.history.start != nil }
-        var columns = PriceLine.columns(isMarked: marked != nil, span: hasChart ? self.choice.span : nil)
+        let changeSpans = Set(contents.compactMap { $0.text?.base.span })
+        var columns = PriceLine.columns(
+            isMarked: marked != nil,
+            span: hasChart ? self.choice.span : nil,
+            changeSpan: changeSpans.count == 1 ? changeSpans.first : nil
+        )
         for index in columns.indices where columns[index].order == self.choice.order {
             columns[index].heading += self.sortArrow
         }

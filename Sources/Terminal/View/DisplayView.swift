@@ -210,12 +210,15 @@ struct DisplayView {
             self.note(changeAt: limit, of: silence, isOfState: effective(at: limit) != freshness)
         }
         let words = SymbolText(symbol, age: age, glyphs: self.glyphs)
+        let base = ChangeBase(of: row, wall: self.now.wall)
+        self.note(changeIn: base.lasts)
         return RowText(
             row,
             words == nil ? freshness : .old,
             ages: words?.forms ?? freshness.forms(age: age, glyphs: self.glyphs),
             isStruck: self.now.monotonic - row.arrived >= limits.staleAfter,
-            look: self.look
+            look: self.look,
+            base: base
         )
     }
 

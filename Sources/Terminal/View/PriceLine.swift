@@ -22,7 +22,12 @@ struct PriceLine {
     /// - Parameters:
     ///   - isMarked: whether one line is marked as selected.
     ///   - span: the time range of the charts; `nil` for no chart.
-    static func columns(isMarked: Bool, span: ChartSpan?) -> [TableColumn<PriceLine>] {
+    ///   - changeSpan: the span of all lines' changes; `nil` if each line names its own.
+    static func columns(
+        isMarked: Bool,
+        span: ChartSpan?,
+        changeSpan: ChangeBase.Span?
+    ) -> [TableColumn<PriceLine>] {
         typealias Column = TableColumn<PriceLine>
         /// Returns a text of a line with a price.
         func said(_ text: @escaping (RowText) -> String?) -> (PriceLine) -> String {
@@ -58,10 +63,16 @@ struct PriceLine {
                 style: look(\.freshness.style)
             ),
             Column("CHANGE", calmWidth: 7, forms: [(13, said(\.change))], style: change),
-            Column("%", order: .change, calmWidth: 7, forms: [(10, said(\.percent))], style: change),
+            Column(
+                changeSpan?.heading ?? "%",
+                order: .change,
+                calmWidth: 7,
+                forms: [(10, said(changeSpan == nil ? \.namedPercent : \.percent))],
+                style: change
+            ),
             span.map { span in
                 Column(
-                    span.word.uppercased(),
+                    span == .session ? "CHART" : span.word,
                     isLeft: true,
                     extra: .chart,
                     forms: [(19, blanks(24)), (14, blanks(16)), (11, blanks(8))],
@@ -72,7 +83,6 @@ struct PriceLine {
             Column("LOW", forms: [(16, said(\.low))], style: quiet),
             Column("RATE/S", order: .rate, forms: [(12, \.rate)], style: quiet),
             Column("VOLUME", order: .volume, calmWidth: 9, forms: [(17, said(\.volume))], style: quiet),
-            Column("LEFT OUT", forms: [(20, said { "\($0.row.skipped)" })], style: quiet),
             Column("SIZE", calmWidth: 10, forms: [(21, said(\.size))], style: quiet),
             Column("TRADES", calmWidth: 8, forms: [(22, said { "\($0.row.summary.trades)" })], style: quiet),
             Column("OPEN", forms: [(23, said(\.open))], style: quiet),

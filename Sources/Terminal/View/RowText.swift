@@ -9,15 +9,25 @@ struct RowText {
     /// Whether an old price is struck out.
     private let isStruck: Bool
     let look: DisplayLook
+    /// What the change is counted from.
+    let base: ChangeBase
     /// The price with the symbol's number of fraction digits.
     let price: String
 
-    init(_ row: DisplayRow, _ freshness: Freshness, ages: [String], isStruck: Bool, look: DisplayLook) {
+    init(
+        _ row: DisplayRow,
+        _ freshness: Freshness,
+        ages: [String],
+        isStruck: Bool,
+        look: DisplayLook,
+        base: ChangeBase
+    ) {
         self.row = row
         self.freshness = freshness
         self.ages = ages
         self.isStruck = freshness == .old && isStruck
         self.look = look
+        self.base = base
         self.price = look.written(row.summary.price, fractionDigits: row.fractionDigits)
     }
 
@@ -39,39 +49,42 @@ struct RowText {
         return ["\(self.price) \(arrow)", "\(self.price)\(arrow)", self.price, self.look.glyphs.sign("…", "~")]
     }
 
-    /// The change since the session's start; `nil` on overflow.
+    /// The change from the base; `nil` on overflow.
     var change: String? {
-        PriceText.change(self.summary.price, since: self.summary.open, fractionDigits: self.row.fractionDigits)
+        PriceText.change(self.summary.price, since: self.base.price, fractionDigits: self.row.fractionDigits)
             .map(self.look.written)
     }
 
     /// The same in percent.
-    var percent: String? { self.percent(since: self.summary.open) }
+    var percent: String? { self.percent(since: self.base.price) }
+
+    /// The same with the name of its span.
+    var namedPercent: String? { self.percent.map { "\($0) \(self.base.span.word)" } }
 
     func percent(since price: ExactDecimal) -> String? {
         PriceText.percent(self.summary.price, since: price).map(self.look.written)
     }
 
-    /// The change, absolute and in percent, if known; longest form first.
+    /// The change, absolute and in percent, if known, and since when; longest form first.
     var changes: [String] {
-        switch (self.change, self.percent) {
-        case (.some(let change), .some(let percent)): ["\(change) (\(percent))", "\(change) \(percent)", percent]
-        case (let change, let percent): [change ?? percent].compactMap(\.self)
-        }
+        let forms =
+            switch (self.change, self.percent) {
+            case (.some(let change), .some(let percent)):
+                ["\(change) (\(percent))", "\(change) \(percent)", percent]
+            case (let change, let percent): [change ?? percent].compactMap(\.self)
+            }
+        return forms.map { "\($0) \(self.base.span.word)" }
     }
 
     // MARK: Looks
 
+    /// The style of the price: its arrow shows the direction, and colours are those of changes.
     var priceStyle: CellStyle {
         guard self.freshness == .fresh else { return CellStyle(.plain, self.isStruck ? [.dim, .struck] : .dim) }
-        return switch self.row.direction {
-        case .none: CellStyle(.plain, .bold)
-        case .up: CellStyle(.rising, .bold)
-        case .down: CellStyle(.falling, .bold)
-        }
+        return CellStyle(.plain, .bold)
     }
 
-    var changeStyle: CellStyle { self.style(since: self.summary.open) }
+    var changeStyle: CellStyle { self.style(since: self.base.price) }
 
     /// Returns the style of a change from `price` to the current price.
     func style(since price: ExactDecimal) -> CellStyle {

@@ -1,8 +1,6 @@
 import Market
 
 /// The newest displayed prices of one symbol, newest first.
-///
-/// Each entry counts the trades that conflation skipped before it.
 struct ShownPrices: Sendable {
     struct Entry: Sendable, Equatable {
         /// The exchange's clock, ns since 1970.
@@ -10,8 +8,6 @@ struct ShownPrices: Sendable {
         var price: ExactDecimal
         var size: ExactDecimal
         var direction: PriceDirection
-        /// The number of trades skipped since the preceding entry.
-        var skipped: UInt64
     }
 
     /// More than a screen has lines beside a chart.
