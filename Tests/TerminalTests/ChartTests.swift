@@ -80,13 +80,13 @@ struct ChartTests {
     func plot() throws {
         let rise = (0..<8).map { ChartSample.traded(low: Double($0), high: Double($0), close: Double($0)) }
         let scale = try #require(ChartScale(rise, maximumTicks: 1, fractionDigits: 0))
-        let dots = ChartPlot(rise, scale: scale, rows: 2, glyphs: .unicode).lines.map { $0.joined() }
+        let dots = ChartPlot(rise, scale: scale, rows: 2, glyphs: .unicode).lines.map { $0.map(\.text).joined() }
         #expect(dots.count == 2 && dots.allSatisfy { $0.count == 4 })
-        #expect(dots[0].hasPrefix("  ") && dots[1].hasSuffix(" ") && !dots[0].hasSuffix(" "))
-        let plain = ChartPlot(rise, scale: scale, rows: 2, glyphs: .ascii).lines.map { $0.joined() }
+        #expect(dots[0].hasPrefix("  ") && dots[1].hasSuffix("⣿") && !dots[0].hasSuffix(" "))
+        let plain = ChartPlot(rise, scale: scale, rows: 2, glyphs: .ascii).lines.map { $0.map(\.text).joined() }
         #expect(plain.joined().utf8.allSatisfy { $0 < 0x80 })
-        #expect(ChartPlot.sparkline(rise, glyphs: .unicode) == "▁▂▃▄▅▆▇█")
-        #expect(ChartPlot.sparkline([.unknown, .held(5), .held(5)], glyphs: .unicode) == " ▅▅")
+        #expect(ChartPlot.sparkline(rise, glyphs: .unicode) == "▁▂▃▄▄▅▆▇")
+        #expect(ChartPlot.sparkline([.unknown, .held(5), .held(5)], glyphs: .unicode) == " ▄▄")
     }
 
     @Test("The stretch of a chart stands still for a twentieth of its span, and holds what is newest")
@@ -106,6 +106,41 @@ struct ChartTests {
             let most = span.length.map { 3_600 * oneSecond / $0 * 31 + 2 } ?? 400
             #expect(moves <= Int(most), "\(span) moved \(moves) times")
         }
+    }
+
+    @Test("The periods of a small chart keep their beginnings while it moves on, and the newest is in the last of them")
+    func periods() {
+        let start = sampleNoon.wall - 7 * oneSecond
+        for span in ChartSpan.allCases {
+            var before: Range<Int64>?
+            for second in Int64(0)..<7_200 {
+                let now = start + second * oneSecond
+                let stretch = span.periods(now: now, start: start, columns: 24)
+                let period = (stretch.upperBound - stretch.lowerBound) / 24
+                #expect(stretch.contains(now) && stretch.upperBound - now <= period)
+                #expect(stretch.lowerBound % period == 0 && (stretch.upperBound - stretch.lowerBound) % 24 == 0)
+                if span == .session { #expect(stretch.lowerBound <= start) }
+                if let before, before.upperBound - before.lowerBound == stretch.upperBound - stretch.lowerBound {
+                    #expect([0, period].contains(stretch.lowerBound - before.lowerBound))
+                }
+                before = stretch
+            }
+        }
+    }
+
+    @Test("The area below the line has two tones, and the price at the beginning a dashed line behind both")
+    func area() throws {
+        let samples = [ChartSample](repeating: .held(8), count: 8) + [.unknown, .unknown] + [.held(0), .held(0)]
+        let scale = try #require(ChartScale(samples, maximumTicks: 1, fractionDigits: 0))
+        let dots = ChartDots(samples, scale: scale, rows: 16, open: 4, dash: 2)
+        let column = (0..<16).map { dots[$0, 2] }
+        #expect(column == [.line, .near, .near, .near, .near] + [ChartDots.Part](repeating: .far, count: 11))
+        let open = ChartDots.row(4, scale: scale, rows: 16)
+        #expect((0..<12).map { dots[open, $0] == .open } == [1, 1, 0, 0, 1, 1, 0, 0, 1, 1, 0, 0].map { $0 == 1 })
+        #expect((0..<16).allSatisfy { $0 == open || dots[$0, 8] == .none })
+        let plot = ChartPlot(samples, scale: scale, rows: 4, open: 4, glyphs: .ascii)
+        let top = plot.lines[0].map(\.text).joined()
+        #expect(top.hasPrefix("\(String(repeating: "'", count: 8)) "), "\(top)")
     }
 
     @Test("Times under a chart are even, in order, and apart")

@@ -78,6 +78,11 @@ struct LookTests {
             }
         }
         #expect(ScreenPalette(depth: .none).codes(CellStyle(.alarm, .bold)) == "0;1")
+        #expect(ScreenPalette(depth: .none).codes(CellStyle(.rising, .deep)) == "0;2")
+        #expect(ScreenPalette(depth: .sixteen).codes(CellStyle(.rising, .shaded)) == "0;2;32")
+        let many = ScreenPalette(depth: .many, background: .dark)
+        #expect(many.codes(CellStyle(.rising, .shaded)) == "0;38;5;28")
+        #expect(many.codes(CellStyle(.rising, .deep)) == "0;38;5;22")
         #expect(ScreenPalette(depth: .none).codes(CellStyle(.rising, .flash)) == "0;7")
         #expect(ScreenPalette(depth: .many, background: .dark).codes(CellStyle(.rising)) == "0;38;5;114")
         #expect(ScreenPalette(depth: .full, background: .light).codes(CellStyle(.rising)) == "0;38;2;26;127;55")

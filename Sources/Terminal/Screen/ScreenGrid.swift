@@ -26,6 +26,9 @@ struct CellStyle: Sendable, Hashable {
         static let reversed = Attributes(rawValue: 8)
         /// On a tint of its ink: a recent change.
         static let flash = Attributes(rawValue: 16)
+        /// In a darker tone of its ink, and in one darker still: the area of a chart.
+        static let shaded = Attributes(rawValue: 32)
+        static let deep = Attributes(rawValue: 64)
     }
 
     var ink: Ink

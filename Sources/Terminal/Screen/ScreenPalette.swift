@@ -30,6 +30,9 @@ package struct ScreenPalette: Sendable, Equatable {
     private let inks: [String]
     private let flashInks: [String]
     private let flashes: [String]
+    /// The same of the two darker tones; empty where the terminal has none, and shows dim text instead.
+    private let shaded: [String]
+    private let deep: [String]
     private let depth: Depth
 
     init(depth: Depth, background: Background = .unknown, hues: Hues = .standard) {
@@ -37,6 +40,15 @@ package struct ScreenPalette: Sendable, Equatable {
         self.depth = depth
         let isBlue = hues == .colourBlind
         let isLight = background == .light
+        if depth == .many || depth == .full {
+            let shades = Shades(isLight: isLight, isBlue: isBlue)
+            let isFull = depth == .full
+            self.shaded = CellStyle.Ink.allCases.map { shades.tones($0).0.code(foreground: true, isFull: isFull) }
+            self.deep = CellStyle.Ink.allCases.map { shades.tones($0).1.code(foreground: true, isFull: isFull) }
+        } else {
+            self.shaded = CellStyle.Ink.allCases.map { _ in "" }
+            self.deep = self.shaded
+        }
         switch depth {
         case .none:
             self.inks = CellStyle.Ink.allCases.map { _ in "" }
@@ -86,11 +98,15 @@ package struct ScreenPalette: Sendable, Equatable {
     }
 
     private func rendition(_ style: CellStyle) -> Rendition {
-        let ink = self.inks[Int(style.ink.rawValue)]
+        let tones = style.attributes.contains(.deep) ? self.deep : self.shaded
+        let isShaded = !style.attributes.isDisjoint(with: [.shaded, .deep])
+        let tone = isShaded ? tones[Int(style.ink.rawValue)] : ""
+        let ink = tone.isEmpty ? self.inks[Int(style.ink.rawValue)] : tone
         var rendition = Rendition(ink: ink)
         rendition.isBold = style.attributes.contains(.bold)
         // With many colours, the faint ink is a grey.
-        rendition.isDim = style.attributes.contains(.dim) || (style.ink == .faint && ink.isEmpty)
+        let isFaint = style.ink == .faint && ink.isEmpty || isShaded && tone.isEmpty
+        rendition.isDim = style.attributes.contains(.dim) || isFaint
         rendition.isReversed = style.attributes.contains(.reversed)
         rendition.isStruck = style.attributes.contains(.struck)
         if style.attributes.contains(.flash), !rendition.isReversed {
@@ -202,6 +218,28 @@ package struct ScreenPalette: Sendable, Equatable {
                     ? (self.isLight ? Shade(223, 0xF7D3A1) : Shade(52, 0x54330A))
                     : (self.isLight ? Shade(217, 0xF6C2C0) : Shade(52, 0x521B1B))
             case .plain, .accent, .faint: self.isLight ? Shade(254, 0xE4E4E4) : Shade(236, 0x303030)
+            }
+        }
+
+        /// The two tones of the area below a line, from the near one to the far one. They carry no text.
+        func tones(_ ink: CellStyle.Ink) -> (Shade, Shade) {
+            switch (ink, self.isBlue, self.isLight) {
+            case (.rising, true, true), (.good, true, true): (Shade(110, 0x8FB4E0), Shade(153, 0xCFE0F5))
+            case (.rising, true, false), (.good, true, false): (Shade(25, 0x2F66A8), Shade(17, 0x183559))
+            case (.rising, false, true), (.good, false, true): (Shade(114, 0x8FCB9F), Shade(194, 0xCFEAD5))
+            case (.rising, false, false), (.good, false, false): (Shade(28, 0x3B7A4B), Shade(22, 0x1E4028))
+            case (.falling, true, true), (.alarm, true, true), (.warning, true, true):
+                (Shade(179, 0xE0B27A), Shade(223, 0xF5E0C4))
+            case (.falling, true, false), (.alarm, true, false), (.warning, true, false):
+                (Shade(130, 0x9A6230), Shade(58, 0x523318))
+            case (.falling, false, true), (.alarm, false, true), (.warning, false, true):
+                (Shade(174, 0xE59A9A), Shade(224, 0xF5D3D3))
+            case (.falling, false, false), (.alarm, false, false), (.warning, false, false):
+                (Shade(88, 0x8A4040), Shade(52, 0x4A2020))
+            case (.accent, _, true): (Shade(110, 0x8FB5CE), Shade(153, 0xD0E1EC))
+            case (.accent, _, false): (Shade(24, 0x456B85), Shade(236, 0x24394A))
+            case (.plain, _, true), (.faint, _, true): (Shade(250, 0xBCBCBC), Shade(254, 0xE4E4E4))
+            case (.plain, _, false), (.faint, _, false): (Shade(239, 0x4E4E4E), Shade(236, 0x303030))
             }
         }
 

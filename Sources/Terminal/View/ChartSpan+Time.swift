@@ -37,6 +37,18 @@ extension ChartSpan {
         return (end - length)..<end
     }
 
+    /// Returns the time range of a small chart with `columns` points at `now`: whole periods of an even length, so that
+    /// a period keeps its place among the others, and its shape, until it leaves the chart.
+    func periods(now: Int64, start: Int64, columns: Int) -> Range<Int64> {
+        let count = Int64(max(columns, 1))
+        // The session's periods become longer while it grows.
+        let length = self.length ?? max(now - start, 1)
+        var period = Self.even(length / count)
+        if self == .session, (now / period + 1) * period - count * period > start { period *= 2 }
+        let end = (now / period + 1) * period
+        return (end - count * period)..<end
+    }
+
     /// Returns the smallest power of two in seconds that is at least `span`; ns.
     private static func even(_ span: Int64) -> Int64 {
         var step: Int64 = 1_000_000_000

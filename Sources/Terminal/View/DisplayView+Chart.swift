@@ -12,29 +12,42 @@ extension DisplayView {
         let labelWidth = text.price.count + 1
         let width = columns - labelWidth >= 12 && rows >= 2 ? columns - labelWidth - 1 : columns
         let count = ChartPlot.sampleCount(columns: width, glyphs: self.glyphs)
-        guard let (samples, stretch) = self.samples(of: row, columns: count) else { return }
+        guard let start = row.history.start else { return }
+        let stretch = self.choice.span.stretch(now: self.marketTime, start: start, columns: count)
+        let samples = self.samples(of: row, stretch, columns: count)
         guard let scale = ChartScale(samples, maximumTicks: max(1, rows / 3), fractionDigits: row.fractionDigits) else {
             self.put("no price in this span", .dimmed, row: lines.lowerBound, limit: width)
             return
         }
-        let plot = ChartPlot(samples, scale: scale, rows: rows, glyphs: self.glyphs)
-        let style = self.lineStyle(text, samples)
+        let ends = self.ends(of: row, samples)
+        let plot = ChartPlot(samples, scale: scale, rows: rows, open: ends?.first, glyphs: self.glyphs)
+        let isFresh = text.freshness == .fresh
+        let style = isFresh ? Self.lineStyle(ends) : .dimmed
+        let tones = isFresh ? style.ink : .plain
         for (index, line) in plot.lines.enumerated() {
-            for (column, dots) in line.enumerated() where dots != " " {
-                self.grid.set(dots, row: lines.lowerBound + index, column: column, style: style)
+            for (column, cell) in line.enumerated() {
+                let style =
+                    switch cell.part {
+                    case .none: CellStyle?.none
+                    case .far: CellStyle(tones, .deep)
+                    case .near: CellStyle(tones, .shaded)
+                    case .open: CellStyle(.faint)
+                    case .line: style
+                    }
+                guard let style else { continue }
+                self.grid.set(cell.text, row: lines.lowerBound + index, column: column, style: style)
             }
         }
+        self.drawExtremes(text, samples, scale, lines: lines.prefix(rows), columns: width)
         if width < columns { self.drawPriceAxis(scale, text, lines: lines.prefix(rows), column: width) }
         if hasAxis { self.drawTimeAxis(stretch, row: lines.upperBound - 1, columns: width, all: columns) }
     }
 
-    /// Returns the prices of a row over the chosen span, and its time range; `nil` before the first price.
-    mutating func samples(of row: DisplayRow, columns: Int) -> (samples: [ChartSample], stretch: Range<Int64>)? {
-        guard let start = row.history.start else { return nil }
+    /// Returns the prices of a row in a time range.
+    mutating func samples(of row: DisplayRow, _ stretch: Range<Int64>, columns: Int) -> [ChartSample] {
         let now = self.marketTime
-        let stretch = self.choice.span.stretch(now: now, start: start, columns: columns)
         self.noteSpan(stretch, now: now, columns: columns)
-        let samples = ChartSample.samples(
+        return ChartSample.samples(
             of: row.history.series(span: self.choice.span.length),
             from: stretch.lowerBound,
             to: stretch.upperBound,
@@ -42,21 +55,55 @@ extension DisplayView {
             isCut: self.isCut,
             columns: columns
         )
-        return (samples, stretch)
     }
 
-    /// Returns the style for a rise or a fall over the span. A chart of the whole session uses the change beside the
-    /// price.
-    private func lineStyle(_ text: RowText, _ samples: [ChartSample]) -> CellStyle {
-        guard text.freshness == .fresh else { return .dimmed }
-        let row = text.row
-        let closes = samples.compactMap(\.close)
-        var (first, last) = (closes.first ?? 0, closes.last ?? 0)
+    /// Returns the first and the last price of the span. Those of the whole session are the row's own.
+    private func ends(of row: DisplayRow, _ samples: [ChartSample]) -> (first: Double, last: Double)? {
         if self.choice.span == .session, row.history.start == row.history.sessionStart {
-            (first, last) = (row.summary.open.approximation, row.summary.price.approximation)
+            return (row.summary.open.approximation, row.summary.price.approximation)
         }
-        guard first != last else { return CellStyle(.accent) }
-        return CellStyle(last > first ? .rising : .falling)
+        let closes = samples.compactMap(\.close)
+        return closes.first.flatMap { first in closes.last.map { (first, $0) } }
+    }
+
+    /// Returns the style for a rise or a fall over the span.
+    private static func lineStyle(_ ends: (first: Double, last: Double)?) -> CellStyle {
+        guard let ends, ends.first != ends.last else { return CellStyle(.accent) }
+        return CellStyle(ends.last > ends.first ? .rising : .falling)
+    }
+
+    /// Marks the highest and the lowest price of the span, with the number if it is that of the session: others are not
+    /// known exactly.
+    private mutating func drawExtremes(
+        _ text: RowText,
+        _ samples: [ChartSample],
+        _ scale: ChartScale,
+        lines: Range<Int>,
+        columns: Int
+    ) {
+        guard lines.count >= 4, columns >= 24,
+            let high = samples.compactMap(\.high).max(), let low = samples.compactMap(\.low).min(), high > low
+        else { return }
+        let perColumn = self.glyphs == .unicode ? 2 : 1
+        let summary = text.row.summary
+        for (value, known, isHigh) in [(high, summary.high, true), (low, summary.low, false)] {
+            let sign = isHigh ? self.glyphs.sign("▴", "^") : self.glyphs.sign("▾", "v")
+            guard let place = samples.firstIndex(where: { (isHigh ? $0.high : $0.low) == value }) else { continue }
+            let words = known.approximation == value ? "\(sign)\(text.text(known))" : sign
+            let width = ScreenText.width(of: words, limit: columns, glyphs: self.glyphs)
+            let row = lines.lowerBound + ChartDots.row(value, scale: scale, rows: lines.count)
+            // Above the highest price and below the lowest; at the edge of the chart beside it, where nothing is drawn.
+            let outside = isHigh ? row - 1 : row + 1
+            let column = place / perColumn
+            let places =
+                lines.contains(outside)
+                ? [(outside, min(column, columns - width))] : [(row, column + 1), (row, column - width)]
+            let free = places.first { row, column in
+                column >= 0 && column + width <= columns
+                    && (!isHigh || (column..<column + width).allSatisfy { self.grid[row, $0] == .blank })
+            }
+            if let free { self.put(words, .dimmed, row: free.0, column: free.1) }
+        }
     }
 
     private mutating func drawPriceAxis(_ scale: ChartScale, _ text: RowText, lines: Range<Int>, column: Int) {

@@ -115,8 +115,9 @@ extension DisplayView {
 
     /// Returns the chart of a row; empty without samples.
     private mutating func sparkline(_ row: DisplayRow, width: Int) -> String {
-        guard let samples = self.samples(of: row, columns: width)?.samples else { return "" }
-        return ChartPlot.sparkline(samples, glyphs: self.glyphs)
+        guard let start = row.history.start else { return "" }
+        let stretch = self.choice.span.periods(now: self.marketTime, start: start, columns: width)
+        return ChartPlot.sparkline(self.samples(of: row, stretch, columns: width), glyphs: self.glyphs)
     }
 
     // MARK: Columns

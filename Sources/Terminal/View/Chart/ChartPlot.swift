@@ -1,36 +1,41 @@
 import Market
 
-/// A line through samples as characters: Braille patterns with two columns and four rows of dots each, or plain ASCII.
+/// A chart as characters: Braille patterns with two columns and four rows of dots each, or plain ASCII with one and three.
 struct ChartPlot {
-    /// The lines from the top; a blank cell is a space.
-    var lines: [[String]]
+    struct Cell: Equatable {
+        /// A space where nothing is drawn.
+        var text: String
+        var part: ChartDots.Part
+    }
+
+    /// The lines from the top.
+    var lines: [[Cell]]
 
     /// Returns the number of samples for a chart of this width.
     static func sampleCount(columns: Int, glyphs: ScreenGlyphs) -> Int { glyphs == .unicode ? 2 * columns : columns }
 
-    init(_ samples: [ChartSample], scale: ChartScale, rows: Int, glyphs: ScreenGlyphs) {
-        switch glyphs {
-        case .unicode: self.lines = Self.braille(samples, scale: scale, rows: rows)
-        case .ascii: self.lines = Self.ascii(samples, scale: scale, rows: rows)
-        }
-    }
-
-    /// Returns the range of dots of each sample, from the top. Each range reaches the preceding sample, so that the
-    /// line is continuous.
-    private static func spans(_ samples: [ChartSample], scale: ChartScale, dots: Int) -> [ClosedRange<Int>?] {
-        func dot(_ value: Double) -> Int { Int(((1 - scale.height(value)) * Double(dots - 1)).rounded()) }
-        var before: Double?
-        return samples.map { sample in
-            guard var low = sample.low, var high = sample.high else {
-                before = nil
-                return nil
+    /// - Parameter open: the price at the beginning, at which a dashed line is drawn; `nil` draws none.
+    init(_ samples: [ChartSample], scale: ChartScale, rows: Int, open: Double? = nil, glyphs: ScreenGlyphs) {
+        let (width, height) = glyphs == .unicode ? (2, 4) : (1, 3)
+        let dots = ChartDots(samples, scale: scale, rows: height * rows, open: open, dash: width)
+        let columns = (samples.count + width - 1) / width
+        self.lines = (0..<rows).map { row in
+            (0..<columns).map { column in
+                var bits: UInt8 = 0
+                var part = ChartDots.Part.none
+                for place in 0..<min(width, dots.columns - column * width) {
+                    for line in 0..<height {
+                        let dot = dots[row * height + line, column * width + place]
+                        guard dot != .none else { continue }
+                        part = max(part, dot)
+                        bits |= Self.bits[place][line]
+                    }
+                }
+                let text =
+                    glyphs == .unicode
+                    ? Self.patterns[Int(bits)] : Self.ascii(part, dots, row: height * row, column)
+                return Cell(text: text, part: part)
             }
-            if let before {
-                low = min(low, before)
-                high = max(high, before)
-            }
-            before = sample.close
-            return dot(high)...dot(low)
         }
     }
 
@@ -40,32 +45,28 @@ struct ChartPlot {
         bits == 0 ? " " : Unicode.Scalar(0x2800 + UInt32(bits)).map { String(Character($0)) } ?? " "
     }
 
-    private static func braille(_ samples: [ChartSample], scale: ChartScale, rows: Int) -> [[String]] {
-        let columns = (samples.count + 1) / 2
-        var cells = [UInt8](repeating: 0, count: rows * columns)
-        for (column, span) in Self.spans(samples, scale: scale, dots: 4 * rows).enumerated() {
-            guard let span else { continue }
-            for dot in span { cells[dot / 4 * columns + column / 2] |= Self.bits[column % 2][dot % 4] }
+    /// Returns the character of three dots from a row on. Only the line has characters of several heights.
+    private static func ascii(_ part: ChartDots.Part, _ dots: ChartDots, row: Int, _ column: Int) -> String {
+        switch part {
+        case .none: return " "
+        case .far: return "."
+        case .near: return ":"
+        case .open: return "="
+        case .line:
+            let line = (0..<3).filter { dots[row + $0, column] == .line }
+            let isAbove = row > 0 && dots[row, column] == .line && dots[row - 1, column] == .line
+            let isBelow = row + 3 < dots.rows && dots[row + 2, column] == .line && dots[row + 3, column] == .line
+            // A steep line is one of several characters.
+            guard let last = line.last, line.count < 3, !isAbove, !isBelow else { return "|" }
+            return ["'", "-", "_"][last]
         }
-        return (0..<rows).map { row in cells[(row * columns)..<((row + 1) * columns)].map { Self.patterns[Int($0)] } }
     }
 
-    private static func ascii(_ samples: [ChartSample], scale: ChartScale, rows: Int) -> [[String]] {
-        var lines = [[String]](repeating: Array(repeating: " ", count: samples.count), count: rows)
-        for (column, span) in Self.spans(samples, scale: scale, dots: 3 * rows).enumerated() {
-            guard let span else { continue }
-            let (first, last) = (span.lowerBound / 3, span.upperBound / 3)
-            for row in first...last { lines[row][column] = "|" }
-            if first == last, span.count < 3 { lines[first][column] = ["'", "-", "."][span.upperBound % 3] }
-        }
-        return lines
-    }
-
-    /// Returns a chart of one line.
+    /// Returns a chart of one line. Its characters leave a gap above, so that the charts of two lines stay apart.
     static func sparkline(_ samples: [ChartSample], glyphs: ScreenGlyphs) -> String {
         let low = samples.compactMap(\.low).min() ?? 0
         let high = samples.compactMap(\.high).max() ?? 0
-        let levels = glyphs == .unicode ? ["▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"] : ["_", ".", "-", "=", "^"]
+        let levels = glyphs == .unicode ? ["▁", "▂", "▃", "▄", "▅", "▆", "▇"] : ["_", ".", "-", "=", "^"]
         return samples.map { sample in
             guard let close = sample.close else { return " " }
             // A constant price is drawn in the middle.
