@@ -3,13 +3,13 @@ import Market
 /// The trades of one symbol in an answer of a venue's REST service, in any order, until they are in the order of their
 /// ids.
 ///
-/// It takes at most ``VenueTradesRequest/maximumCount`` elements, so that no answer makes it large.
+/// It takes the first ``VenueTradesRequest/maximumCount`` elements, so that no answer makes it large.
 struct TradeList {
     private let venue: Venue
     private let symbol: JSONString
     private var trades: [Trade] = []
-    /// The elements taken, with and without a trade.
-    private var taken = 0
+    /// The elements so far, with and without a trade.
+    private var count = 0
     /// The elements that are malformed, cannot be held or are too many.
     private(set) var skipped = 0
 
@@ -39,12 +39,12 @@ struct TradeList {
         guard reader.take(UInt8(ascii: "[")) else { return false }
         if reader.take(UInt8(ascii: "]")) { return true }
         repeat {
-            guard reader.kind() == kind, self.taken < VenueTradesRequest.maximumCount else {
+            self.count += 1
+            guard reader.kind() == kind, self.count <= VenueTradesRequest.maximumCount else {
                 guard reader.skipValue() else { return false }
                 self.skipped += 1
                 continue
             }
-            self.taken += 1
             var fields = VenueTradeFields()
             fields.symbol = self.symbol
             guard element(&reader, &fields) else { return false }
