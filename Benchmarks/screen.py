@@ -111,6 +111,8 @@ def measure(command, environment, upstream, seconds):
     process, terminal = pty.fork()
     if process == 0:
         os.environ.update(environment, TERM="xterm-256color", LANG="C.UTF-8", COLORFGBG="15;0", COLUMNS="80", LINES="24")
+        # A terminal over ssh, for which the bytes are limited.
+        os.environ["SSH_TTY"] = "/dev/pts/0"
         os.execvp(command[0], command)
     fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 80, 0, 0))
     os.kill(process, signal.SIGWINCH)

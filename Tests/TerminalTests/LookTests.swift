@@ -61,6 +61,31 @@ struct LookTests {
         #expect(!(DisplaySettings { ["TERM": "xterm-256color", "NO_COLOR": "1"][$0] }.wantsBackground))
     }
 
+    @Test("One long name is cut to the width of the others, which keep theirs, and so do the columns")
+    func longName() {
+        var state = SnapshotTests.many
+        let before = DisplayView.frame(of: state, size: .init(columns: 120, rows: 9), now: sampleNoon).grid
+        state.waiting = ["BINANCE:AVERYLONGNAMEOFASYMBOLUSDT"]
+        let grid = DisplayView.frame(of: state, size: .init(columns: 120, rows: 9), now: sampleNoon).grid
+        #expect(grid.line(2) == before.line(2) && grid.line(3) == before.line(3))
+        #expect(grid.line(5).hasPrefix(" BINANCE:AVERYL…"))
+        // Of two long ones neither is the exception.
+        state.waiting.append("BINANCE:ANOTHERLONGNAMEOFASYMBOLUS")
+        let both = DisplayView.frame(of: state, size: .init(columns: 120, rows: 9), now: sampleNoon).grid
+        #expect(both.line(5).hasPrefix(" AVERYLONGNAMEOFASYMBOLUSDT"))
+    }
+
+    @Test("The bytes are limited on a terminal of another machine, and where a number is set")
+    func byteLimit() {
+        func limit(_ environment: [String: String], _ chosen: DisplaySettings.ByteLimit = .auto) -> Int? {
+            DisplaySettings(DisplaySettings(byteLimit: chosen)) { environment[$0] }.bytesPerSecond
+        }
+        #expect(limit([:]) == nil && limit(["SSH_CONNECTION": ""]) == nil)
+        for name in ["SSH_CONNECTION", "SSH_CLIENT", "SSH_TTY"] { #expect(limit([name: "x"]) == 3_500) }
+        #expect(limit(["SSH_TTY": "x"], .none) == nil && limit([:], .perSecond(7)) == 7)
+        #expect(DisplaySettings().bytesPerSecond == 3_500)
+    }
+
     @Test("No palette tells up from down by nothing, and the colour-blind one uses neither green nor red for it")
     func palettes() {
         for depth in ScreenPalette.Depth.allCases where depth != .none {

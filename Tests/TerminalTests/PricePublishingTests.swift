@@ -20,7 +20,7 @@ private struct Resting {
         self.terminal = try PseudoTerminal(columns: 80, rows: 24)
         self.display = try TerminalDisplay(
             output: self.terminal.terminal,
-            settings: DisplaySettings(bytesPerSecond: nil)
+            settings: DisplaySettings(byteLimit: .none)
         )
         self.prices = PriceDisplay(
             output: self.display,

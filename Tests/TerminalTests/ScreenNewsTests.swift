@@ -14,7 +14,7 @@ struct ScreenNewsTests {
 
     /// Returns a renderer after its first frame, which has used up the bytes of a second.
     private func renderer(_ state: DisplayState, look: DisplayLook = DisplayLook()) -> ScreenRenderer {
-        var renderer = ScreenRenderer(DisplaySettings(depth: .none, look: look, bytesPerSecond: 1))
+        var renderer = ScreenRenderer(DisplaySettings(depth: .none, look: look, byteLimit: .perSecond(1)))
         renderer.published(state)
         #expect(renderer.next(now: Self.start) == .draw)
         _ = renderer.draw(state, size: .init(columns: 80, rows: 24), now: Self.time(0))

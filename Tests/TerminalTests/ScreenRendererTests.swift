@@ -9,7 +9,7 @@ struct ScreenRendererTests {
     private static let tenth: Int64 = 100_000_000
 
     private static func settings(_ bytes: Int? = 1_000) -> DisplaySettings {
-        var settings = DisplaySettings(depth: .many, bytesPerSecond: bytes)
+        var settings = DisplaySettings(depth: .many, byteLimit: bytes.map { .perSecond($0) } ?? .none)
         settings.statedBackground = .dark
         settings.look.setsTitle = true
         return settings

@@ -25,7 +25,7 @@ struct TerminalShellTests {
     func quits(_ key: String) async throws {
         let terminal = try PseudoTerminal(columns: 80, rows: 24)
         let before = terminal.modes
-        let display = try TerminalDisplay(output: terminal.terminal, settings: DisplaySettings(bytesPerSecond: nil))
+        let display = try TerminalDisplay(output: terminal.terminal, settings: DisplaySettings(byteLimit: .none))
         async let cause = display.run()
         display.publish(state)
         let drawn = await terminal.screen.until { $0.contains("61837.63") && $0.hasSuffix("\u{1B}[?2026l") }
@@ -42,7 +42,7 @@ struct TerminalShellTests {
     @Test("A terminal is queried for its background, and keys typed meanwhile are not lost")
     func asks() async throws {
         let terminal = try PseudoTerminal(columns: 40, rows: 10)
-        var settings = DisplaySettings(depth: .many, bytesPerSecond: nil)
+        var settings = DisplaySettings(depth: .many, byteLimit: .none)
         settings.mayAsk = true
         settings.patience = 60 * oneSecond
         let display = try TerminalDisplay(output: terminal.terminal, settings: settings)
@@ -62,7 +62,7 @@ struct TerminalShellTests {
     @Test("A terminal that does not answer gets its screen nevertheless")
     func noAnswer() async throws {
         let terminal = try PseudoTerminal(columns: 40, rows: 10)
-        var settings = DisplaySettings(depth: .many, bytesPerSecond: nil)
+        var settings = DisplaySettings(depth: .many, byteLimit: .none)
         settings.mayAsk = true
         settings.patience = 1_000_000
         let display = try TerminalDisplay(output: terminal.terminal, settings: settings)
@@ -77,7 +77,7 @@ struct TerminalShellTests {
     @Test("A state that comes long after the start is drawn when it comes")
     func drawsLate() async throws {
         let terminal = try PseudoTerminal(columns: 80, rows: 24)
-        let display = try TerminalDisplay(output: terminal.terminal, settings: DisplaySettings(bytesPerSecond: nil))
+        let display = try TerminalDisplay(output: terminal.terminal, settings: DisplaySettings(byteLimit: .none))
         async let cause = display.run()
         #expect(await terminal.screen.until { $0.contains("\u{1B}[?1049h") }.contains("\u{1B}[?1049h"))
         // Nothing must arrive for half a second; the drawing thread then sleeps.
@@ -92,7 +92,7 @@ struct TerminalShellTests {
     @Test("The newest state wins, and frames keep their distance, however many are published")
     func newest() async throws {
         let terminal = try PseudoTerminal(columns: 40, rows: 10)
-        let display = try TerminalDisplay(output: terminal.terminal, settings: DisplaySettings(bytesPerSecond: nil))
+        let display = try TerminalDisplay(output: terminal.terminal, settings: DisplaySettings(byteLimit: .none))
         async let cause = display.run()
         let start = SystemClock.monotonic()
         var published = state
@@ -116,7 +116,10 @@ struct TerminalShellTests {
     func hearsWhileResting() async throws {
         let terminal = try PseudoTerminal(columns: 40, rows: 10)
         // After each frame, prices wait for a second.
-        let display = try TerminalDisplay(output: terminal.terminal, settings: DisplaySettings(bytesPerSecond: 1))
+        let display = try TerminalDisplay(
+            output: terminal.terminal,
+            settings: DisplaySettings(byteLimit: .perSecond(1))
+        )
         async let cause = display.run()
         display.publish(state)
         #expect(await terminal.screen.until { $0.contains("61837.63") }.contains("61837.63"))
@@ -147,7 +150,7 @@ struct TerminalShellTests {
     @Test("A resized terminal is redrawn, even if it has its old size again before the next frame")
     func resized() async throws {
         let terminal = try PseudoTerminal(columns: 40, rows: 10)
-        let display = try TerminalDisplay(output: terminal.terminal, settings: DisplaySettings(bytesPerSecond: nil))
+        let display = try TerminalDisplay(output: terminal.terminal, settings: DisplaySettings(byteLimit: .none))
         async let cause = display.run()
         display.publish(state)
         #expect(await terminal.screen.until { $0.contains("61837.63") && $0.hasSuffix("l") }.contains("61837.63"))
@@ -164,7 +167,7 @@ struct TerminalShellTests {
         let before = terminal.modes
         let display = try TerminalDisplay(
             output: terminal.terminal,
-            settings: DisplaySettings(framesPerSecond: 60, bytesPerSecond: nil)
+            settings: DisplaySettings(framesPerSecond: 60, byteLimit: .none)
         )
         async let cause = display.run()
         // The terminal is not read. A pseudo-terminal buffers some kilobytes, less than the first frame.
@@ -185,7 +188,7 @@ struct TerminalShellTests {
         let terminal = try PseudoTerminal(columns: 1_000, rows: 400)
         let display = try TerminalDisplay(
             output: terminal.terminal,
-            settings: DisplaySettings(framesPerSecond: 60, bytesPerSecond: nil)
+            settings: DisplaySettings(framesPerSecond: 60, byteLimit: .none)
         )
         async let cause = display.run()
         var full = state
@@ -216,7 +219,7 @@ struct TerminalShellTests {
     @Test("A job that was stopped by SIGSTOP takes the terminal again, and the original title is saved once")
     func continued() async throws {
         let terminal = try PseudoTerminal(columns: 40, rows: 10)
-        let display = try TerminalDisplay(output: terminal.terminal, settings: DisplaySettings(bytesPerSecond: nil))
+        let display = try TerminalDisplay(output: terminal.terminal, settings: DisplaySettings(byteLimit: .none))
         async let cause = display.run()
         display.publish(state)
         var all = await terminal.screen.until { $0.contains("61837.63") && $0.hasSuffix("l") }
@@ -236,7 +239,7 @@ struct TerminalShellTests {
     @Test("A display that is stopped before it runs ends at once")
     func stopsEarly() async throws {
         let terminal = try PseudoTerminal(columns: 80, rows: 24)
-        let display = try TerminalDisplay(output: terminal.terminal, settings: DisplaySettings(bytesPerSecond: nil))
+        let display = try TerminalDisplay(output: terminal.terminal, settings: DisplaySettings(byteLimit: .none))
         display.stop()
         #expect(await display.run() == .stopped)
     }
@@ -247,7 +250,7 @@ struct TerminalShellTests {
         try #require(pipe(&ends) == 0)
         defer { ends.forEach { close($0) } }
         #expect(throws: SystemCallFailure.self) {
-            try TerminalDisplay(output: ends[1], settings: DisplaySettings(bytesPerSecond: nil))
+            try TerminalDisplay(output: ends[1], settings: DisplaySettings(byteLimit: .none))
         }
     }
 
@@ -256,7 +259,7 @@ struct TerminalShellTests {
         var terminal: PseudoTerminal? = try PseudoTerminal(columns: 80, rows: 24)
         let own = dup(try #require(terminal?.terminal))
         defer { close(own) }
-        let display = try TerminalDisplay(output: own, settings: DisplaySettings(bytesPerSecond: nil))
+        let display = try TerminalDisplay(output: own, settings: DisplaySettings(byteLimit: .none))
         async let cause = display.run()
         display.publish(state)
         let drawn = await terminal?.screen.until { $0.contains("LIVE") }

@@ -21,7 +21,7 @@ struct WatchedRelayTests {
         self.terminal = try PseudoTerminal(columns: 80, rows: 24)
         self.screen = try TerminalDisplay(
             output: self.terminal.terminal,
-            settings: DisplaySettings(bytesPerSecond: nil)
+            settings: DisplaySettings(byteLimit: .none)
         )
         self.display = PriceDisplay(
             output: self.screen,

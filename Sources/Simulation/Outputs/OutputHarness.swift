@@ -141,7 +141,7 @@ package final class OutputHarness {
     private func runScreen(_ size: ScreenGrid.Size) {
         let screen = ScreenHarness(
             size: size,
-            settings: DisplaySettings(bytesPerSecond: nil),
+            settings: DisplaySettings(byteLimit: .none),
             output: self.output("screen-\(size.columns)x\(size.rows)"),
             loop: self.loop,
             wallClock: self.wallClock

@@ -20,6 +20,18 @@ package struct DisplaySettings: Sendable, Equatable {
         case full
     }
 
+    /// The limit of the bytes for the terminal.
+    package enum ByteLimit: Sendable, Equatable {
+        /// A limit if the terminal is on another machine, and none otherwise.
+        case auto
+        case none
+        /// About as many a second, beyond a burst of one second's worth.
+        case perSecond(Int)
+
+        /// A screen that is pleasant over a slow link, bytes a second.
+        static let remote = ByteLimit.perSecond(3_500)
+    }
+
     package var colour = Colour.auto
     /// The number of colours; ``ScreenPalette/Depth/none`` under `NO_COLOR`.
     package var depth: ScreenPalette.Depth
@@ -30,8 +42,7 @@ package struct DisplaySettings: Sendable, Equatable {
     package var mayTitle = true
     /// The largest number of frames per second, 1 to 60.
     package var framesPerSecond: Int
-    /// The approximate limit of bytes per second to the terminal, beyond a burst; `nil` for no limit.
-    package var bytesPerSecond: Int?
+    package var byteLimit: ByteLimit
     /// The background that `COLORFGBG` states.
     var statedBackground: ScreenPalette.Background?
     /// Whether the terminal answers queries, or at least ignores them.
@@ -47,22 +58,38 @@ package struct DisplaySettings: Sendable, Equatable {
         hues: ScreenPalette.Hues = .standard,
         look: DisplayLook = DisplayLook(),
         framesPerSecond: Int = 10,
-        bytesPerSecond: Int? = 3_500
+        byteLimit: ByteLimit = .auto
     ) {
         self.depth = depth
         self.theme = theme
         self.hues = hues
         self.look = look
         self.framesPerSecond = framesPerSecond
-        self.bytesPerSecond = bytesPerSecond
+        self.byteLimit = byteLimit
         self.mayAsk = false
     }
 
+    /// The limit that applies, bytes a second; `nil` for no limit. Where nobody has asked the environment, the terminal
+    /// may be on another machine.
+    var bytesPerSecond: Int? {
+        switch self.byteLimit {
+        case .none: nil
+        case .perSecond(let bytes): bytes
+        case .auto: DisplaySettings(byteLimit: .remote).bytesPerSecond
+        }
+    }
+
+    /// Whether the variables of sshd(8) say that the terminal is on another machine. mosh keeps those of its ssh.
+    private static func isRemote(_ environment: (String) -> String?) -> Bool {
+        ["SSH_CONNECTION", "SSH_CLIENT", "SSH_TTY"].contains { environment($0)?.isEmpty == false }
+    }
+
     /// Takes the chosen values, and the rest from `NO_COLOR` (any non-empty value, no-color.org), `COLORTERM`, `TERM`,
-    /// `COLORFGBG` and the locale's character set.
+    /// `COLORFGBG`, `SSH_CONNECTION` and its like, and the locale's character set.
     package init(_ chosen: DisplaySettings = DisplaySettings(), environment: (String) -> String?) {
         self = chosen
         self.depth = chosen.colour.depth(environment)
+        if self.byteLimit == .auto { self.byteLimit = Self.isRemote(environment) ? .remote : .none }
         let locale = ["LC_ALL", "LC_CTYPE", "LANG"].lazy.compactMap(environment).first { !$0.isEmpty } ?? ""
         let name = locale.lowercased()
         let isUTF8 = name.hasSuffix("utf-8") || name.hasSuffix("utf8") || name.contains("utf-8@")

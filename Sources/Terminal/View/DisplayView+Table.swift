@@ -95,16 +95,30 @@ extension DisplayView {
         let symbols = rows.map(\.summary.symbol) + waiting
         let short = symbols.map(SymbolName.withoutExchange)
         let isUnique = Set(short).count == Set(symbols).count
+        let whole = self.fittingNames(symbols)
+        let brief = isUnique ? self.fittingNames(short) : whole
         return symbols.enumerated().map { index, symbol in
             let isSelected = selected == symbol
             let mark = selected == nil ? "" : isSelected ? self.glyphs.pointer : " "
-            let names = [symbol, isUnique ? short[index] : symbol, ScreenText.clean(short[index], columns: 6)]
+            let names = [whole[index], brief[index], ScreenText.clean(short[index], columns: 6)]
             var line = PriceLine(names: names.map { mark + $0 }, isSelected: isSelected)
             guard index < rows.count else { return line }
             line.text = self.text(of: rows[index])
             line.rate = self.rate(of: rows[index]).map(self.look.written) ?? ""
             return line
         }
+    }
+
+    /// The least width to which a single long name is cut.
+    private static let leastName = 15
+
+    /// Returns the names; one that is longer than all others is cut to their width, so that it takes no column from them.
+    private func fittingNames(_ names: [String]) -> [String] {
+        let widths = names.map { ScreenText.width(of: $0, glyphs: self.glyphs) }
+        let ranked = widths.sorted(by: >)
+        guard ranked.count >= 2, ranked[0] > max(ranked[1], Self.leastName) else { return names }
+        let limit = max(ranked[1], Self.leastName)
+        return names.map { ScreenText.clean($0, columns: limit, glyphs: self.glyphs) }
     }
 
     /// The arrow after the sorted column's heading: down if the largest value is on top.

@@ -1,4 +1,5 @@
 import NIOCore
+import Terminal
 
 extension Syntax<Settings.State.Folder> {
     /// A folder, or a word that stands for one.
@@ -21,6 +22,27 @@ extension Syntax<Settings.State.Folder> {
                 case .auto: "auto"
                 case .off: "off"
                 case .path(let path): path
+                }
+            }
+        )
+    }
+}
+
+extension Syntax<DisplaySettings.ByteLimit> {
+    /// A size, 0 for no limit, or `auto`.
+    static func byteLimit(within range: ClosedRange<Int>) -> Syntax {
+        let size = Syntax<Int>.size.within(range)
+        return Syntax(
+            read: { text throws(ParseError) in
+                if text.lowercased() == "auto" { return .auto }
+                let bytes = try size.read(text)
+                return bytes > 0 ? .perSecond(bytes) : .none
+            },
+            write: { limit in
+                switch limit {
+                case .auto: "auto"
+                case .none: size.write(0)
+                case .perSecond(let bytes): size.write(bytes)
                 }
             }
         )

@@ -95,9 +95,9 @@ extension Setting {
     )
     static let displayBytes = Setting(
         "display.bytes-per-second",
-        \.screen.bytesPerSecond,
-        Syntax.size.within(0...(1 << 30)).mapped({ $0 > 0 ? $0 : nil }, { $0 ?? 0 }),
-        help: "About the most bytes a second for the terminal: busy screens are drawn less often; 0: any number."
+        \.screen.byteLimit,
+        .byteLimit(within: 0...(1 << 30)),
+        help: "About the most bytes a second for the terminal: busy screens are drawn less often; auto, 0 (any number)."
     )
     static let isQuiet = Setting(
         "display.quiet",
