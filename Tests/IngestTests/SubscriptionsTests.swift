@@ -98,6 +98,23 @@ struct SubscriptionsTests {
         #expect(self.feed.take() == [])
     }
 
+    @Test("are listed in the order of the settings, then of the screen, then the clients' by name")
+    func displayOrder() {
+        let shares = [
+            Subscriptions.Share(Subscriptions.Settings(limit: 9), retained: ["X:2"]) { $0.hasPrefix("X:") },
+            Subscriptions.Share(Subscriptions.Settings(limit: 3), retained: ["Y:9", "Y:1"]) { $0.hasPrefix("Y:") },
+        ]
+        let subscriptions = Subscriptions(shares, order: ["Y:9", "X:2", "Y:1"], loop: self.loop)
+        for symbol in ["X:8", "X:5"] { #expect(subscriptions.subscribe(symbol) == .accepted) }
+        #expect(subscriptions.retain("Y:2") == .accepted && subscriptions.retain("X:5") == .accepted)
+        #expect(subscriptions.retain("Y:3") == .full)
+        #expect(subscriptions.ordered == ["Y:9", "X:2", "Y:1", "Y:2", "X:5", "X:8"])
+        subscriptions.release("Y:9")
+        subscriptions.release("X:5")
+        #expect(subscriptions.ordered == ["X:2", "Y:1", "Y:2", "X:5", "X:8"])
+        #expect(Subscriptions(shares, loop: self.loop).ordered == ["X:2", "Y:9", "Y:1"])
+    }
+
     @Test("each of two feeds has its symbols, its limit and its changes; a symbol of neither cannot exist")
     func twoFeeds() {
         let second = Feed()

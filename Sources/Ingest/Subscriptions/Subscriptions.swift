@@ -56,6 +56,8 @@ package final class Subscriptions: TapeReader {
 
     private struct State {
         var members: [Member]
+        /// The program's own symbols in display order: those of the settings, and then those of the screen.
+        var order: [String]
         /// Whether ``turn()`` is scheduled on the loop.
         var isTurnDue = false
         var timer: (at: NIODeadline, task: Scheduled<Void>)?
@@ -89,9 +91,15 @@ package final class Subscriptions: TapeReader {
 
     /// - Parameters:
     ///   - shares: the symbols of each feed.
+    ///   - order: the symbols of the settings in display order; `nil` for that of the shares.
     ///   - loop: the feeds' event loop.
     ///   - hint: what to write instead of a name that no feed serves, in one line.
-    package init(_ shares: [Share], loop: any EventLoop, hint: @escaping @Sendable (String) -> String? = { _ in nil }) {
+    package init(
+        _ shares: [Share],
+        order: [String]? = nil,
+        loop: any EventLoop,
+        hint: @escaping @Sendable (String) -> String? = { _ in nil }
+    ) {
         self.limit = shares.reduce(0) { $0 + $1.settings.limit }
         self.loop = loop
         self.hint = hint
@@ -101,7 +109,8 @@ package final class Subscriptions: TapeReader {
                     let (limit, linger) = (share.settings.limit, share.settings.linger)
                     let table = SubscriptionTable(limit: limit, retained: share.retained, linger: linger)
                     return Member(table: table, limitOwner: share.settings.limitOwner, serves: share.serves)
-                }
+                },
+                order: order ?? shares.flatMap(\.retained)
             )
         )
     }
@@ -141,11 +150,20 @@ package final class Subscriptions: TapeReader {
 
     /// Retains a symbol for the program itself, for example for its screen.
     package func retain(_ symbol: String) -> SubscriptionTable.Answer {
-        self.change { $0.change(of: symbol) { $0.retain(symbol) } } ?? .invalid
+        self.change { state in
+            let answer = state.change(of: symbol) { $0.retain(symbol) } ?? .invalid
+            if answer == .accepted, !state.order.contains(symbol) { state.order.append(symbol) }
+            return answer
+        }
     }
 
     /// Releases a symbol that the program retained. The symbol stays while a client wants it.
-    package func release(_ symbol: String) { self.change { _ = $0.change(of: symbol) { $0.release(symbol) } } }
+    package func release(_ symbol: String) {
+        self.change { state in
+            state.order.removeAll { $0 == symbol }
+            _ = state.change(of: symbol) { $0.release(symbol) }
+        }
+    }
 
     /// The symbols to which the feeds subscribe, sorted by name.
     package var symbols: [String] {
@@ -154,6 +172,13 @@ package final class Subscriptions: TapeReader {
             guard state.members.count > 1 else { return state.members.first?.table.symbols ?? [] }
             return state.members.flatMap(\.table.symbols).sorted()
         }
+    }
+
+    /// The same symbols in display order: those of the settings, those of the screen, and then the clients' by name.
+    package var ordered: [String] {
+        let (order, symbols) = (self.state.withLockedValue { $0.order }, self.symbols)
+        let (held, own) = (Set(symbols), Set(order))
+        return order.filter(held.contains) + symbols.filter { !own.contains($0) }
     }
 
     /// Whether a feed subscribes to the symbol.

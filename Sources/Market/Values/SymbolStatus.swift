@@ -22,6 +22,12 @@ package struct SymbolStatus: Sendable, Equatable {
         case overLimit
     }
 
+    /// The symbol that was probably meant if the service knows no such symbol; `nil` if its name suggests none.
+    package var meant: String? {
+        guard case .refused(.noSuchSymbol, _) = self.state else { return nil }
+        return SymbolHint.meant(by: self.symbol)
+    }
+
     package var symbol: String
     package var state: State
     /// The start of the state, wall clock, ns since 1970.

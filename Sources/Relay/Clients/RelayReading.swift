@@ -58,7 +58,7 @@ extension RelayHub {
     ///   - outboxBytes: the bytes that wait between the feed and the relay.
     ///   - answerBytes: the bytes of HTTP answers that wait.
     func reading(outboxBytes: Int, answerBytes: Int) -> RelayReading {
-        let symbols = self.subscriptions.symbols.prefix(self.subscriptions.limit).map { name in
+        let symbols = self.subscriptions.ordered.prefix(self.subscriptions.limit).map { name in
             let newest = self.prices.knownRow(of: name).flatMap { self.prices.newest(row: $0) }
             return RelayReading.Symbol(
                 name: name,

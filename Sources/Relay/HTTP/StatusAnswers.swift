@@ -138,6 +138,7 @@ enum StatusAnswers {
             out.field("state", symbol.word)
             out.field("since", (symbol.status?.since).map { $0 / 1_000_000 })
             out.field("reason", symbol.status?.reason)
+            if let meant = symbol.status?.meant { out.field("meant", meant) }
             out.field("age", seconds: symbol.age)
             out.field("trades", symbol.trades)
             if let day = symbol.day { out.object("venueDay") { StreamEncoder.write(day, into: &$0) } }

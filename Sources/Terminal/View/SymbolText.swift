@@ -47,10 +47,7 @@ struct SymbolText {
 
     /// Returns `; did you mean BINANCE:BTCUSDT?` for an unknown symbol that resembles a known one; else an empty text.
     static func hint(_ status: SymbolStatus) -> String {
-        guard case .refused(.noSuchSymbol, _) = status.state, let meant = SymbolHint.meant(by: status.symbol) else {
-            return ""
-        }
-        return "; did you mean \(meant)?"
+        status.meant.map { "; did you mean \($0)?" } ?? ""
     }
 
     /// Returns the reason for a symbol's refusal, in the service's words if it gave any.

@@ -91,7 +91,8 @@ struct TickerBase: Sendable {
             )
         )
         if let audit = self.feed.audit { self.instruments.latency.follow(audit.tapeAudit) }
-        self.subscriptions = Subscriptions(program.feed.shares, loop: loop) { [feed = program.feed] in
+        self.subscriptions = Subscriptions(program.feed.shares, order: program.feed.symbols, loop: loop) {
+            [feed = program.feed] in
             feed.hint(of: $0)
         }
     }

@@ -87,6 +87,21 @@ struct RelayAnswersTests {
         }
     }
 
+    @Test("a wrong symbol has the one that was probably meant, and the symbols are in the order of the settings")
+    func meant() async throws {
+        try await RelayFixture.run(ownSymbols: ["btc-usdt", Frames.btc, "A"]) { fixture in
+            let refused = SymbolStatus.State.refused(.noSuchSymbol, retryAt: Self.since)
+            let reason = "Invalid symbol btc-usdt"
+            fixture.symbolChanged(
+                SymbolStatus(symbol: "btc-usdt", state: refused, since: Self.since, reason: reason)
+            )
+            let answer = try await self.ask("/v1/status", fixture)
+            #expect(answer.body.contains(#""reason":"\#(reason)","meant":"COINBASE:BTC-USDT","age":null"#))
+            let names = answer.body.matches(of: /"symbol":"([^"]+)","state"/).map { String($0.output.1) }
+            #expect(names == ["btc-usdt", Frames.btc, "A"])
+        }
+    }
+
     @Test("the status contains everything in the words of the stream")
     func status() async throws {
         let instruments = Instruments()
