@@ -109,9 +109,10 @@ let package = Package(
         .target(
             name: "Page",
             resources: [
-                "index.html", "style.css", "icon.svg", "theme.js", "main.js", "relay.js", "market.js", "past.js",
-                "pauses.js", "series.js", "decimal.js", "words.js", "screen.js", "chart.js", "finding.js",
-                "room.js",
+                "index.html", "style.css", "icon.svg", "theme.js", "main.js", "relay.js", "market.js", "rows.js",
+                "trend.js", "finding.js", "history.js", "bars.js", "pyramid.js", "gaps.js", "past.js", "pauses.js",
+                "pane.js", "tools.js", "touch.js", "viewport.js", "chart.js", "plot.js", "axes.js",
+                "chart-words.js", "decimal.js", "words.js", "zone.js", "room.js", "screen.js",
             ].map { .embedInCode("Files/\($0)") },
             swiftSettings: house
         ),

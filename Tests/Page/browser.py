@@ -4,6 +4,8 @@ usage: browser.py watch URL [DIR]       every change of price, state and freshne
        browser.py layout URL [DIR]      measures the page in several sizes and colours, talks in a room if there is one,
                                         ends, and keeps pictures in DIR
        browser.py token URL TOKEN       types a wrong token into the page's form, then this one; then as watch
+       browser.py chart URL [DIR]       touches the chart with mouse, fingers and keys, and asks for a wrong symbol; what the
+                                        page then says
        browser.py finding URL [DIR]     opens the news and types into the field for symbols; what the page then says
        browser.py sample URL            Finnhub's JavaScript sample as a page of http://sample.example, with URL for the
                                         service's; what it logs, until SIGTERM
@@ -104,8 +106,10 @@ class Browser:
         self.number = 0
         self.answers = {}
         self.reader = None
+        # Called with the method and the parameters of each event.
+        self.listeners = []
 
-    async def open(self):
+    async def open(self, observes=True):
         self.process = subprocess.Popen(
             [CHROMIUM, "--headless=new", "--no-sandbox", "--disable-dev-shm-usage", "--disable-gpu", "--no-first-run",
              "--disable-extensions", "--disable-background-networking", "--disable-component-update", "--disable-sync",
@@ -130,8 +134,9 @@ class Browser:
         self.reader = asyncio.create_task(self.read())
         for domain in ("Page", "Runtime", "Log", "Network"):
             await self.call(f"{domain}.enable")
-        await self.call("Runtime.addBinding", name="observed")
-        await self.call("Page.addScriptToEvaluateOnNewDocument", source=OBSERVER)
+        if observes:
+            await self.call("Runtime.addBinding", name="observed")
+            await self.call("Page.addScriptToEvaluateOnNewDocument", source=OBSERVER)
 
     async def read(self):
         async for text in self.socket:
@@ -142,6 +147,8 @@ class Browser:
                 self.event(message["method"], message["params"])
 
     def event(self, method, params):
+        for listener in self.listeners:
+            listener(method, params)
         if method == "Runtime.bindingCalled":
             print(params["payload"], flush=True)
         elif method == "Runtime.exceptionThrown":
@@ -351,6 +358,118 @@ async def finding(browser, pictures):
     say(address=await browser.value("location.hash"), hasRooms=await browser.value("!document.getElementById('room').hidden"))
 
 
+async def chart(browser, pictures):
+    """Prints what the chart says after each kind of input."""
+    text = lambda name: f"document.getElementById('{name}').textContent"
+    label = "document.getElementById('chart').getAttribute('aria-label')"
+    pressed = "document.querySelector('[data-range][aria-pressed=true]')?.dataset.range ?? null"
+    hidden = "document.getElementById('chart-now').hidden"
+    await browser.until("document.getElementById('chart')?.getAttribute('aria-label').startsWith('Chart of')")
+    # Some bars, so that there is something to move.
+    await browser.until(f"/over ([1-9][0-9] s|[0-9]+m)/.test({label})")
+    await browser.value("document.getElementById('chart-touch').scrollIntoView({ block: 'center' })")
+    left, top, width, height = await browser.value(
+        "(() => { const box = document.getElementById('chart-touch').getBoundingClientRect();"
+        " return [box.left, box.top, box.width, box.height]; })()")
+    middle = top + height / 2
+
+    async def mouse(kind, share, **more):
+        await browser.call("Input.dispatchMouseEvent", type=kind, x=left + width * share, y=middle, **more)
+
+    async def press(key, code=0):
+        for kind in ("keyDown", "keyUp"):
+            await browser.call("Input.dispatchKeyEvent", type=kind, key=key, windowsVirtualKeyCode=code)
+
+    async def keep(name):
+        if pictures:
+            await browser.picture(os.path.join(pictures, f"chart-{name}.png"))
+
+    say(step="first", range=await browser.value(pressed), followsNow=await browser.value(hidden))
+    # The crosshair shows the values of a bar that is over: the volume of the newest one may not be known yet.
+    newest = await browser.value(text("bar-time"))
+    await mouse("mouseMoved", 0.6)
+    await browser.until(f"{text('bar-time')} !== {json.dumps(newest)} && {text('bar-volume')} !== '–'")
+    say(step="crosshair", bar=await browser.value(f"[...document.querySelectorAll('.values dd')].map((each) => each.textContent)"))
+    await keep("crosshair")
+    await mouse("mouseWheel", 0.3, deltaX=0, deltaY=-400)
+    await browser.until(f"{pressed} === null")
+    await mouse("mousePressed", 0.3, button="left", clickCount=1)
+    for share in (0.4, 0.5, 0.6, 0.7):
+        await mouse("mouseMoved", share, button="left", buttons=1)
+    await mouse("mouseReleased", 0.7, button="left", clickCount=1)
+    await browser.until(f"!{hidden}")
+    say(step="dragged", followsNow=False)
+    await keep("dragged")
+    await browser.value("document.getElementById('chart-now').click()")
+    await browser.until(f"{hidden} && document.activeElement.id === 'chart-touch'")
+    # By keys: two bars back are said, with the relay's numbers.
+    for _ in range(3):
+        await press("ArrowLeft", 37)
+    await browser.until(f"{text('chart-said')} !== ''")
+    await browser.until(f"{text('chart-said')}.includes(`close ${{{text('bar-close')}}}, open`)")
+    say(step="keys", said=await browser.value(text("chart-said")))
+    await press("Escape", 27)
+    for key in ("+", "-", "PageUp", "Home", "End"):
+        await press(key)
+    await browser.until(hidden)
+    for name, value in (("chart-kind", "candles"), ("chart-kind", "area"), ("chart-width", "1m")):
+        await browser.value(f"(() => {{ const field = document.getElementById('{name}'); field.value = '{value}';"
+                            " field.dispatchEvent(new Event('change')); })()")
+        await keep(value)
+    await browser.value("document.querySelector('[data-range=\"1h\"]').click()")
+    for name in ("chart-log", "chart-volume", "chart-full"):
+        await browser.value(f"document.getElementById('{name}').click()")
+    await browser.until(f"document.fullscreenElement?.id === 'chart-pane' && /[●◌✖■] [A-Z]/.test({text('chart-title')})")
+    say(step="full", title=await browser.value(text("chart-title")), range=await browser.value(pressed),
+        kept=await browser.value("localStorage.getItem('tickertape.chart')"))
+    await keep("full")
+    await browser.value("document.getElementById('chart-full').click()")
+    await browser.until("document.fullscreenElement === null")
+    # Two fingers apart, and a tap for a crosshair that stays.
+    await browser.call("Emulation.setTouchEmulationEnabled", enabled=True, maxTouchPoints=2)
+    await browser.value("document.getElementById('chart-touch').scrollIntoView({ block: 'center' })")
+    left, top, width, height = await browser.value(
+        "(() => { const box = document.getElementById('chart-touch').getBoundingClientRect();"
+        " return [box.left, box.top, box.width, box.height]; })()")
+
+    async def touch(kind, *shares):
+        points = [{"x": left + width * share, "y": top + height / 2, "id": id} for id, share in enumerate(shares)]
+        await browser.call("Input.dispatchTouchEvent", type=kind, touchPoints=points)
+
+    await touch("touchStart", 0.4)
+    await touch("touchStart", 0.4, 0.6)
+    for by in (0.05, 0.1, 0.15):
+        await touch("touchMove", 0.4 - by, 0.6 + by)
+    await touch("touchEnd")
+    await browser.until(f"{pressed} === null")
+    await browser.value("document.querySelector('[data-range=\"1m\"]').click()")
+    await browser.value("(() => { const field = document.getElementById('chart-width'); field.value = '1s'; field.dispatchEvent(new Event('change')); })()")
+    await browser.until(f"!{text('bar-time')}.includes('-')")
+    newest = await browser.value(text("bar-time"))
+    await touch("touchStart", 0.6)
+    await touch("touchEnd")
+    await browser.until(f"{text('bar-time')} < {json.dumps(newest)}")
+    say(step="touched")
+    # A wrong symbol is said in its row, and not selected; what was meant can be.
+    chosen = await browser.value(text("symbol"))
+    await browser.value("document.getElementById('add').focus()")
+    await browser.call("Input.insertText", text="binance:ethusdt")
+    filtered = await browser.value(text("filter-note"))
+    await browser.enter()
+    await browser.until("document.querySelector('#symbols [data-wrong=true] .meant:not([hidden])') !== null")
+    row = await browser.value("document.querySelector('#symbols [data-wrong=true]').innerText.replaceAll('\\n', ' ')")
+    say(step="wrong", row=row, filtered=filtered, isSame=await browser.value(text("symbol")) == chosen,
+        address=await browser.value("location.hash"), links=await browser.value("document.querySelectorAll('#symbols [data-wrong=true] > a[href]').length"))
+    await keep("wrong")
+    await browser.value("document.querySelector('#symbols .meant:not([hidden]) a').click()")
+    await browser.until(f"{text('symbol')} === 'BINANCE:ETHUSDT'")
+    say(step="meant", address=await browser.value("location.hash"),
+        rows=await browser.value("[...document.querySelectorAll('#symbols .name')].map((each) => each.textContent)"))
+    # The times of the page in another zone.
+    await browser.value("(() => { const zone = document.getElementById('zone'); zone.value = 'utc'; zone.dispatchEvent(new Event('change')); })()")
+    say(step="zone", zone=await browser.value(text("tape-zone")))
+
+
 async def give_token(browser, token):
     """Prints the text above the form at first and after a wrong token, and the address after the right one."""
     form = "document.getElementById('token-form')"
@@ -388,6 +507,8 @@ async def main():
             await browser.call("Page.navigate", url=url)
             if command == "layout":
                 await layout(browser, pictures, url)
+            elif command == "chart":
+                await chart(browser, pictures)
             elif command == "finding":
                 await finding(browser, pictures)
             elif command == "sample":
@@ -403,4 +524,5 @@ async def main():
             browser.close()
 
 
-asyncio.run(main())
+if __name__ == "__main__":
+    asyncio.run(main())

@@ -1,16 +1,20 @@
-// The chart of a session on a canvas: the last price as steps, the range of each bucket behind it, and the gaps.
+// The chart on a canvas: its scale, axes, labels and crosshair; plot.js draws what is between the axes. It holds no state
+// of the market: each picture is drawn from a scene.
 
-import { grouped, write } from "./decimal.js";
-import { clock, span } from "./words.js";
+import { priceLines, timeLines } from "./axes.js";
+import { barTime } from "./chart-words.js";
+import { grouped } from "./decimal.js";
+import { drawPlot } from "./plot.js";
 
-const margin = { top: 10, right: 0, bottom: 22, left: 0 };
+const margin = { top: 10, bottom: 22 };
+const volumeShare = 0.18;
 
 export class Chart {
     constructor(canvas, askToPaint) {
         this.canvas = canvas;
         this.context = canvas.getContext("2d");
-        this.width = 0;
-        this.height = 0;
+        // The place of the plot within the canvas, px: {right, bottom}, of the last picture.
+        this.plot = { right: 1, bottom: 1 };
         this.readColours();
         new ResizeObserver(() => { this.#measure(); askToPaint(); }).observe(canvas.parentElement);
         this.#measure();
@@ -22,213 +26,204 @@ export class Chart {
         const colour = (name) => style.getPropertyValue(name).trim();
         this.colours = {
             line: colour("--accent"), span: colour("--accent-soft"), grid: colour("--line"), text: colour("--muted"),
-            gap: colour("--gap"), paper: colour("--card"),
+            gap: colour("--gap"), paper: colour("--card"), up: colour("--up"), down: colour("--down"), ink: colour("--ink"),
+            volume: colour("--volume"), hatch: colour("--hatch"),
         };
         this.font = `11px ${style.fontFamily}`;
+        this.hatches = new Map();
     }
 
     #measure() {
         const box = this.canvas.parentElement.getBoundingClientRect();
-        const ratio = window.devicePixelRatio || 1;
+        this.ratio = window.devicePixelRatio || 1;
         this.width = Math.max(1, Math.floor(box.width));
         this.height = Math.max(1, Math.floor(box.height));
-        this.ratio = ratio;
-        this.canvas.width = Math.round(this.width * ratio);
-        this.canvas.height = Math.round(this.height * ratio);
+        this.canvas.width = Math.round(this.width * this.ratio);
+        this.canvas.height = Math.round(this.height * this.ratio);
+    }
+
+    /** Returns a pattern of diagonal lines of a colour: what it fills is incomplete. */
+    #hatch(colour) {
+        const known = this.hatches.get(colour);
+        if (known !== undefined) return known;
+        const size = Math.round(6 * this.ratio);
+        const tile = Object.assign(document.createElement("canvas"), { width: size, height: size });
+        const draw = tile.getContext("2d");
+        draw.strokeStyle = colour;
+        draw.lineWidth = 1.2 * this.ratio;
+        draw.beginPath();
+        for (const shift of [-size, 0, size]) {
+            draw.moveTo(shift - 1, size + 1);
+            draw.lineTo(shift + size + 1, -1);
+        }
+        draw.stroke();
+        const pattern = this.context.createPattern(tile, "repeat");
+        pattern?.setTransform?.(new DOMMatrix().scale(1 / this.ratio));
+        this.hatches.set(colour, pattern ?? colour);
+        return pattern ?? colour;
     }
 
     /**
-     * @param series the session of one symbol, or null
-     * @param last the newest price as text
-     * @param until the end of the time axis, ms
-     * @param isFaint whether the prices are not current; then no line continues from the last price to the end of the
-     *     axis
-     * @param decimals the least number of decimals of the newest price
+     * @param scene series, view; columns: what of the series is in the view (`Pyramid`); gaps, in order; kind: candles,
+     *     line or area; isLogarithmic; hasVolume; last: the newest price as text or null; decimals: the least number of
+     *     decimals of a price; now: the end of the time that has passed, ms; isFaint: whether the prices are not current,
+     *     and then no line continues from the last price to now; cross: the place of the bar under the crosshair, or
+     *     null; note: a text at the left edge, or at the centre without bars
      */
-    paint(series, last, until, isFaint, decimals = 0) {
-        if ((window.devicePixelRatio || 1) !== this.ratio) this.#measure();
+    paint(scene) {
+        if ((window.devicePixelRatio || 1) !== this.ratio) {
+            this.#measure();
+            this.hatches.clear();
+        }
         const draw = this.context;
         draw.setTransform(this.ratio, 0, 0, this.ratio, 0, 0);
         draw.clearRect(0, 0, this.width, this.height);
         draw.font = this.font;
-        draw.globalAlpha = 1;
-        if (series === null || series.isEmpty) {
-            draw.fillStyle = this.colours.text;
-            draw.textAlign = "center";
-            draw.textBaseline = "middle";
-            draw.fillText("no prices yet", this.width / 2, this.height / 2);
-            return;
-        }
-        const buckets = series.buckets;
-        const begin = buckets[0].start;
-        const end = Math.max(until, buckets[buckets.length - 1].start + series.width, begin + 10_000);
-        let low = Infinity;
-        let high = -Infinity;
-        for (const bucket of buckets) {
-            if (bucket.low < low) low = bucket.low;
-            if (bucket.high > high) high = bucket.high;
-        }
-        const air = (high - low) * 0.08 || Math.abs(high) * 0.0005 || 1;
-        const scale = { low: low - air, high: high + air, step: steps(low - air, high + air, this.height / 56) };
-        const longest = Math.max(...scale.step.map((line) => draw.measureText(line.text).width), draw.measureText(grouped(last ?? "", decimals)).width);
-        const right = this.width - margin.right - longest - 10;
+        draw.lineCap = "butt";
+        draw.lineJoin = "round";
+        const { columns, view } = scene;
+        const { low, high, isLogarithmic } = limits(scene);
         const bottom = this.height - margin.bottom;
-        const x = (time) => margin.left + ((time - begin) / (end - begin)) * (right - margin.left);
-        const y = (price) => bottom - ((price - scale.low) / (scale.high - scale.low)) * (bottom - margin.top);
+        const floor = scene.hasVolume ? margin.top + (bottom - margin.top) * (1 - volumeShare) : bottom;
+        const lines = low < high ? priceLines(low, high, (floor - margin.top) / 48, isLogarithmic) : [];
+        const texts = [...lines.map((line) => line.text), grouped(scene.last ?? "", scene.decimals)];
+        const longest = Math.max(...texts.map((text) => draw.measureText(text).width));
+        const right = Math.max(1, this.width - longest - 10);
+        this.plot = { right, bottom };
+        const span = view.to - view.from;
+        const x = (time) => ((time - view.from) / span) * right;
+        const onAxis = isLogarithmic ? Math.log : (price) => price;
+        const [first, last] = [onAxis(low), onAxis(high)];
+        const y = (price) => floor - ((onAxis(price) - first) / (last - first)) * (floor - margin.top);
+        const place = { x, y, right, top: margin.top, bottom, floor, spacing: x(view.from + scene.series.width) };
 
-        this.#grid(scale.step, x, y, begin, end, right, bottom, last);
-        this.#gaps(series.gaps, x, begin, end, bottom, right);
+        const lastAt = scene.last === null || columns.length === 0 ? NaN : y(Number(scene.last));
+        this.#grid(lines, scene, place, lastAt);
         draw.save();
-        if (isFaint) draw.globalAlpha = 0.5;
-        const stretches = series.stretches();
-        stretches.forEach((stretch, index) => {
-            this.#stretch(stretch, x, y, series.width, index === stretches.length - 1 && !isFaint ? Math.min(until, end) : null);
-        });
+        draw.beginPath();
+        draw.rect(0, 0, right, bottom);
+        draw.clip();
+        drawPlot({ draw, colours: this.colours, hatch: (colour) => this.#hatch(colour) }, scene, place);
         draw.restore();
-        if (last !== null) this.#last(Number(last), grouped(last, decimals), y, right, isFaint ? this.colours.text : this.colours.line);
+        this.#note(scene, place);
+        if (lastAt >= margin.top - 4 && lastAt <= floor + 4) {
+            this.#priceLabel(grouped(scene.last, scene.decimals), lastAt, right, scene.isFaint ? this.colours.text : this.colours.line, [2, 3]);
+        }
+        if (scene.cross !== null) this.#crosshair(scene, place);
     }
 
-    #grid(lines, x, y, begin, end, right, bottom, last) {
+    #grid(lines, { view }, { x, y, right, bottom }, lastAt) {
         const draw = this.context;
         draw.strokeStyle = this.colours.grid;
         draw.fillStyle = this.colours.text;
         draw.lineWidth = 1;
         draw.textAlign = "left";
         draw.textBaseline = "middle";
-        const lastAt = last === null ? NaN : y(Number(last));
+        draw.beginPath();
         for (const line of lines) {
             const at = Math.round(y(line.value)) + 0.5;
-            draw.beginPath();
-            draw.moveTo(margin.left, at);
+            draw.moveTo(0, at);
             draw.lineTo(right, at);
-            draw.stroke();
             // The label of the newest price takes this place.
             if (!(Math.abs(at - lastAt) < 14)) draw.fillText(line.text, right + 6, at);
         }
         draw.textBaseline = "alphabetic";
-        const count = Math.max(2, Math.floor((right - margin.left) / 110));
-        const step = niceTime((end - begin) / count);
+        draw.textAlign = "center";
         let free = -Infinity;
-        for (let time = Math.ceil(begin / step) * step; time <= end; time += step) {
-            const text = clock(time);
-            const half = draw.measureText(text).width / 2;
-            const at = Math.min(Math.max(x(time), margin.left + half), right - half);
-            if (at - half < free) continue;
-            draw.textAlign = "center";
-            draw.fillText(text, at, this.height - 6);
+        for (const line of timeLines(view.from, view.to, right / 90)) {
+            const at = Math.round(x(line.time)) + 0.5;
+            draw.moveTo(at, margin.top);
+            draw.lineTo(at, bottom);
+            const half = draw.measureText(line.text).width / 2;
+            if (at - half < Math.max(free, 0) || at + half > this.width) continue;
+            draw.fillStyle = line.isDay ? this.colours.ink : this.colours.text;
+            draw.fillText(line.text, at, this.height - 6);
             free = at + half + 12;
         }
-    }
-
-    /** Draws the bands of the gaps, and on top of each how many trades are lost for good. */
-    #gaps(gaps, x, begin, end, bottom, right) {
-        const draw = this.context;
-        draw.textAlign = "center";
-        draw.textBaseline = "top";
-        let free = -Infinity;
-        for (const gap of gaps) {
-            if (gap.to <= begin || gap.from >= end || gap.to === gap.from) continue;
-            const from = x(Math.max(gap.from, begin));
-            const width = Math.max(2, x(Math.min(gap.to, end)) - from);
-            draw.fillStyle = this.colours.gap;
-            draw.fillRect(from, margin.top, width, bottom - margin.top);
-            if (gap.lost === 0n) continue;
-            const text = `${grouped(String(gap.lost))} lost`;
-            const half = draw.measureText(text).width / 2;
-            const at = Math.min(Math.max(from + width / 2, margin.left + half), right - half);
-            if (at - half < free) continue;
-            draw.fillStyle = this.colours.text;
-            draw.fillText(text, at, margin.top + 2);
-            free = at + half + 6;
-        }
-    }
-
-    #stretch(stretch, x, y, width, until) {
-        const draw = this.context;
-        draw.strokeStyle = this.colours.span;
-        draw.lineWidth = Math.max(1, x(stretch[0].start + width) - x(stretch[0].start));
-        draw.lineCap = "butt";
-        draw.beginPath();
-        for (const bucket of stretch) {
-            if (bucket.high === bucket.low) continue;
-            const at = x(bucket.start + width / 2);
-            draw.moveTo(at, y(bucket.low));
-            draw.lineTo(at, y(bucket.high));
-        }
-        draw.stroke();
-        draw.strokeStyle = this.colours.line;
-        draw.lineWidth = 1.5;
-        draw.lineJoin = "round";
-        draw.beginPath();
-        let price = stretch[0].close;
-        draw.moveTo(x(stretch[0].start), y(price));
-        for (const bucket of stretch) {
-            // A price holds until the next one.
-            draw.lineTo(x(bucket.start), y(price));
-            price = bucket.close;
-            draw.lineTo(x(bucket.start), y(price));
-        }
-        draw.lineTo(x(until ?? stretch[stretch.length - 1].start + width), y(price));
         draw.stroke();
     }
 
-    #last(price, text, y, right, colour) {
+    /** Writes the note where it covers no bar, or not at all. */
+    #note({ note, columns, series }, { x, right, floor }) {
         const draw = this.context;
-        const at = y(price);
+        const room = columns.length === 0 ? Infinity : x(series.bars[columns[0].first].start);
+        if (note === "" || draw.measureText(note).width + 12 > room) return;
+        draw.fillStyle = this.colours.text;
+        draw.textBaseline = "middle";
+        draw.textAlign = columns.length === 0 ? "center" : "left";
+        draw.fillText(note, columns.length === 0 ? right / 2 : 6, (margin.top + floor) / 2);
+    }
+
+    /** Draws a price at the axis with a line to it. */
+    #priceLabel(text, at, right, colour, dashes) {
+        const draw = this.context;
         draw.strokeStyle = colour;
         draw.lineWidth = 1;
-        draw.setLineDash([2, 3]);
+        draw.setLineDash(dashes);
         draw.beginPath();
-        draw.moveTo(margin.left, at);
-        draw.lineTo(right, at);
+        draw.moveTo(0, Math.round(at) + 0.5);
+        draw.lineTo(right, Math.round(at) + 0.5);
         draw.stroke();
         draw.setLineDash([]);
-        const width = draw.measureText(text).width + 8;
-        draw.fillStyle = colour;
+        const width = Math.min(draw.measureText(text).width + 8, this.width - right - 2);
+        this.#box(text, right + 2, at - 9, width, colour, this.colours.paper);
+    }
+
+    #box(text, left, top, width, ground, ink) {
+        const draw = this.context;
+        draw.fillStyle = ground;
         draw.beginPath();
-        draw.roundRect(right + 2, at - 9, width, 18, 4);
+        draw.roundRect(left, top, width, 18, 4);
         draw.fill();
-        draw.fillStyle = this.colours.paper;
+        draw.fillStyle = ink;
         draw.textAlign = "left";
         draw.textBaseline = "middle";
-        draw.fillText(text, right + 6, at + 0.5);
+        draw.fillText(text, left + 4, top + 9.5);
+    }
+
+    /** The crosshair stands on the close of a bar, so that its label is a price that was traded. */
+    #crosshair({ series, cross, decimals }, { x, y, right, bottom }) {
+        const bar = series.bars[cross];
+        if (bar === undefined) return;
+        const draw = this.context;
+        const at = Math.round(x(bar.start + series.width / 2)) + 0.5;
+        if (at < 0 || at > right) return;
+        draw.strokeStyle = this.colours.ink;
+        draw.lineWidth = 1;
+        draw.setLineDash([4, 3]);
+        draw.beginPath();
+        draw.moveTo(at, margin.top);
+        draw.lineTo(at, bottom);
+        draw.stroke();
+        this.#priceLabel(grouped(bar.texts.close, decimals), y(bar.last), right, this.colours.ink, [4, 3]);
+        draw.beginPath();
+        draw.arc(at, y(bar.last), 3, 0, 2 * Math.PI);
+        draw.fillStyle = this.colours.ink;
+        draw.fill();
+        const text = barTime(bar, series.width);
+        const width = draw.measureText(text).width + 8;
+        this.#box(text, Math.min(Math.max(0, at - width / 2), this.width - width), bottom + 2, width, this.colours.ink, this.colours.paper);
     }
 }
 
-/** Returns the chart in one sentence, for screen readers. */
-export function chartWords(symbol, until) {
-    if (symbol === null || symbol.series.isEmpty) return "Chart of the session: no prices yet";
-    const series = symbol.series;
-    const length = span(until - series.buckets[0].start);
-    const gaps = series.gapCount;
-    const lost = series.gaps.filter((gap) => gap.lost > 0n).length;
-    const ending = lost === 0 ? "" : lost === gaps ? " with lost trades" : ` (${lost} with lost trades)`;
-    // After a restart of the program its figures begin again, while the chart continues.
-    const range = symbol.low === null ? "" : `lowest ${grouped(symbol.low, symbol.decimals)}, highest ${grouped(symbol.high, symbol.decimals)} in the session, `;
-    return `Chart of ${symbol.name} over ${length}: now ${grouped(symbol.price, symbol.decimals)}, ${range}`
-        + (gaps === 0 ? "no gaps" : `${gaps} gap${gaps === 1 ? "" : "s"}${ending}`);
-}
-
-/** Returns round prices between two prices: multiples of 1, 2 or 5 times a power of ten, with exact texts. */
-function steps(low, high, most) {
-    const rough = (high - low) / Math.max(2, most);
-    const power = Math.floor(Math.log10(rough));
-    const factor = [1, 2, 5, 10].find((each) => each * 10 ** power >= rough) ?? 10;
-    const step = factor * 10 ** power;
-    const lines = [];
-    for (let count = Math.ceil(low / step); count * step <= high && lines.length < 20; count += 1) {
-        const digits = BigInt(count) * BigInt(factor);
-        const text = power < 0 ? write(digits, -power) : (digits * 10n ** BigInt(power)).toString();
-        lines.push({ value: count * step, text: grouped(text, -power) });
+/** Returns the lowest and the highest price of the axis, with some room, and whether it can be logarithmic. */
+function limits({ columns, last, view, now, isLogarithmic }) {
+    let low = Infinity;
+    let high = -Infinity;
+    for (const column of columns) {
+        if (column.low < low) low = column.low;
+        if (column.high > high) high = column.high;
     }
-    return lines;
-}
-
-function niceTime(rough) {
-    const second = 1000;
-    const minute = 60 * second;
-    const hour = 60 * minute;
-    const nice = [1, 2, 5, 10, 15, 30].map((each) => each * second)
-        .concat([1, 2, 5, 10, 15, 30].map((each) => each * minute), [1, 2, 3, 6, 12, 24].map((each) => each * hour));
-    return nice.find((each) => each >= rough) ?? 24 * hour * Math.ceil(rough / (24 * hour));
+    if (last !== null && now >= view.from && now <= view.to && columns.length > 0) {
+        low = Math.min(low, Number(last));
+        high = Math.max(high, Number(last));
+    }
+    if (low > high) return { low: 0, high: 0, isLogarithmic: false };
+    // Without a positive price there is no logarithm.
+    if (isLogarithmic && low > 0) {
+        const air = (high / low) ** 0.08 === 1 ? 1.0005 : (high / low) ** 0.08;
+        return { low: low / air, high: high * air, isLogarithmic: true };
+    }
+    const air = (high - low) * 0.08 || Math.abs(high) * 0.0005 || 1;
+    return { low: low - air, high: high + air, isLogarithmic: false };
 }

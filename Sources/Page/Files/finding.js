@@ -1,7 +1,8 @@
 // Finnhub's headlines by publisher and text (/v1/news), and symbols that match what is being typed (/v1/symbols). Texts
 // of the service are set as text, never as HTML, and only web addresses become links.
 
-import { clock, moment } from "./words.js";
+import { addressOf } from "./rows.js";
+import { clock, moment, zoneName } from "./zone.js";
 
 const newsEvery = 60_000; // ms; the relay keeps headlines for as long
 const typingPause = 300; // ms without a key until the search begins
@@ -27,7 +28,7 @@ const failures = {
  * @param refusal the JSON of a refusal (docs/http.md)
  */
 export function failureWords({ type, message, cure, retryAt }) {
-    const until = typeof retryAt === "number" ? ` until ${clock(retryAt)} UTC` : "";
+    const until = typeof retryAt === "number" ? ` until ${clock(retryAt)} ${zoneName(retryAt)}` : "";
     const word = Object.hasOwn(failures, type) ? failures[type] : "Refused";
     const detail = [message, cure].filter((text) => typeof text === "string" && text !== "").join(": ");
     return `${word}${until}${detail === "" ? "" : `: ${detail}`}`;
@@ -102,7 +103,7 @@ function headlineItem({ time, headline, publisher, summary, url }) {
         item.append(link);
     }
     if (typeof summary === "string" && summary !== "") item.title = summary;
-    const under = element("p", "source", `${moment(time)} UTC · `);
+    const under = element("p", "source", `${moment(time)} ${zoneName(time)} · `);
     under.append(element("bdi", "", publisher === "" ? "unknown publisher" : String(publisher)));
     item.append(under);
     return item;
@@ -196,7 +197,7 @@ export class Finding {
         const list = Array.isArray(found.answer?.symbols) ? found.answer.symbols : [];
         this.parts.found.replaceChildren(...list.map(({ symbol, displaySymbol, description }) => {
             const link = document.createElement("a");
-            link.href = `#${encodeURIComponent(symbol).replaceAll("%3A", ":")}`;
+            link.href = addressOf(symbol);
             link.append(element("bdi", "name", String(symbol)), element("bdi", "note", `${displaySymbol} ${description}`));
             const item = document.createElement("li");
             item.append(link);

@@ -1,16 +1,20 @@
 // The page at /: the reference client of /v1/stream. This file connects the parts of the others.
 
 import { Finding } from "./finding.js";
+import { BarHistory } from "./history.js";
 import { Market } from "./market.js";
 import { RelayConnection } from "./relay.js";
 import { Room } from "./room.js";
+import { addressOf } from "./rows.js";
 import { Screen } from "./screen.js";
+import { isRefused } from "./words.js";
+import { useZone } from "./zone.js";
 
 const tokenKey = "tickertape.token";
 const themeKey = "tickertape.theme";
-const historyLength = 2000;
-// The chart's data for the time before those trades: bars of a second, and before them bars of a minute.
-const earlierBars = ["width=1s&limit=600", "width=1m&limit=120"];
+const zoneKey = "tickertape.zone";
+const historyLength = 200;
+const mostTrends = 64;
 
 const market = new Market();
 const relay = new RelayConnection({
@@ -19,13 +23,18 @@ const relay = new RelayConnection({
         screen?.ask();
         room.update();
     },
-    interrupted: (lastMessageAt) => { lostAt = lastMessageAt; },
+    interrupted: () => {},
 });
-/** When the last open connection received its last message; null when no interruption must be marked. */
-let lostAt = null;
 let screen = null;
-screen = new Screen(market, relay, { remove });
+const history = new BarHistory({
+    ask: (target) => ask(target, 10_000), send: (request) => relay.send(request), changed: () => screen.pane.ask(),
+});
+screen = new Screen(market, relay, history, { remove });
 const room = new Room(relay);
+/** The symbol that is selected once the market is known to have it; null for none. */
+let wanted = null;
+/** Whether the order of the settings is known, of which the first symbol is selected. */
+let isArranged = false;
 
 // The chosen symbol
 
@@ -37,37 +46,75 @@ function hashSymbol() {
     }
 }
 
+/**
+ * Selects a symbol if the relay has it. Another one is asked for first: it is selected with its first price, and never if
+ * the market does not know it.
+ */
+function want(name) {
+    wanted = null;
+    if (name === "" || name === market.chosen) return;
+    const symbol = market.symbols.get(name);
+    if (symbol !== undefined && !isWrong(symbol)) return choose(name);
+    wanted = name;
+    if (symbol === undefined && market.add(name) === null) wanted = null; // the limit of symbols is reached
+    else if (relay.state === "open") relay.send({ type: "subscribe", symbol: name });
+    screen.ask();
+}
+
+const isWrong = (symbol) => isRefused(symbol) && symbol.price === null;
+
 /** Shows another symbol with every trade; the previous one continues with its newest price. */
 function choose(name) {
-    if (name === "" || name === market.chosen) return;
     const before = market.chosen;
-    const isNew = !market.symbols.has(name);
-    const symbol = market.choose(name);
-    if (symbol === null) return; // the limit of symbols is reached
-    if (isNew) {
-        symbol.isOurs = true;
-        symbol.state = "asked";
-    }
+    if (name === before) return;
+    market.choose(name);
+    if (location.hash !== addressOf(name)) window.history.replaceState(null, "", addressOf(name));
     if (relay.state === "open") {
         // Naming a released symbol would subscribe to it again.
-        if (before !== null && market.symbols.get(before)?.state !== "released") {
+        if (before !== null && !["released", undefined].includes(market.symbols.get(before)?.state)) {
             relay.send({ type: "subscribe", symbol: before, delivery: "latest" });
         }
         relay.send({ type: "subscribe", symbol: name, delivery: "all" });
+        history.choose(name);
         fetchHistory(name);
     }
     room.choose(name);
     screen.ask();
 }
 
+/** Selects the first symbol of the settings that is not wrong, if none is selected. */
+function chooseFirst() {
+    if (market.chosen !== null || !isArranged) return;
+    const first = [...market.symbols.values()].find((symbol) => symbol.name !== wanted && !isWrong(symbol));
+    if (first !== undefined) choose(first.name);
+}
+
+/** Leaves a symbol that turns out to be wrong; its row says why. */
+function refuse(symbol) {
+    if (symbol.name === wanted) wanted = null;
+    if (symbol.name === market.chosen) {
+        market.choose(null);
+        history.choose(null);
+        chooseFirst();
+    }
+    const address = market.chosen === null ? location.pathname : addressOf(market.chosen);
+    if (hashSymbol() === symbol.name) window.history.replaceState(null, "", address);
+    // The status has what was probably meant.
+    ask("/v1/status", 10_000).then((status) => {
+        market.takeSymbols(status);
+        screen.ask();
+    });
+}
+
 function remove(name) {
     if (name === market.chosen) return;
+    if (name === wanted) wanted = null;
     relay.send({ type: "unsubscribe", symbol: name });
     market.forget(name);
     screen.ask();
 }
 
-window.addEventListener("hashchange", () => choose(hashSymbol()));
+window.addEventListener("hashchange", () => want(hashSymbol()));
 
 document.getElementById("add-form").addEventListener("submit", (event) => {
     event.preventDefault();
@@ -81,21 +128,16 @@ document.getElementById("add-form").addEventListener("submit", (event) => {
         return;
     }
     field.value = "";
-    location.hash = encodeURIComponent(name).replaceAll("%3A", ":");
+    want(name);
 });
 
 // Messages
 
 function received(message, now) {
+    if (message.type === "bar") return history.take(message);
     const since = market.since;
-    if (message.type === "hello" && lostAt !== null) {
-        const wall = market.wall(now);
-        // For other symbols only the newest price arrives again, so their lines get a gap. The trades of the chosen one
-        // are resent.
-        market.missed(wall - (now - lostAt), wall, market.chosen);
-        lostAt = null;
-    }
     market.take(message, now);
+    const symbol = market.symbols.get(message.symbol);
     switch (message.type) {
     case "hello":
         begin(since);
@@ -103,9 +145,17 @@ function received(message, now) {
     case "error":
         document.getElementById("add-note").textContent = String(message.msg ?? "");
         break;
-    case "snapshot": case "price": case "trade": case "symbol":
+    case "trade":
+        if (symbol === market.symbol && message.filled !== true && message.ahead !== true) history.touch(message);
+        break;
+    case "symbol":
+        if (symbol !== undefined && isWrong(symbol)) refuse(symbol);
+        else chooseFirst();
+        break;
+    case "snapshot": case "price":
+        if (message.symbol === wanted) want(wanted);
         // The page was opened before there was any symbol.
-        if (market.chosen === null && hashSymbol() === "") choose(message.symbol);
+        else chooseFirst();
         break;
     }
     screen.ask();
@@ -113,25 +163,14 @@ function received(message, now) {
 
 /** Subscribes to what the page shows: every symbol with its newest price, the chosen one with every trade. */
 function begin(since) {
-    ask("/v1/status", 10_000).then((status) => {
-        room.offer(status);
-        market.takeOutcomes(status);
-        screen.ask();
-    });
-    if (market.chosen === null) {
-        const name = hashSymbol() || [...market.symbols.keys()].sort()[0];
-        if (name !== undefined) {
-            const isNew = !market.symbols.has(name);
-            const symbol = market.choose(name);
-            if (symbol !== null && isNew) symbol.isOurs = true;
-        }
-    }
+    const named = market.chosen === null ? hashSymbol() : "";
     if (market.chosen !== null) {
         // First, so that its missed trades precede the newest prices of all symbols.
         const request = { type: "subscribe", symbol: market.chosen, delivery: "all" };
         if (since !== null) request.since = since;
         market.isCatchingUp = since !== null;
         relay.send(request);
+        history.connected();
         if (since === null) fetchHistory(market.chosen);
         room.choose(market.chosen);
     }
@@ -140,24 +179,40 @@ function begin(since) {
     for (const symbol of market.symbols.values()) {
         if (symbol.isOurs && symbol.name !== market.chosen) relay.send({ type: "subscribe", symbol: symbol.name });
     }
+    want(named);
+    ask("/v1/status", 10_000).then((status) => {
+        room.offer(status);
+        market.takeOutcomes(status);
+        market.takeSymbols(status);
+        isArranged = true;
+        chooseFirst();
+        screen.ask();
+        fetchTrends();
+    });
 }
 
-/**
- * Loads the history of a symbol: the relay's stored trades for the tape and the chart, its bars and gaps for the chart.
- */
+/** Loads the history of a symbol: the relay's stored trades for the tape, and the gaps. */
 async function fetchHistory(name) {
     // A symbol that never traded has no history.
     if ((market.symbols.get(name)?.seq ?? null) === null) return;
     market.expectHistory(name);
-    const place = encodeURIComponent(name);
-    const [trades, status, ...bars] = await Promise.all([
-        ask(`/v1/trades/${place}?limit=${historyLength}`, 10_000),
-        // The trades wait for the gaps and bars only briefly.
+    const [trades, status] = await Promise.all([
+        ask(`/v1/trades/${encodeURIComponent(name)}?limit=${historyLength}`, 10_000),
+        // The trades wait for the gaps only briefly.
         ask("/v1/status", 2_500),
-        ...earlierBars.map((query) => ask(`/v1/bars/${place}?${query}`, 2_500)),
     ]);
-    market.takeHistory(name, trades, bars, status);
+    market.takeHistory(name, trades, status);
     screen.ask();
+}
+
+/** Loads the last hour of each symbol for its row, one after another. */
+async function fetchTrends() {
+    for (const { name, seq, trend } of [...market.symbols.values()].slice(0, mostTrends)) {
+        if (seq === null || relay.state !== "open") continue;
+        const answer = await ask(`/v1/bars/${encodeURIComponent(name)}?width=1m&limit=60`, 10_000);
+        trend.takeEarlier(answer?.bars);
+        screen.ask();
+    }
 }
 
 /** Returns the relay's response within `limit` ms, or null; without it the chart begins later. */
@@ -207,8 +262,7 @@ function showTheme() {
     document.getElementById("theme-glyph").textContent = glyphs[theme];
     document.getElementById("theme-word").textContent = word;
     themeButton.setAttribute("aria-label", `Colours: ${theme === "auto" ? "as the system" : theme}`);
-    screen.chart.readColours();
-    screen.ask();
+    screen.readColours();
 }
 
 themeButton.addEventListener("click", () => {
@@ -222,6 +276,30 @@ themeButton.addEventListener("click", () => {
     showTheme();
 });
 matchMedia("(prefers-color-scheme: dark)").addEventListener("change", showTheme);
+
+// The zone of the times
+
+const zoneChoice = document.getElementById("zone");
+zoneChoice.options[0].textContent = `Local (${Intl.DateTimeFormat().resolvedOptions().timeZone ?? "this browser's"})`;
+
+function showZone() {
+    useZone(zoneChoice.value);
+    screen.readZone();
+}
+
+try {
+    if (localStorage.getItem(zoneKey) === "utc") zoneChoice.value = "utc";
+} catch {
+    // Without storage the times are the browser's.
+}
+zoneChoice.addEventListener("change", () => {
+    try {
+        localStorage.setItem(zoneKey, zoneChoice.value);
+    } catch {
+        // As above.
+    }
+    showZone();
+});
 
 // Time
 
@@ -244,6 +322,7 @@ setInterval(() => {
     screen.tick(now);
 }, 250);
 
+showZone();
 showTheme();
 relay.connect();
 new Finding(relay);

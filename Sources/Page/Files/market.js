@@ -2,18 +2,17 @@
 // chosen one.
 
 import { add, compare, decimals, grouped } from "./decimal.js";
-import { earlier, reportedGaps, reportedOutcomes } from "./past.js";
+import { Gaps } from "./gaps.js";
+import { reportedGaps, reportedOutcomes } from "./past.js";
 import { Pauses } from "./pauses.js";
-import { Series } from "./series.js";
+import { Trend } from "./trend.js";
 import { lostCount, missingWords, settledWords } from "./words.js";
 
 const mostSymbols = 500;
 const mostTape = 200;
-// The filled trades of the chosen symbol that wait for the outcome of their gap, and the outcomes that are kept.
-const mostFilled = 4096;
 const mostOutcomes = 64;
-// The largest difference between the relay's and the exchange's clock for one trade, ms.
-const lag = 2000;
+// A trade whose time is farther from its arrival than this is of an old recording, ms.
+const foreignAfter = 3_600_000;
 // The venue's figures of the last 24 hours are shown for this long, ms.
 const dayGoodFor = 300_000;
 // The relay's rule: a trade that is older than its symbol's newest by up to this does not become the price. ms
@@ -44,6 +43,16 @@ export class Market {
     /** Returns the relay's wall clock, ms since 1970. */
     wall(now) { return this.clockOffset === null ? Date.now() : now + this.clockOffset; }
 
+    /**
+     * Returns the end of the time that has passed on the chart, whose bars are of the exchange's clock. For an old
+     * recording that clock is elsewhere, and stands between two trades.
+     */
+    chartTime(symbol, now) {
+        if (symbol.time === null || symbol.arrival === null) return this.wall(now);
+        const isForeign = Math.abs(symbol.time - this.wall(symbol.arrival)) > foreignAfter;
+        return isForeign || this.status?.state === "ended" ? symbol.time : this.wall(now);
+    }
+
     get symbol() { return this.symbols.get(this.chosen) ?? null; }
 
     /** The position to resume from after an interruption, or null. */
@@ -52,10 +61,36 @@ export class Market {
         return this.epoch === null || seq === null ? null : `${this.epoch}:${seq}`;
     }
 
+    /** Selects a symbol; null for none. */
     choose(name) {
         this.chosen = name;
         this.tape = [];
         return this.#entry(name);
+    }
+
+    /** Adds a symbol that the user asks for; returns null if there are too many. */
+    add(name) {
+        const symbol = this.#entry(name);
+        if (symbol === null) return null;
+        symbol.isOurs = true;
+        symbol.state ??= "asked";
+        return symbol;
+    }
+
+    /** Puts the symbols in this order; others follow in the order in which they came. */
+    arrange(names) {
+        const known = names.filter((name) => this.symbols.has(name));
+        this.symbols = new Map([...known, ...this.symbols.keys()].map((name) => [name, this.symbols.get(name)]));
+    }
+
+    /** Takes from `/v1/status` the order of the symbols, and what was probably meant by wrong ones. */
+    takeSymbols(answer) {
+        const list = (Array.isArray(answer?.symbols) ? answer.symbols : []).filter((each) => typeof each?.symbol === "string");
+        this.arrange(list.map((each) => each.symbol));
+        for (const { symbol, meant } of list) {
+            const entry = this.symbols.get(symbol);
+            if (entry !== undefined) entry.meant = typeof meant === "string" ? meant : null;
+        }
     }
 
     /** Removes a symbol; returns whether it was known. */
@@ -148,7 +183,7 @@ export class Market {
         this.#figures(symbol, message, now, age);
         symbol.countedSeq = Math.max(symbol.countedSeq ?? 0, message.seq);
         if (symbol.state === "asked" || symbol.state === null) symbol.state = "live";
-        if (isNews) this.#draw(symbol, message);
+        if (isNews) symbol.trend.add(message.time, message.price);
     }
 
     #figures(symbol, message, now, age) {
@@ -189,8 +224,6 @@ export class Market {
         // A filled trade was missing and came after newer ones: it counts, but it is no price and no sign of life.
         if (isFilled) {
             if (symbol.name === this.chosen) this.#noteFilled(message.seq);
-            // Its price is drawn when its gap is settled.
-            if (symbol.filled.length < mostFilled) symbol.filled.push({ time: message.time, price: message.price });
             return;
         }
         const lateness = (symbol.time ?? message.time) - message.time;
@@ -206,7 +239,7 @@ export class Market {
         const age = this.isCatchingUp ? this.wall(now) - message.received / 1000 : 0;
         this.#arrived(symbol, now - Math.max(0, age));
         if (symbol.state === "asked" || symbol.state === null) symbol.state = "live";
-        this.#draw(symbol, message);
+        if (!isAhead) symbol.trend.add(message.time, message.price);
         if (symbol.name === this.chosen) this.#tapeTrade(message);
     }
 
@@ -222,12 +255,6 @@ export class Market {
     #arrived(symbol, at) {
         symbol.arrival = Math.max(symbol.arrival ?? -Infinity, at);
         this.newestArrival = Math.max(this.newestArrival ?? -Infinity, at);
-    }
-
-    #draw(symbol, message) {
-        symbol.series.add(message.received / 1000, message.price);
-        // Messages that arrive while the history loads are drawn again behind it.
-        if (this.historyOf === symbol.name) symbol.pending.push(message);
     }
 
     #symbolState(message) {
@@ -248,13 +275,12 @@ export class Market {
             // After a move or a restart of a replay nothing is missing, and no trade is late in comparison with the
             // earlier ones.
             if (message.cause === "seek") {
-                symbol.series.addMove(message.to);
                 symbol.isMoved = true;
                 continue;
             }
             // Where the relay does not know the beginning, the gap begins at the last price seen here.
-            const from = message.from ?? symbol.series.end ?? message.to;
-            if (message.symbol === undefined || message.symbol === symbol.name) symbol.series.addGap(from, message.to);
+            const from = message.from ?? symbol.time ?? message.to;
+            if (message.symbol === undefined || message.symbol === symbol.name) symbol.gaps.add(from, message.to);
         }
         if (message.cause === "seek") return this.#note(message.reason ?? "the replay was moved", null);
         if (message.symbol !== undefined && message.symbol !== this.chosen) return;
@@ -287,13 +313,7 @@ export class Market {
     #settle(symbol, { from, to, lost }) {
         symbol.outcomes.push({ from, to, lost });
         if (symbol.outcomes.length > mostOutcomes) symbol.outcomes.shift();
-        symbol.series.settle(from, to, lost);
-        const isOfGap = ({ time }) => time >= from - lag && time <= to + lag;
-        // The times of a replay are of another clock than the chart's.
-        if (this.status?.source === "live") {
-            for (const { time, price } of symbol.filled.filter(isOfGap)) symbol.series.fill(time, price);
-        }
-        symbol.filled = symbol.filled.filter((trade) => !isOfGap(trade));
+        symbol.gaps.settle(from, to, lost);
     }
 
     /** Takes the outcomes of `/v1/status`: those that were decided while this page had no connection. */
@@ -344,49 +364,25 @@ export class Market {
 
     // The history
 
-    /** Starts collecting the messages that arrive while the history of a symbol loads. */
+    /** Records that the history of a symbol is on its way. */
     expectHistory(name) {
         this.historyOf = name;
-        const symbol = this.#entry(name);
-        if (symbol !== null) symbol.pending = [];
+        this.#entry(name);
     }
 
-    /**
-     * Handles the responses of `/v1/trades/SYMBOL`, `/v1/bars/SYMBOL` and `/v1/status`: adds them, and the messages
-     * collected meanwhile, to the chart and the tape.
-     */
-    takeHistory(name, answer, barAnswers = [], statusAnswer = null) {
+    /** Takes the answers of `/v1/trades/SYMBOL` and `/v1/status`: trades for the tape, gaps for the chart. */
+    takeHistory(name, answer, statusAnswer = null) {
         const symbol = this.symbols.get(name);
         if (this.historyOf !== name || symbol === undefined) return;
         this.historyOf = null;
-        const pending = symbol.pending;
-        symbol.pending = [];
+        for (const gap of reportedGaps(statusAnswer, name)) symbol.gaps.add(gap.from, gap.to, gap.lost);
+        // What was decided while the answers were on their way.
+        for (const { from, to, lost } of symbol.outcomes) symbol.gaps.settle(from, to, lost);
         if (this.epoch === null && Number.isFinite(answer?.epoch)) this.epoch = this.runOfTrades = answer.epoch;
         if (answer === null || answer.epoch !== this.epoch || !Array.isArray(answer.trades)) return;
-        // Trades with an `epoch` belong to an earlier run, whose numbers do not compare with these; the bars contain
-        // their prices. A filled trade is older than the trades around it.
+        // Trades with an `epoch` belong to an earlier run, whose numbers do not compare with these. A filled trade is
+        // older than the trades around it.
         const past = answer.trades.filter((trade) => trade.epoch === undefined && trade.filled !== true);
-        // A quiet symbol may have no stored trade at the relay. Its bars may still reach up to the newest one.
-        const begin = (past[0] ?? pending[0])?.received / 1000 || (symbol.series.end ?? symbol.time + 1000);
-        // Bars use the exchange's clock, which matches the chart's clock only for a live market.
-        const reported = reportedGaps(statusAnswer, name);
-        const before = earlier(this.status?.source === "live" ? barAnswers : [], begin, reported);
-        if (past.length === 0 && before.prices.length === 0) return;
-        const series = new Series();
-        for (const { time, price } of before.prices) series.add(time, price);
-        for (const bucket of symbol.series.buckets) {
-            if (bucket.start >= before.end && bucket.start < begin) for (const price of [bucket.low, bucket.high, bucket.close]) series.add(bucket.start, price);
-        }
-        // Gaps before the oldest drawn price are left out.
-        const oldest = Math.min(before.prices[0]?.time ?? Infinity, series.start ?? Infinity, begin);
-        const gaps = [...before.gaps, ...reported.filter((gap) => gap.to > oldest), ...symbol.series.reported].sort((one, other) => one.from - other.from);
-        for (const gap of gaps) gap.to > gap.from ? series.addGap(gap.from, gap.to, gap.lost) : series.addMove(gap.from);
-        // What was decided while the answers were on their way.
-        for (const { from, to, lost } of symbol.outcomes) series.settle(from, to, lost);
-        for (const trade of past) series.add(trade.received / 1000, trade.price);
-        const newest = past.at(-1)?.seq ?? -Infinity;
-        for (const trade of pending) if (trade.seq > newest) series.add(trade.received / 1000, trade.price);
-        symbol.series = series;
         if (name !== this.chosen) return;
         const oldestShown = this.tape.findLast((row) => row.kind === "trade")?.seq ?? Infinity;
         let last = null;
@@ -400,11 +396,6 @@ export class Market {
         this.tape = this.tape.concat(rows).slice(0, mostTape);
     }
 
-    /** Records that this page had no connection from one time (ms) to another, so that no line is drawn there. */
-    missed(from, to, exceptFor) {
-        for (const symbol of this.symbols.values()) if (symbol.name !== exceptFor) symbol.series.addGap(from, to);
-    }
-
     #entry(name) {
         if (typeof name !== "string" || name === "") return null;
         const known = this.symbols.get(name);
@@ -415,7 +406,7 @@ export class Market {
             trades: null, arrival: null, state: null, reason: null, direction: 0, decimals: 0, isOurs: false,
             // The number of the newest trade received, and of the newest trade in the figures.
             newestSeq: null, countedSeq: null,
-            series: new Series(), pending: [], filled: [], outcomes: [], day: null,
+            gaps: new Gaps(), outcomes: [], trend: new Trend(), day: null, meant: null,
         };
         this.symbols.set(name, symbol);
         return symbol;

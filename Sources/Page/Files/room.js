@@ -3,7 +3,8 @@
 
 import { element } from "./finding.js";
 import { RelayConnection } from "./relay.js";
-import { clock, moment, relayWords } from "./words.js";
+import { relayWords } from "./words.js";
+import { clock, moment, zoneName } from "./zone.js";
 
 const userKey = "tickertape.user";
 const mostMessages = 200;
@@ -21,7 +22,7 @@ function shortTime(milliseconds) {
 function line(className, { time, user }, between, text) {
     const item = element("li", className, "");
     const said = element("time", "", shortTime(time));
-    said.title = `${moment(time)} UTC`;
+    said.title = `${moment(time)} ${zoneName(time)}`;
     item.append(said, " ", element("bdi", "user", String(user)), between, text);
     return item;
 }

@@ -1,11 +1,12 @@
 // The elements of the page and their contents. Texts are set as text, never as HTML, and only when they change.
 
 import { change, grouped } from "./decimal.js";
-import { Chart, chartWords } from "./chart.js";
-import { clock, freshness, marks, span, stateWords, symbolWords } from "./words.js";
+import { ChartPane } from "./pane.js";
+import { Rows } from "./rows.js";
+import { freshness, marks, span, stateWords, symbolWords } from "./words.js";
+import { clock, zoneName } from "./zone.js";
 
 const tapeRows = 60;
-const wordsEvery = 10_000; // ms between two descriptions of the chart
 const priceInterval = 30_000; // ms between two prices read aloud
 const stateInterval = 3000; // ms between two states read aloud
 
@@ -20,21 +21,19 @@ function setData(element, key, value) {
 }
 
 export class Screen {
-    constructor(market, relay, actions) {
+    constructor(market, relay, history, actions) {
         this.market = market;
         this.relay = relay;
-        this.actions = actions;
         this.isAsked = false;
         this.rows = [];
-        this.links = new Map();
-        this.chartWordsAt = -Infinity;
         this.announced = { state: "", at: -Infinity, priceAt: 0, price: null };
         this.elements = {};
         for (const id of ["marks", "state", "state-mark", "state-word", "state-detail", "token-form", "token-help", "symbol",
-            "price", "direction", "freshness-word", "age", "change", "open", "high", "low", "volume", "trades", "symbols",
+            "price", "direction", "freshness-word", "age", "change", "open", "high", "low", "volume", "trades",
             "session-title", "day", "day-open", "day-high", "day-low", "day-change", "day-volume", "tape", "tape-caption",
-            "about", "announcement", "add-note"]) this.elements[id] = find(id);
-        this.chart = new Chart(find("chart"), () => this.ask());
+            "tape-zone", "about", "announcement"]) this.elements[id] = find(id);
+        this.symbols = new Rows(market, actions);
+        this.pane = new ChartPane(market, history, () => relay.state === "open");
         this.#makeTape();
     }
 
@@ -62,9 +61,10 @@ export class Screen {
         setData(document.body, "freshness", fresh);
         this.#state(words);
         this.#price(symbol, fresh, now);
-        this.#symbols(words);
+        this.symbols.paint(words, now);
         this.#tape();
-        this.#chart(symbol, fresh, now);
+        this.pane.tools.showTitle(symbol, words);
+        this.pane.paint(now);
         this.#title(words);
         this.#announce(words, symbol, now);
     }
@@ -129,60 +129,19 @@ export class Screen {
         setText(parts["day-change"], moved === null ? "–" : `${moved.text}${moved.percent === null ? "" : ` (${moved.percent})`}`);
     }
 
-    #symbols(words) {
-        const names = [...this.market.symbols.keys()].sort();
-        const key = names.join("\n");
-        if (this.namesShown !== key) {
-            this.namesShown = key;
-            for (const [name, link] of this.links) {
-                if (!this.market.symbols.has(name)) {
-                    link.item.remove();
-                    this.links.delete(name);
-                }
-            }
-            for (const name of names) {
-                const link = this.links.get(name) ?? this.#link(name);
-                this.elements.symbols.append(link.item);
-            }
-        }
-        for (const [name, link] of this.links) {
-            const symbol = this.market.symbols.get(name);
-            const isChosen = name === this.market.chosen;
-            if (isChosen !== link.isChosen) {
-                link.isChosen = isChosen;
-                if (isChosen) link.anchor.setAttribute("aria-current", "true");
-                else link.anchor.removeAttribute("aria-current");
-            }
-            const wrong = symbolWords(symbol);
-            setText(link.price, symbol.price === null ? "" : grouped(symbol.price, symbol.decimals));
-            setText(link.note, wrong);
-            setData(link.item, "freshness", freshness(symbol, words));
-            if (link.remove.hidden !== (!symbol.isOurs || isChosen)) link.remove.hidden = !symbol.isOurs || isChosen;
-        }
+    /** Draws what has colours of its own anew. */
+    readColours() {
+        this.pane.readColours();
+        this.symbols.readColours();
+        this.ask();
     }
 
-    #link(name) {
-        const item = document.createElement("li");
-        const anchor = document.createElement("a");
-        anchor.href = `#${encodeURIComponent(name).replaceAll("%3A", ":")}`;
-        const parts = ["name", "note", "worth"].map((kind) => {
-            const part = document.createElement("span");
-            part.className = kind;
-            return part;
-        });
-        parts[0].textContent = name;
-        anchor.append(...parts);
-        const remove = document.createElement("button");
-        remove.type = "button";
-        remove.className = "quiet remove";
-        remove.textContent = "×";
-        remove.setAttribute("aria-label", `Remove ${name}`);
-        remove.addEventListener("click", () => this.actions.remove(name));
-        remove.hidden = true;
-        item.append(anchor, remove);
-        const link = { item, anchor, note: parts[1], price: parts[2], remove, isChosen: false };
-        this.links.set(name, link);
-        return link;
+    /** Writes all times anew, in another zone. */
+    readZone() {
+        for (const row of this.rows) row.shown = null;
+        setText(this.elements["tape-zone"], zoneName());
+        this.pane.readColours();
+        this.ask();
     }
 
     /** Makes all rows once; a new trade changes texts, not the table. */
@@ -225,19 +184,6 @@ export class Screen {
             setData(row, "way", entry.direction > 0 ? "up" : entry.direction < 0 ? "down" : "none");
         });
         setText(this.elements["tape-caption"], `The newest trades of ${this.market.chosen ?? "the symbol"}, the newest first`);
-    }
-
-    #chart(symbol, fresh, now) {
-        const wall = this.market.wall(now);
-        this.chart.paint(symbol?.series ?? null, symbol?.price ?? null, wall, fresh === "old", symbol?.decimals ?? 0);
-        // A change of the symbol, its history or its gaps is described at once.
-        const gaps = (symbol?.series.gaps ?? []).map((gap) => gap.lost).join();
-        const subject = symbol === null ? "" : `${symbol.name} ${symbol.series.start} ${gaps}`;
-        if (now - this.chartWordsAt < wordsEvery && this.wordsOf === subject) return;
-        this.chartWordsAt = symbol === null || symbol.series.isEmpty ? -Infinity : now;
-        this.wordsOf = subject;
-        const words = chartWords(symbol, wall);
-        if (this.chart.canvas.getAttribute("aria-label") !== words) this.chart.canvas.setAttribute("aria-label", words);
     }
 
     #title(words) {

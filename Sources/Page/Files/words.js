@@ -1,6 +1,7 @@
 // The status as text. Each text has a mark and a level, so that colour is never the only sign.
 
 import { grouped } from "./decimal.js";
+import { clock, zoneName } from "./zone.js";
 
 // The limit for all symbols together: a live feed without a trade for this long is shown as late, even before the relay
 // reports it. ms
@@ -78,7 +79,7 @@ function late(age) { return { level: "warning", mark: "◌", word: "Late", detai
 
 function until(retryAt, wall) {
     if (!retryAt) return "";
-    return `until ${clock(retryAt)} UTC, ${inTime(retryAt - wall)}`;
+    return `until ${clock(retryAt)} ${zoneName(retryAt)}, ${inTime(retryAt - wall)}`;
 }
 
 /** Returns the state of a connection to the relay; null for an open one. */
@@ -123,18 +124,6 @@ export function settledWords(missing, lost, reason) {
     return `${count(String(lost))} lost for good${reason ? `: ${reason}` : ""}`;
 }
 
-/** Returns the time of day in UTC, 09:30:00, optionally with milliseconds. */
-export function clock(milliseconds, isFine = false) {
-    const date = new Date(milliseconds);
-    return Number.isNaN(date.getTime()) ? "" : date.toISOString().slice(11, isFine ? 23 : 19);
-}
-
-/** Returns a time as date and time of day in UTC, without seconds. */
-export function moment(milliseconds) {
-    const date = new Date(milliseconds);
-    return Number.isNaN(date.getTime()) ? "" : date.toISOString().slice(0, 16).replace("T", " ");
-}
-
 /** Returns how current a price is, given the status text: fresh, late, old or none. */
 export function freshness(symbol, { level, isCut = false, isStill = false, isOver = false }) {
     if (symbol === null || symbol.price === null) return "none";
@@ -143,15 +132,19 @@ export function freshness(symbol, { level, isCut = false, isStill = false, isOve
     return "fresh";
 }
 
-const outdatedStates = new Set(["no-such-symbol", "not-permitted", "over-limit", "quiet", "released"]);
+const refusals = ["no-such-symbol", "not-permitted", "over-limit"];
+const outdatedStates = new Set([...refusals, "quiet", "released"]);
+
+/** Returns whether the market refuses the symbol. */
+export const isRefused = (symbol) => refusals.includes(symbol.state);
 
 /** Returns the problem of one symbol, or what it waits for; empty without a problem. */
 export function symbolWords(symbol) {
     switch (symbol.state) {
     case "quiet": return "quiet";
-    case "no-such-symbol": return "no such symbol";
-    case "not-permitted": return "not permitted";
-    case "over-limit": return "over the limit";
+    case "no-such-symbol": return `no such symbol${because(symbol.reason)}`;
+    case "not-permitted": return `not permitted${because(symbol.reason)}`;
+    case "over-limit": return `over the limit${because(symbol.reason)}`;
     case "released": return "unsubscribed";
     case "asked": case null: return symbol.price === null ? "no trade yet" : "";
     default: return "";

@@ -22,7 +22,7 @@ struct PageFilledTests {
 
         """
 
-    @Test("a filled trade counts, and is no price, no sign of life and no point of the chart")
+    @Test("a filled trade counts, and is no price and no sign of life")
     func counted() async throws {
         let lines = try await PagePastTests().printed(
             Self.start + """
@@ -32,40 +32,39 @@ struct PageFilledTests {
                 const symbol = market.symbol;
                 console.log(symbol.price, symbol.time, symbol.arrival, market.newestArrival, symbol.direction);
                 console.log(symbol.open, symbol.high, symbol.low, symbol.volume, symbol.trades, symbol.newestSeq);
-                console.log(symbol.series.buckets.length, symbol.series.buckets[0].high);
                 trade(4, "6", 1100);
                 console.log(symbol.price, symbol.arrival, tape().join(" | "));
                 """
         )
         #expect(
             lines == [
-                "5 1000 100 100 0", "5 9 1 3 3 3", "1 5", "6 400 6 | 2 missing trades were filled in | 5",
+                "5 1000 100 100 0", "5 9 1 3 3 3", "6 400 6 | 2 missing trades were filled in | 5",
             ]
         )
     }
 
-    @Test("the band of a filled gap goes, and its trades are drawn; that of a lost one stays with its number and words")
+    @Test("the band of a filled gap goes; that of a lost one stays with its number and words")
     func settled() async throws {
         let lines = try await PagePastTests().printed(
             Self.start + """
                 const settled = (from, to, lost, reason = null) => market.take(
                     { type: "settled", symbol: "A", from, to, missing: { first: "2", last: "4", count: "3" }, lost, reason }, 0);
-                const bands = () => market.symbol.series.gaps.map(({ from, to, lost }) => `${from}-${to}:${lost}`).join();
+                const bands = () => market.symbol.gaps.all.map(({ from, to, lost }) => `${from}-${to}:${lost}`).join();
                 trade(1, "5", 900, { id: "1" });
                 gap({ first: "2", last: "4", count: "3" });
                 market.take({ type: "gap", from: 4000, to: 8000, reason: "lost", nextSeq: 4, epoch: 7, symbol: "A" }, 0);
                 trade(2, "6", 8000, { id: "5" });
                 trade(3, "9", 3000, { id: "3", filled: true });
-                console.log(bands(), market.symbol.series.buckets.length, market.symbol.series.stretches().length);
+                console.log(bands());
                 settled(1000, 5000, []);
-                console.log(bands(), market.symbol.series.buckets.map(({ close }) => close).join());
+                console.log(bands());
                 settled(1000, 5000, [{ first: "2", last: "2", count: "1" }]);
                 settled(4000, 8000, [{ first: "2", last: "1205", count: "1204" }], "the venue has them no more");
                 console.log(bands(), "|", tape().filter((text) => text.startsWith("gap")).join(" | "));
                 settled(100, 200, [{ first: "2", last: "2", count: "1" }], "gone");
                 console.log(market.tape[0].text);
                 settled(4000, 8000, []);
-                console.log(`${bands()}.`, market.symbol.series.stretches().length);
+                console.log(`${bands()}.`);
                 market.take({ type: "gap", from: 8000, to: 9000, reason: "lost", nextSeq: 5, epoch: 7 }, 0);
                 console.log(bands());
                 market.take({ type: "settled", symbol: "A", from: 8000, to: 9000, lost: [], reason: null }, 0);
@@ -74,9 +73,9 @@ struct PageFilledTests {
         )
         #expect(
             lines == [
-                "1000-8000:0 2 2", "4000-8000:0 5,9,6",
+                "1000-8000:0", "4000-8000:0",
                 "4000-8000:1204 | gap of 4 s, 1,204 trades lost for good: the venue has them no more | "
-                    + "gap of 4 s, 1 trade lost for good", "gap, 1 trade lost for good: gone", ". 1",
+                    + "gap of 4 s, 1 trade lost for good", "gap, 1 trade lost for good: gone", ".",
                 "8000-9000:0", ". gap of 1 s, nothing was missing",
             ]
         )
@@ -99,7 +98,7 @@ struct PageFilledTests {
                 trade(1, "5", 1000);
                 for (const from of [2000, 3000, 4000]) market.take({ type: "gap", ...one(from), nextSeq: 4, epoch: 7 }, 0);
                 market.takeOutcomes(answer);
-                console.log(market.symbol.series.gaps.map(({ from, lost }) => `${from}:${lost}`).join());
+                console.log(market.symbol.gaps.all.map(({ from, lost }) => `${from}:${lost}`).join());
                 market.takeOutcomes(null);
                 market.takeOutcomes({ gaps: { newest: [null, { settled: [{}] }] } });
                 """

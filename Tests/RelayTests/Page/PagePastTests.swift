@@ -9,7 +9,7 @@ let pageNode = ["/usr/bin/node", "/usr/local/bin/node"].first {
 
 /// The page's files, run by node.
 @Suite(
-    "The page's reading of bars",
+    "The page's handling of history, replays and numbers",
     .timeLimit(.minutes(2 * Patience.factor)),
     .enabled(if: pageNode != nil, "no node here: scripts/setup --tests installs Debian's package")
 )
@@ -29,117 +29,7 @@ struct PagePastTests {
         return program.output.split(separator: "\n").map(String.init)
     }
 
-    private static let bars = """
-        const s = 30_000_000 * 60_000;
-        const bar = (start, more) => ({ start, open: "1", high: "3", low: "1", close: "2", incomplete: false, ...more });
-        const answers = (seconds, minutes) => [{ width: "1s", bars: seconds }, { width: "1m", bars: minutes }];
-        const quiet = [s - 80_000, s - 50_000, s - 30_000];
-        const minutes = [s - 120_000, s - 60_000, s];
-
-        """
-
-    @Test("has a hole before the first trade only if a trade may be missing there, however quiet the symbol is")
-    func seam() async throws {
-        let lines = try await self.printed(
-            """
-            import { earlier } from "./past.js";
-            \(Self.bars)
-            const say = (seconds, minutes) => {
-                const { gaps, end } = earlier(answers(seconds, minutes), s + 345);
-                console.log(end - s, ...gaps.map(({ from, to }) => `${from - s}..${to - s}`));
-            };
-            const whole = minutes.map((start) => bar(start));
-            say([...quiet, s].map((start) => bar(start)), whole);
-            say(quiet.map((start) => bar(start)), whole);
-            say([...quiet.map((start) => bar(start)), bar(s, { incomplete: true })], whole);
-            say([...quiet.map((start) => bar(start)), bar(s)], [whole[0], bar(s - 60_000, { incomplete: true }), whole[2]]);
-            say([...quiet.map((start) => bar(start)), bar(s)], [whole[0], whole[1], bar(s, { incomplete: true })]);
-            say([bar(s - 2_000), bar(s - 1_000)], []);
-            say([bar(s)], []);
-            """
-        )
-        #expect(
-            lines == [
-                "-29000", "-29000 -29000..345", "-29000 -29000..345",
-                "-29000 -60000..-50000 -49000..-30000 -29000..345",
-                "-29000 -29000..345", "0", "-Infinity",
-            ]
-        )
-    }
-
-    @Test("draws no line over a gap known from the relay's bars or status, and describes it in words")
-    func knownGaps() async throws {
-        let lines = try await self.printed(
-            """
-            import { chartWords } from "./chart.js";
-            import { Market } from "./market.js";
-            const s = 30_000_000 * 60_000;
-            const bar = (start, more) => ({ start, open: "1", high: "3", low: "1", close: "2", incomplete: false, ...more });
-            const answers = (seconds, minutes) => [{ width: "1s", bars: seconds }, { width: "1m", bars: minutes }];
-            const minutes = [0, 1, 2, 3, 4].map((at) => s + at * 60_000);
-            const seconds = Array.from({ length: 60 }, (_, at) => bar(s + 240_000 + at * 1_000));
-            const whole = minutes.map((start) => bar(start));
-            const hurt = minutes.map((start, index) => bar(start, { incomplete: index === 0 || index === 2 }));
-            const status = (gaps) => ({ gaps: { count: gaps.length, seconds: 1, newest: gaps } });
-            const gap = (from, to, more) => ({ type: "gap", from: s + from, to: s + to, ...more });
-            const say = (minutes, told) => {
-                const market = new Market();
-                market.take({ type: "hello", epoch: 1, seq: 5, status: { source: "live" }, symbols: [] }, 0);
-                market.choose("A");
-                const at = s + 300_000;
-                const trade = { symbol: "A", price: "2", size: "1", time: at, received: at * 1000, seq: 5, trades: 1 };
-                market.take({ ...trade, type: "snapshot", age: 0 }, 0);
-                market.expectHistory("A");
-                market.takeHistory("A", { epoch: 1, trades: [trade] }, answers(seconds, minutes), told);
-                const { gaps } = market.symbol.series;
-                const stretches = market.symbol.series.stretches();
-                console.log(stretches.length, chartWords(market.symbol, at).split(", ").at(-1), ...gaps.map(({ from, to }) => `${from - s}..${to - s}`));
-            };
-            say(whole, null);
-            say(hurt, null);
-            say(hurt, status([gap(130_000, 150_000)]));
-            say(whole, status([gap(250_000, 260_000), gap(130_000, 150_000), gap(-900_000, -800_000), gap(200_000, 210_000, { symbol: "B" })]));
-            say(whole, status([{ type: "gap", from: null, to: s }]));
-            say(whole, { gaps: 7 });
-            """
-        )
-        #expect(
-            lines == [
-                "1 no gaps", "2 1 gap 120000..180000", "2 1 gap 130000..150000",
-                "22 2 gaps 130000..150000 250000..260000", "1 no gaps", "1 no gaps",
-            ]
-        )
-    }
-
-    @Test("draws its line to now while the feed is connected, and to the newest price while it is cut")
-    func cutLine() async throws {
-        let lines = try await self.printed(
-            """
-            globalThis.window = { devicePixelRatio: 1 };
-            globalThis.getComputedStyle = () => ({ getPropertyValue: () => "#000", fontFamily: "x" });
-            globalThis.ResizeObserver = class { observe() {} };
-            const { Chart } = await import("./chart.js");
-            const { Series } = await import("./series.js");
-            let lines = [];
-            const context = new Proxy({ measureText: () => ({ width: 40 }), lineTo: (x, y) => lines.push([context.strokeStyle, x]) },
-                { get: (target, key) => target[key] ?? (() => {}), set: (target, key, value) => { target[key] = value; return true; } });
-            const box = { getBoundingClientRect: () => ({ width: 1050, height: 300 }) };
-            const chart = new Chart({ getContext: () => context, parentElement: box }, () => {});
-            chart.colours = { ...chart.colours, line: "line" };
-            const series = new Series();
-            for (let at = 0; at < 100_000; at += 1_000) series.add(at, String(100 + at % 7));
-            const reach = (isFaint) => {
-                lines = [];
-                chart.paint(series, "100", 200_000, isFaint);
-                return Math.round(Math.max(...lines.filter(([style]) => style === "line").map(([, x]) => x)));
-            };
-            console.log(reach(false), reach(true));
-            """
-        )
-        #expect(lines == ["1000 496"])
-    }
-
-    @Test("adds only this run's trades to the chart and the tape, since earlier runs number theirs separately")
+    @Test("adds only this run's trades to the tape, since earlier runs number theirs separately")
     func earlierRun() async throws {
         let lines = try await self.printed(
             """
@@ -154,12 +44,10 @@ struct PagePastTests {
             market.take({ ...trade(2, 61_000), type: "trade", symbol: "A" }, 0);
             const old = [trade(900, 0, { epoch: 1 }), trade(901, 1_000, { epoch: 1 })];
             market.takeHistory("A", { epoch: 2, trades: [...old, trade(1, 60_000)] });
-            const { buckets } = market.symbol.series;
-            console.log(buckets[0].start - s, buckets.at(-1).start - s);
             console.log(...market.tape.filter((row) => row.kind === "trade").map((row) => row.seq));
             """
         )
-        #expect(lines == ["60000 61000", "2 1"])
+        #expect(lines == ["2 1"])
     }
 
     @Test("shows no lateness during a pause of a replay, and counts the silence on when it is resumed")
@@ -216,35 +104,6 @@ struct PagePastTests {
                 "Late no trade for 12 s warning", "Late no trade for 21 s warning", "Playing 1000",
             ]
         )
-    }
-
-    @Test("begins the chart of a symbol that has been silent for longer than the relay holds its trades")
-    func silent() async throws {
-        let lines = try await self.printed(
-            """
-            import { Market } from "./market.js";
-            \(Self.bars)
-            const trade = { symbol: "A", price: "2", size: "1", time: s + 300, received: (s + 345) * 1000, seq: 5, trades: 1 };
-            const say = (symbols, before, meanwhile, seconds) => {
-                const market = new Market();
-                market.take({ type: "hello", epoch: 1, seq: 5, status: { source: "live" }, symbols }, 0);
-                market.choose("A");
-                const snapshot = { ...trade, type: "snapshot", age: 1_200_000 };
-                if (before) market.take(snapshot, 0);
-                market.expectHistory("A");
-                if (meanwhile) market.take(snapshot, 0);
-                const bars = seconds.length > 0 ? minutes.map((start) => bar(start)) : [];
-                market.takeHistory("A", { epoch: 1, trades: [] }, answers(seconds.map((start) => bar(start)), bars));
-                const { buckets, gaps } = market.symbol.series;
-                console.log(buckets[0].start - s, buckets.at(-1).start - s, gaps.length);
-            };
-            say([trade], true, false, [...quiet, s]);
-            say([], true, false, [...quiet, s]);
-            say([], false, true, [...quiet, s]);
-            say([], true, false, []);
-            """
-        )
-        #expect(lines == ["-120000 750 0", "-120000 250 0", "-120000 250 0", "250 250 0"])
     }
 
     @Test("writes all prices of a symbol with the decimals of the longest, and removes no digit")

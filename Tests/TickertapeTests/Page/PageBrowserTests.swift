@@ -19,6 +19,7 @@ struct PageBrowserTests {
         private struct State {
             var connection: Int?
             var isSilent = false
+            var hasEther = false
             var count = 0
         }
 
@@ -36,7 +37,14 @@ struct PageBrowserTests {
             let listening = Task {
                 for await event in self.server.events {
                     guard case .received(let connection, let text) = event, text.contains("subscribe") else { continue }
-                    self.state.withLockedValue { $0.connection = connection }
+                    if text.contains("binance:ethusdt") {
+                        self.server.send(#"{"msg":"Invalid symbol binance:ethusdt","type":"error"}"#, on: connection)
+                        continue
+                    }
+                    self.state.withLockedValue {
+                        $0.connection = connection
+                        $0.hasEther = $0.hasEther || text.contains("BINANCE:ETHUSDT")
+                    }
                 }
             }
             let trading = Task {
@@ -49,18 +57,20 @@ struct PageBrowserTests {
         }
 
         private func trade() {
-            let next = self.state.withLockedValue { state -> (connection: Int, count: Int)? in
+            let next = self.state.withLockedValue { state -> (connection: Int, count: Int, hasEther: Bool)? in
                 guard let connection = state.connection, !state.isSilent else { return nil }
                 state.count += 1
-                return (connection, state.count)
+                return (connection, state.count, state.hasEther)
             }
             guard let next else { return }
-            let time = 1_723_161_255_342 + next.count * 50
+            let time = Int(Date().timeIntervalSince1970 * 1_000)
             let price = "6\(1000 + next.count % 900).\(10 + next.count % 89)"
-            self.server.send(
-                #"{"data":[{"c":null,"p":\#(price),"s":"BINANCE:BTCUSDT","t":\#(time),"v":0.02}],"type":"trade"}"#,
-                on: next.connection
-            )
+            for symbol in ["BINANCE:BTCUSDT"] + (next.hasEther ? ["BINANCE:ETHUSDT"] : []) {
+                self.server.send(
+                    #"{"data":[{"c":null,"p":\#(price),"s":"\#(symbol)","t":\#(time),"v":0.02}],"type":"trade"}"#,
+                    on: next.connection
+                )
+            }
         }
 
         func fallSilent(_ isSilent: Bool) { self.state.withLockedValue { $0.isSilent = isSilent } }
@@ -327,6 +337,72 @@ struct PageBrowserTests {
             #expect(await program.ending() == .exit(0))
         }
         service.program.send(signal: SIGTERM)
+    }
+
+    private struct Step: Decodable {
+        var step: String
+        var range: String?
+        var followsNow: Bool?
+        /// The texts of the bar under the crosshair: time, open, high, low, close, volume, state.
+        var bar: [String]?
+        var said: String?
+        var title: String?
+        var kept: String?
+        var row: String?
+        var filtered: String?
+        var isSame: Bool?
+        var address: String?
+        var links: Int?
+        var rows: [String]?
+        var zone: String?
+    }
+
+    @Test("has a chart for mouse, fingers and keys, and a wrong symbol says so in its row and is not selected")
+    func chart() async throws {
+        let folder = try TemporaryFolder()
+        defer { folder.remove() }
+        let market = try await Market()
+        let program = try self.start(market, port: 0, folder: folder)
+        let port = try #require(await program.relayPort(), "\(program.errors)")
+        let browser = try BrowserWatch("chart", "http://127.0.0.1:\(port)/")
+        #expect(await browser.program.ending(atMost: .seconds(120)) == .exit(0), "\(browser.program.errors)")
+        let lines = browser.program.output.split(separator: "\n").map { Data($0.utf8) }
+        let steps = lines.compactMap { try? JSONDecoder().decode(Step.self, from: $0) }
+        let names = ["first", "crosshair", "dragged", "keys", "full", "touched", "wrong", "meant", "zone"]
+        try #require(steps.map(\.step) == names, "\(browser.program.output.suffix(2_000))")
+        #expect(steps[0].range == "5m" && steps[0].followsNow == true)
+        let bar = try #require(steps[1].bar)
+        #expect(
+            bar.count == 7 && bar[1...4].allSatisfy { $0.wholeMatch(of: /6[01],[0-9]{3}\.[0-9]{2}/) != nil },
+            "\(bar)"
+        )
+        // The volume is a sum of 0.02s.
+        #expect(bar[5].wholeMatch(of: /0\.[0-9]{1,2}/) != nil, "\(bar)")
+        let said = try #require(steps[3].said)
+        #expect(
+            said.wholeMatch(of: /[0-9:]{8} UTC.*: close 6[01],[0-9.]+, open .*, high .*, low .*, volume 0\.[0-9]+.*/)
+                != nil,
+            "\(said)"
+        )
+        #expect(steps[4].title?.hasPrefix("BINANCE:BTCUSDT · ● Live") == true && steps[4].range == "1h", "\(steps[4])")
+        #expect(
+            steps[4].kept == #"{"range":"1h","kind":"area","width":"1m","isLogarithmic":true,"hasVolume":false}"#,
+            "\(steps[4])"
+        )
+        #expect(
+            steps[6].row
+                == "binance:ethusdt no such symbol: Invalid symbol binance:ethusdt × did you mean BINANCE:ETHUSDT?",
+            "\(steps[6])"
+        )
+        #expect(steps[6].filtered == "0 of 1 symbols here fit" && steps[6].isSame == true)
+        #expect(steps[6].address == "#BINANCE:BTCUSDT" && steps[6].links == 0)
+        #expect(steps[7].address == "#BINANCE:ETHUSDT")
+        #expect(steps[7].rows == ["BINANCE:BTCUSDT", "binance:ethusdt", "BINANCE:ETHUSDT"])
+        #expect(steps[8].zone == "UTC")
+        #expect(browser.problems == [])
+        program.send(signal: SIGTERM)
+        #expect(await program.ending() == .exit(0))
+        try await market.stop()
     }
 
     private struct Asked: Decodable { var asked: String }
