@@ -143,7 +143,8 @@ function received(message, now) {
         begin(since);
         break;
     case "error":
-        document.getElementById("add-note").textContent = String(message.msg ?? "");
+        // A wrong symbol says so in its row.
+        if (!isRefused({ state: message.code })) document.getElementById("add-note").textContent = String(message.msg ?? "");
         break;
     case "trade":
         if (symbol === market.symbol && message.filled !== true && message.ahead !== true) history.touch(message);

@@ -7,6 +7,7 @@ import { freshness, marks, span, stateWords, symbolWords } from "./words.js";
 import { clock, zoneName } from "./zone.js";
 
 const tapeRows = 60;
+const paintEvery = 100; // ms
 const priceInterval = 30_000; // ms between two prices read aloud
 const stateInterval = 3000; // ms between two states read aloud
 
@@ -25,6 +26,7 @@ export class Screen {
         this.market = market;
         this.relay = relay;
         this.isAsked = false;
+        this.paintedAt = -Infinity;
         this.rows = [];
         this.announced = { state: "", at: -Infinity, priceAt: 0, price: null };
         this.elements = {};
@@ -37,13 +39,23 @@ export class Screen {
         this.#makeTape();
     }
 
-    /** Requests a repaint with the next frame; repeated requests before it are one. */
+    /**
+     * Requests a repaint with the next frame; repeated requests before it are one. Numbers that change more often than
+     * ten times a second cannot be read, and the frames between belong to the chart while it is dragged.
+     */
     ask() {
         if (this.isAsked) return;
         this.isAsked = true;
+        const wait = this.paintedAt + paintEvery - performance.now();
+        if (wait > 0) setTimeout(() => this.#askForFrame(), wait);
+        else this.#askForFrame();
+    }
+
+    #askForFrame() {
         requestAnimationFrame(() => {
             this.isAsked = false;
-            this.paint(performance.now());
+            this.paintedAt = performance.now();
+            this.paint(this.paintedAt);
         });
     }
 
