@@ -2,15 +2,18 @@
 
 import { grouped } from "./decimal.js";
 import { span } from "./words.js";
-import { clock, moment, zoneName } from "./zone.js";
+import { clock, date, moment, zoneName } from "./zone.js";
 
 const barNames = { 1_000: "1 s", 60_000: "1 m", 300_000: "5 m", 3_600_000: "1 h" };
 
 /** Returns the name of a width of bars: 1 s. */
 export const widthName = (width) => barNames[width] ?? "";
 
-/** Returns the time of a bar as short as its width allows. */
-export const barTime = ({ start }, width) => (width < 60_000 ? clock(start) : moment(start));
+/** Returns the time of a bar: a second of today without the date, a longer bar without seconds. */
+export function barTime({ start }, width) {
+    if (width >= 60_000) return moment(start);
+    return date(start) === date(Date.now()) ? clock(start) : `${date(start)} ${clock(start)}`;
+}
 
 /** Returns one bar in a sentence, with the relay's own numbers. */
 export function barWords({ start, incomplete, texts }, width, decimals) {

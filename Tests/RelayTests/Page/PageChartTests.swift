@@ -298,7 +298,7 @@ struct PageChartTests {
                 "Chart: no prices yet",
                 "Chart of A over 30 s in bars of 1 s: now 2, lowest 0.5, highest 3.25, 1 incomplete bar, 1 gap",
                 "Chart of A over 30 s in bars of 1 s: now 2, lowest 0.5, highest 3.25, 1 incomplete bar, 2 gaps (1 with lost trades)",
-                "08:00:09 UTC: close 2.00, open 1.10, high 3.00, low 0.50, volume 7",
+                "2027-01-15 08:00:09 UTC: close 2.00, open 1.10, high 3.00, low 0.50, volume 7",
             ]
         )
     }

@@ -380,7 +380,7 @@ struct PageBrowserTests {
         #expect(bar[5].wholeMatch(of: /0\.[0-9]{1,2}/) != nil, "\(bar)")
         let said = try #require(steps[3].said)
         #expect(
-            said.wholeMatch(of: /[0-9:]{8} UTC.*: close 6[01],[0-9.]+, open .*, high .*, low .*, volume 0\.[0-9]+.*/)
+            said.wholeMatch(of: /[0-9: -]+ UTC.*: close 6[01],[0-9.]+, open .*, high .*, low .*, volume 0\.[0-9]+.*/)
                 != nil,
             "\(said)"
         )
