@@ -339,6 +339,16 @@ export class Market {
         return day !== null && this.wall(now) - day.received / 1000 < dayGoodFor ? day : null;
     }
 
+    /**
+     * Returns from which price a symbol's change is counted: {price, words, word}. It is that of 24 hours ago where the
+     * venue publishes it, else the session's first.
+     */
+    base(symbol, now) {
+        const open = this.day(symbol, now)?.open;
+        if (typeof open === "string") return { price: open, words: "in 24 hours", word: "24h" };
+        return { price: symbol.open, words: "since start", word: "session" };
+    }
+
     /** Notes a filled trade in the tape; those that follow each other are one note. */
     #noteFilled(seq) {
         const filled = (this.tape[0]?.filled ?? 0) + 1;

@@ -87,8 +87,9 @@ export class Rows {
             row.meantLink.href = addressOf(meant);
         }
         setText(row.price, symbol.price === null ? "" : grouped(symbol.price, symbol.decimals));
-        const moved = symbol.price === null ? null : change(symbol.price, symbol.open);
-        setText(row.change, moved?.percent ?? "");
+        const base = symbol.price === null ? null : this.market.base(symbol, now);
+        const moved = base === null ? null : change(symbol.price, base.price);
+        setText(row.change, moved?.percent == null ? "" : `${moved.percent} ${base.word}`);
         setData(row.change, "way", moved === null || moved.direction === 0 ? "none" : moved.direction > 0 ? "up" : "down");
         setData(row.item, "freshness", freshness(symbol, words));
         if (row.remove.hidden !== (!symbol.isOurs || isChosen)) row.remove.hidden = !symbol.isOurs || isChosen;

@@ -118,8 +118,9 @@ export class Screen {
         const aged = age === null ? "no trade yet" : age < 1000 ? "just now" : `${span(age)} ago`;
         setText(parts.age, wrong === "" || age === null ? (wrong || aged) : `${aged} · ${wrong}`);
         setData(parts.age, "milliseconds", age === null ? "" : String(Math.floor(age)));
-        const moved = price === null ? null : change(price, symbol.open, symbol.decimals);
-        setText(parts.change, moved === null ? "" : `${moved.text}${moved.percent === null ? "" : ` (${moved.percent})`} since start`);
+        const base = price === null ? null : this.market.base(symbol, now);
+        const moved = base === null ? null : change(price, base.price, symbol.decimals);
+        setText(parts.change, moved === null ? "" : `${moved.text}${moved.percent === null ? "" : ` (${moved.percent})`} ${base.words}`);
         setData(parts.change, "way", moved === null || moved.direction === 0 ? "none" : moved.direction > 0 ? "up" : "down");
         for (const key of ["open", "high", "low", "volume"]) {
             const text = symbol?.[key] ?? null;

@@ -117,11 +117,18 @@ struct PageFilledTests {
                 const symbol = market.symbol;
                 console.log(symbol.open, symbol.high, symbol.low, symbol.volume, symbol.decimals, market.symbols.size);
                 console.log(market.day(symbol, 0).open, market.day(symbol, 299_000).volume, market.day(symbol, 300_000));
+                const base = (now) => Object.values(market.base(symbol, now)).join();
+                console.log(base(0), base(300_000));
                 market.take({ type: "symbol", symbol: "A", state: "released" }, 0);
-                console.log(market.day(symbol, 0), market.day(null, 0));
+                console.log(market.day(symbol, 0), market.day(null, 0), base(0));
                 """
         )
-        #expect(lines == ["5 5 5 1 2 1", "4.25 12 null", "null null"])
+        #expect(
+            lines == [
+                "5 5 5 1 2 1", "4.25 12 null", "4.25,in 24 hours,24h 5,since start,session",
+                "null null 5,since start,session",
+            ]
+        )
     }
 
     @Test("a filled trade before any other is no price, either")
