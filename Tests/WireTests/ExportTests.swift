@@ -247,6 +247,42 @@ struct ExportTests {
         #expect(lost.count == 1 + 199 && incomplete(lost) > 2, "\(lost)")
     }
 
+    @Test("bars: complete where nothing is missing in a gap without ids, also in a market of another time")
+    func whole() {
+        let start: Int64 = 1_795_239_000_000_000_000
+        func incomplete(isTold: Bool) -> Int {
+            var file = ByteBuffer()
+            RecordingSyntax.header(RecordingHeader(symbols: ["A"], start: start), into: &file)
+            var line: UInt64 = 0
+            func stamp(_ second: Int64) -> RecordingSyntax.Stamp {
+                line += 1
+                return RecordingSyntax.Stamp(
+                    number: line,
+                    wall: start + second * 1_000_000_000,
+                    at: second * 1_000_000_000
+                )
+            }
+            for second in 1...9 as ClosedRange<Int64> {
+                if second == 5 {
+                    let (from, to) = (start + 4_200_000_000, start + 4_900_000_000)
+                    let gap = Gap(from: from, to: to, reason: "lost", nextSequence: 5)
+                    RecordingSyntax.gap(gap, stamp(second), into: &file)
+                }
+                let time = 1_600_000_000_000 + second * 1_000
+                let text = #"{"data":[{"p":5,"s":"A","t":\#(time),"v":1}],"type":"trade"}"#
+                RecordingSyntax.frame(ByteBuffer(string: text), of: .finnhub, stamp(second), numbers: nil, into: &file)
+                if second == 7, isTold {
+                    let (from, to) = (start + 4_200_000_000, start + 4_900_000_000)
+                    let outcome = GapOutcome(symbol: "A", missing: nil, from: from, to: to)
+                    RecordingSyntax.note(RecordedNote(outcome), stamp(second), into: &file)
+                }
+            }
+            let lines = Self.export([file], RecordingExport.Order(format: .csv, bars: .second)).lines
+            return lines.filter { $0.contains(",true,") }.count
+        }
+        #expect(incomplete(isTold: false) == 4 && incomplete(isTold: true) == 2)
+    }
+
     @Test("bars: marked where a gap touches them, and where the recording begins or ends in them")
     func bars() {
         let (lines, _) = Self.export([Self.recording()], RecordingExport.Order(format: .csv, bars: .second))

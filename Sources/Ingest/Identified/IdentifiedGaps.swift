@@ -3,7 +3,8 @@ import Market
 /// The gaps of a feed without ids whose missing trades another source names, until each of these has come or is lost.
 ///
 /// A gap has one outcome for each range of consecutive ids, and one without ids if nothing is missing. They come together,
-/// those with a loss first, because readers take the first outcome of a gap for that of the whole gap. A state machine without time.
+/// those with a loss first, because readers take the first outcome of a gap for that of the whole gap. A state machine
+/// without time.
 struct IdentifiedGaps {
     private struct Waiting {
         let gap: IdentifiedGap

@@ -27,10 +27,10 @@ package struct DisplaySettings: Sendable, Equatable {
         case none
         /// About as many a second, beyond a burst of one second's worth.
         case perSecond(Int)
-
-        /// A screen that is pleasant over a slow link, bytes a second.
-        static let remote = ByteLimit.perSecond(3_500)
     }
+
+    /// The limit on another machine's terminal, bytes a second: pleasant over a slow link.
+    private static let remoteBytes = 3_500
 
     package var colour = Colour.auto
     /// The number of colours; ``ScreenPalette/Depth/none`` under `NO_COLOR`.
@@ -75,7 +75,7 @@ package struct DisplaySettings: Sendable, Equatable {
         switch self.byteLimit {
         case .none: nil
         case .perSecond(let bytes): bytes
-        case .auto: DisplaySettings(byteLimit: .remote).bytesPerSecond
+        case .auto: Self.remoteBytes
         }
     }
 
@@ -89,7 +89,9 @@ package struct DisplaySettings: Sendable, Equatable {
     package init(_ chosen: DisplaySettings = DisplaySettings(), environment: (String) -> String?) {
         self = chosen
         self.depth = chosen.colour.depth(environment)
-        if self.byteLimit == .auto { self.byteLimit = Self.isRemote(environment) ? .remote : .none }
+        if self.byteLimit == .auto {
+            self.byteLimit = Self.isRemote(environment) ? .perSecond(Self.remoteBytes) : .none
+        }
         let locale = ["LC_ALL", "LC_CTYPE", "LANG"].lazy.compactMap(environment).first { !$0.isEmpty } ?? ""
         let name = locale.lowercased()
         let isUTF8 = name.hasSuffix("utf-8") || name.hasSuffix("utf8") || name.contains("utf-8@")

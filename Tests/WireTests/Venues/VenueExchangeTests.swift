@@ -110,6 +110,9 @@ struct VenueExchangeTests {
         let (content, trades) = Self.read(.binance, Targets.binance, "[\(elements.joined(separator: ","))]")
         #expect(content == .trades(skipped: 500))
         #expect(trades.count == 1_000)
+        // What is no trade counts, too.
+        let mixed = Self.read(.binance, Targets.binance, "[7,7,\(elements.joined(separator: ","))]")
+        #expect(mixed.0 == .trades(skipped: 504) && mixed.1.count == 998)
     }
 
     @Test(
