@@ -69,8 +69,8 @@ package struct DisplaySettings: Sendable, Equatable {
         self.mayAsk = false
     }
 
-    /// The limit that applies, bytes a second; `nil` for no limit. Where nobody has asked the environment, the terminal
-    /// may be on another machine.
+    /// The limit that applies, bytes a second; `nil` for no limit. Until the environment is known, the terminal may be on
+    /// another machine.
     var bytesPerSecond: Int? {
         switch self.byteLimit {
         case .none: nil
