@@ -145,6 +145,7 @@ extension RelayServer {
             },
             past: self.past,
             directory: self.directory,
+            holdings: self.holdings.body,
             instruments: self.instruments,
             version: self.settings.version,
             replay: self.replayEndpoint,

@@ -58,6 +58,7 @@ package final class RelayServer: TapeReader, Sendable {
     let tls: RelayTLS?
     let past: RelayPast?
     let directory: RelayDirectory?
+    let holdings: RelayHoldings
     /// The replay behind the feed, if it accepts commands.
     private let replay: (any ReplayControlling)?
     let hub: NIOLoopBoundBox<RelayHub>
@@ -98,12 +99,14 @@ package final class RelayServer: TapeReader, Sendable {
         replay: (any ReplayControlling)? = nil,
         past: RelayPast? = nil,
         directory: RelayDirectory? = nil,
+        holdings: RelayHoldings = RelayHoldings(),
         prices: SettledPrices? = nil
     ) {
         self.settings = settings
         self.replay = replay
         self.past = past
         self.directory = directory
+        self.holdings = holdings
         self.instruments = instruments
         self.tls = tls
         self.eventLoop = eventLoop

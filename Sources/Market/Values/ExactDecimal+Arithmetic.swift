@@ -52,6 +52,19 @@ extension ExactDecimal {
         return ExactDecimal(significand: Int64(sum), exponent: exponent)
     }
 
+    /// Returns the number rounded half to even to at most this many digits behind the point.
+    package func rounded(fractionDigits: Int) -> ExactDecimal {
+        let surplus = -Int(self.exponent) - fractionDigits
+        guard surplus > 0 else { return self }
+        guard surplus <= 18 else { return .zero }
+        let unit = PowerOfTen.int128(surplus)
+        let (quotient, rest) = Int128(self.significand).quotientAndRemainder(dividingBy: unit)
+        let doubled = rest.magnitude * 2
+        let isUp = doubled > unit.magnitude || (doubled == unit.magnitude && quotient % 2 != 0)
+        let digits = Int64(quotient) + (isUp ? Int64(self.significand.signum()) : 0)
+        return ExactDecimal(significand: digits, exponent: Int(self.exponent) + surplus) ?? .zero
+    }
+
     /// Subtracts exactly; `nil` if the difference has more than 18 significant digits.
     public func subtracting(_ other: ExactDecimal) -> ExactDecimal? { self.adding(other.negated) }
 }

@@ -15,6 +15,20 @@ extension ExactSum {
         return sum
     }
 
+    /// The sum with the opposite sign.
+    package var negated: ExactSum {
+        var sum = ExactSum()
+        let (significand, exponent) = self.normalised
+        sum.add(-significand, exponent: exponent)
+        sum.omitted = self.omitted
+        return sum
+    }
+
+    /// The sum, rounded half to even to 18 significant digits; `nil` if it is out of range.
+    package var rounded: ExactDecimal? {
+        self.divided(by: ExactSum(ExactDecimal(normalisedSignificand: 1, exponent: 0)))
+    }
+
     /// Returns the quotient, rounded half to even to 18 significant digits; `nil` if the divisor is zero or the
     /// quotient is out of range.
     package func divided(by divisor: ExactSum) -> ExactDecimal? {

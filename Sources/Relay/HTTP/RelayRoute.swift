@@ -25,12 +25,15 @@ enum RelayRoute: Sendable {
     case replay
     /// The comparison of Finnhub's trades with those of their venues.
     case audit
+    /// The holdings and groups of the relay's person.
+    case holdings
 
     /// The paths without a symbol, besides those of the page.
     private static let fixed: [(path: String, route: RelayRoute)] = [
         ("/livez", .liveness), ("/readyz", .readiness), ("/metrics", .metrics), ("/v1/status", .status),
         ("/v1/completeness", .completeness), ("/v1/snapshot", .snapshot), ("/v1/news", .news),
         ("/v1/symbols", .symbols), ("/v1/replay", .replay), ("/v1/audit", .audit),
+        ("/v1/holdings", .holdings),
     ]
     /// The paths that a symbol follows.
     private static let ofSymbols: [(path: String, route: @Sendable (Substring) -> RelayRoute)] = [
@@ -63,7 +66,7 @@ enum RelayRoute: Sendable {
         switch self {
         case .replay: [.GET, .HEAD, .POST]
         case .page, .liveness, .readiness, .metrics, .status, .completeness, .snapshot, .symbolSnapshot, .trades,
-            .bars, .news, .symbols, .audit:
+            .bars, .news, .symbols, .audit, .holdings:
             [.GET, .HEAD]
         }
     }

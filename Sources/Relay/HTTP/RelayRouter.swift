@@ -22,6 +22,8 @@ struct RelayRouter: Sendable {
         var past: RelayPast?
         /// Finnhub's headlines and symbols; `nil` if they cannot be asked for.
         var directory: RelayDirectory?
+        /// The body of `/v1/holdings`.
+        var holdings: ByteBuffer
         var instruments: Instruments
         var version: String
         /// The control endpoint of the replay behind the feed; `nil` without a replay.
@@ -143,6 +145,8 @@ struct RelayRouter: Sendable {
                 head.method == .POST
                 ? try await ReplayEndpoint.take(body, sources.replay) : try ReplayEndpoint.position(sources.replay)
             return .fresh("application/json", position)
+        case .holdings:
+            return .fresh("application/json", sources.holdings)
         case .audit:
             return .fresh("application/json", StatusAnswers.audit(sources.instruments.latency.auditReport))
         }

@@ -44,6 +44,7 @@ package final class PriceDisplay: TapeReader {
     ///   - clients: returns the number of the relay's clients; called when the screen is updated.
     ///   - limits: the ages from which prices count as late or stale, where the feed reports no status.
     ///   - replay: returns the position of the replay, if there is one; called when the screen is updated.
+    ///   - holdings: the person's, for a screen.
     ///   - wallClock: ns since 1970.
     package init(
         output: any DisplayOutput,
@@ -55,6 +56,7 @@ package final class PriceDisplay: TapeReader {
         clients: (@Sendable () -> Int)?,
         limits: FreshnessLimits,
         replay: (@Sendable () -> ReplayPosition?)? = nil,
+        holdings: Holdings = Holdings(),
         wallClock: @escaping @Sendable () -> Int64 = { SystemClock.now().wall }
     ) {
         self.loop = loop
@@ -64,7 +66,8 @@ package final class PriceDisplay: TapeReader {
         self.replayTask = CoalescedTask(on: loop)
         self.relay = relay
         self.clients = clients
-        let model = DisplayModel(symbols: symbols, status: status, relay: relay?(), limits: limits)
+        var model = DisplayModel(symbols: symbols, status: status, relay: relay?(), limits: limits)
+        model.state.holdings = holdings
         self.output = output
         self.state = NIOLoopBoundBox.makeBoxSendingValue(
             State(model: model),
@@ -127,6 +130,7 @@ package final class PriceDisplay: TapeReader {
     }
 
     package func dayChanged(_ day: VenueDay) {
+        self.output.show(.day(day))
         guard self.output.isScreen else { return }
         self.state.withValue { state in
             state.model.dayChanged(day)

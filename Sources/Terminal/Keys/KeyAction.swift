@@ -7,6 +7,9 @@ package enum KeyAction: String, Sendable, Hashable, CaseIterable {
     case pageDown = "page-down"
     case open, back
     case sort, reverse, span, freeze
+    case nextGroup = "next-group"
+    case previousGroup = "previous-group"
+    case amounts
     case latency, events, news, room
     case alert, alerts
     case reconnect, live, redraw
@@ -40,6 +43,9 @@ package enum KeyAction: String, Sendable, Hashable, CaseIterable {
         case .reverse: ([.character("S")], "sort the other way round")
         case .span: ([.character("t")], "time span of charts")
         case .freeze: ([.character("p")], "freeze, or go on")
+        case .nextGroup: ([.named(.tab)], "the next group")
+        case .previousGroup: ([.shifted(.tab)], "the group before")
+        case .amounts: ([.character("$")], "hide or show amounts")
         case .latency: ([.character("l"), .character("L")], "latency")
         case .events: ([.character("e")], "event log")
         case .news: ([.character("n")], "news")

@@ -42,11 +42,24 @@ package struct KeyBindings: Sendable, Equatable {
         return nil
     }
 
-    /// Returns the help for each bound action; actions for replays appear in replays only, and the way to the live
-    /// market in the demo only.
-    func help(isReplay: Bool, isDemo: Bool = false, glyphs: ScreenGlyphs = .unicode) -> [KeyHelp] {
+    /// Returns the help for each bound action that can do something: those for replays appear in replays only, for
+    /// example.
+    func help(
+        isReplay: Bool,
+        isDemo: Bool = false,
+        hasGroups: Bool = false,
+        hasHoldings: Bool = false,
+        glyphs: ScreenGlyphs = .unicode
+    ) -> [KeyHelp] {
         KeyAction.allCases.compactMap { action in
-            guard isReplay || !action.isForReplays, isDemo || action != .live else { return nil }
+            let isUseful =
+                switch action {
+                case .live: isDemo
+                case .nextGroup, .previousGroup: hasGroups
+                case .amounts: hasHoldings
+                default: isReplay || !action.isForReplays
+                }
+            guard isUseful else { return nil }
             var labels = self[action].map { $0.label(glyphs: glyphs) }
             if action == .quit { labels.append(TerminalKey.control("c").label(glyphs: glyphs)) }
             guard !labels.isEmpty else { return nil }

@@ -48,12 +48,16 @@ struct ScreenController: Sendable {
     init(
         bindings: KeyBindings = KeyBindings(),
         remote: DisplayRemote,
-        glyphs: ScreenGlyphs = .unicode
+        glyphs: ScreenGlyphs = .unicode,
+        hidesAmounts: Bool = false,
+        groups: [SymbolGroup] = []
     ) {
         self.bindings = bindings
         self.remote = remote
         self.glyphs = glyphs
         self.choice.hints = Self.hints(bindings, glyphs: glyphs)
+        self.choice.hidesAmounts = hidesAmounts
+        self.choice.groups = groups
         if remote.live.obstacle == nil { self.choice.liveHints = Self.liveHints(bindings, glyphs: glyphs) }
     }
 
@@ -112,8 +116,14 @@ struct ScreenController: Sendable {
         case .quit: return [.quit]
         case .redraw: return [.redraw]
         case .help:
-            let isDemo = self.remote.live.obstacle == nil
-            return self.toggle(.help(self.bindings.help(isReplay: isReplay, isDemo: isDemo, glyphs: self.glyphs)))
+            let help = self.bindings.help(
+                isReplay: isReplay,
+                isDemo: self.remote.live.obstacle == nil,
+                hasGroups: !self.choice.groups.isEmpty,
+                hasHoldings: !state.holdings.isEmpty,
+                glyphs: self.glyphs
+            )
+            return self.toggle(.help(help))
         case .latency: return self.toggle(.latency)
         case .events: return self.toggle(.events)
         case .news: return self.toggleNews(now)
@@ -139,8 +149,16 @@ struct ScreenController: Sendable {
             }
             return []
         case .sort:
-            self.choice.order = self.choice.order.next
+            repeat {
+                self.choice.order = self.choice.order.next
+            } while self.choice.order.isOfHoldings && state.holdings.isEmpty
             self.choice.isReversed = false
+            return []
+        case .nextGroup: return self.changeGroup(by: 1, now)
+        case .previousGroup: return self.changeGroup(by: -1, now)
+        case .amounts:
+            guard !state.holdings.isEmpty else { return self.say("there are no holdings: see holdings.lots", now) }
+            self.choice.hidesAmounts.toggle()
             return []
         case .reverse:
             self.choice.isReversed.toggle()
@@ -174,6 +192,15 @@ struct ScreenController: Sendable {
         case .rewind: return self.leapt(by: -1, isReplay: isReplay, state: state, now: now)
         case .forward: return self.leapt(by: 1, isReplay: isReplay, state: state, now: now)
         }
+    }
+
+    /// Opens the next tab, or the one before; the first one has all symbols.
+    private mutating func changeGroup(by tabs: Int, _ now: Moment) -> [ScreenCommand] {
+        let count = self.choice.groups.count + 1
+        guard count > 1 else { return self.say("there are no groups: see the setting groups", now) }
+        let tab = ((self.choice.openGroup ?? -1) + 1 + tabs + count) % count
+        self.choice.open(group: tab == 0 ? nil : tab - 1)
+        return []
     }
 
     func isReplay(_ state: DisplayState) -> Bool { self.remote.replay.obstacle == nil && state.replay != nil }

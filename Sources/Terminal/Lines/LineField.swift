@@ -30,12 +30,34 @@ package enum LineField: String, Sendable, CaseIterable {
     case paused
     /// The origin of the trades (``FeedStatus/Source/word``).
     case source
+    /// The quantity that the person holds, and the currency of the fields below.
+    case quantity, currency
+    /// The value of the holding, and its share in all of them in percent.
+    case value, weight
+    /// The difference from the cost, and the same in percent.
+    case profit
+    case profitPercent = "profit-percent"
+    /// The difference from the holding's value at the beginning of ``span``, and the same in percent.
+    case today
+    case todayPercent = "today-percent"
+    /// The span of these two: `24h` or `session`.
+    case span
+
+    /// Whether the field is about the person's holdings.
+    private var isOfHoldings: Bool {
+        switch self {
+        case .quantity, .currency, .value, .weight, .profit, .profitPercent, .today, .todayPercent, .span: true
+        case .symbol, .price, .size, .time, .received, .sequence, .state, .age, .change, .percent, .open, .high, .low,
+            .volume, .trades, .skipped, .paused, .source:
+            false
+        }
+    }
 
     /// Returns the fields that a format shows by default; empty for formats without fields.
     package static func usual(in style: LineFormat.Style) -> [LineField] {
         switch style {
         case .plain: [.time, .symbol, .price, .size, .state]
-        case .csv: Self.allCases
+        case .csv: Self.allCases.filter { !$0.isOfHoldings }
         case .json: []
         }
     }
@@ -60,6 +82,8 @@ struct LinePrice {
     let state: String
     /// The feed's status.
     let status: FeedStatus
+    /// The person's holding of the symbol, if there is one.
+    var holding: LineHoldings.Holding?
 
     private var summary: SymbolSummary { self.update.summary }
 
@@ -67,9 +91,20 @@ struct LinePrice {
 
     /// The change since the first price in percent, as a plain number; `nil` where it has no meaning.
     var percent: String? {
-        PriceText.percent(self.summary.price, since: self.summary.open).map { text in
-            String(text.drop { $0 == "+" }.dropLast())
-        }
+        Self.plain(PriceText.percent(self.summary.price, since: self.summary.open))
+    }
+
+    /// Returns a percentage as a plain number.
+    private static func plain(_ percent: String?) -> String? {
+        percent.map { String($0.drop { $0 == "+" }.dropLast()) }
+    }
+
+    /// Returns a sum with every digit; `nil` if it is not known.
+    private static func exact(_ sum: ExactSum?) -> String? { sum.flatMap { $0.isWhole ? $0.description : nil } }
+
+    private func percent(since before: ExactSum?) -> String? {
+        guard let value = self.holding?.worth.value.rounded, let before = before?.rounded else { return nil }
+        return Self.plain(PriceText.percent(value, since: before))
     }
 
     /// The age in seconds with three decimals.
@@ -102,6 +137,15 @@ struct LinePrice {
         case .skipped: "\(self.update.skipped)"
         case .paused: "\(self.status.isPaused)"
         case .source: self.status.source.word
+        case .quantity: Self.exact(self.holding?.worth.quantity)
+        case .currency: self.holding?.worth.currency
+        case .value: Self.exact(self.holding?.worth.value)
+        case .weight: self.holding?.weight.map { "\($0)" }
+        case .profit: Self.exact(self.holding?.worth.profit)
+        case .profitPercent: self.percent(since: self.holding?.worth.cost)
+        case .today: Self.exact(self.holding?.worth.today)
+        case .todayPercent: self.percent(since: self.holding?.worth.dayBefore)
+        case .span: self.holding?.span
         }
     }
 }

@@ -41,7 +41,8 @@ extension LineFormat {
             case .skipped: out.field(named: key, price.update.skipped)
             case .age: out.field(named: key, price.age.map { max($0, 0) / 1_000_000 })
             case .paused: out.field(named: key, price.status.isPaused)
-            case .symbol, .price, .size, .source, .state, .change, .percent, .open, .high, .low, .volume:
+            case .symbol, .price, .size, .source, .state, .change, .percent, .open, .high, .low, .volume, .quantity,
+                .currency, .value, .weight, .profit, .profitPercent, .today, .todayPercent, .span:
                 out.field(named: key, price.text(field))
             }
         }

@@ -25,9 +25,14 @@ package struct LineFormat: Sendable {
     private var status: FeedStatus
     private var isPaused = false
     private var troubles = ReportedSymbolStates()
+    /// The person's holdings at the newest prices.
+    private var holdings: LineHoldings
 
-    /// - Parameter fields: the fields of a line, in this order; empty for ``LineField/usual(in:)``.
-    package init(_ style: Style, fields: [LineField] = [], status: FeedStatus) {
+    /// - Parameters:
+    ///   - fields: the fields of a line, in this order; empty for ``LineField/usual(in:)``.
+    ///   - holdings: those of the fields about holdings.
+    package init(_ style: Style, fields: [LineField] = [], status: FeedStatus, holdings: Holdings = Holdings()) {
+        self.holdings = LineHoldings(holdings)
         self.style = style
         self.fields = LineField.shown(fields, in: style)
         self.status = status
@@ -63,7 +68,9 @@ package struct LineFormat: Sendable {
         switch item {
         case .status(let status): self.status = status
         case .paused(let isPaused, _): self.isPaused = isPaused
-        case .price, .snapshot, .gap, .settled, .symbol, .unsubscribed, .expected, .alert: break
+        case .price(let update, _), .snapshot(let update, _): self.holdings.take(update.summary)
+        case .day(let day): self.holdings.take(day)
+        case .gap, .settled, .symbol, .unsubscribed, .expected, .alert: break
         }
         let reported = self.reported
         if self.style == .json {
@@ -77,7 +84,7 @@ package struct LineFormat: Sendable {
                 case .symbol(let status): StreamEncoder.symbol(status)
                 case .unsubscribed(let symbol, let since): StreamEncoder.released(symbol, since: since)
                 case .paused: reported == before ? nil : StreamEncoder.status(reported)
-                case .expected: nil as ByteBuffer?
+                case .expected, .day: nil as ByteBuffer?
                 case .alert(let alert, _): AlertText.json(alert)
                 }
             guard let message else { return Lines() }
@@ -85,7 +92,7 @@ package struct LineFormat: Sendable {
                 switch item {
                 case .status, .paused: true
                 case .price, .snapshot: !self.fields.isEmpty
-                case .gap, .settled, .symbol, .unsubscribed, .expected, .alert: false
+                case .day, .gap, .settled, .symbol, .unsubscribed, .expected, .alert: false
                 }
             return Lines(output: Self.jsonLine(message, source: saysSource ? nil : reported.source))
         }
@@ -110,7 +117,7 @@ package struct LineFormat: Sendable {
         case .unsubscribed(let symbol, _):
             self.troubles.forget(symbol)
             return Lines()
-        case .expected:
+        case .expected, .day:
             return Lines()
         case .alert(let alert, let call):
             return Lines(errors: Self.line("alert: \(AlertText.line(alert))") + call)
@@ -121,7 +128,8 @@ package struct LineFormat: Sendable {
         let reported = self.reported
         // In a plain line, the source's mark stands at the end.
         let state = self.style == .plain ? Self.words([reported.spokenWord], reported) : Self.machineWords(of: reported)
-        return LinePrice(update: update, age: age, state: state, status: reported)
+        let holding = self.holdings.holding(of: update.summary.symbol)
+        return LinePrice(update: update, age: age, state: state, status: reported, holding: holding)
     }
 
     private func record(_ price: LinePrice) -> Lines {

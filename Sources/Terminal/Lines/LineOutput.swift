@@ -18,10 +18,13 @@ package struct LineOutput: Sendable {
     private var hasEnded = false
 
     package init(_ settings: LinePrinter.Settings, status: FeedStatus, now: Int64) {
+        func items(_ style: LineFormat.Style) -> Form {
+            .items(LineFormat(style, fields: settings.fields, status: status, holdings: settings.holdings))
+        }
         switch settings.format {
-        case .tui, .plain: self.form = .items(LineFormat(.plain, fields: settings.fields, status: status))
-        case .json: self.form = .items(LineFormat(.json, fields: settings.fields, status: status))
-        case .csv: self.form = .items(LineFormat(.csv, fields: settings.fields, status: status))
+        case .tui, .plain: self.form = items(.plain)
+        case .json: self.form = items(.json)
+        case .csv: self.form = items(.csv)
         case .oneline, .waybar:
             let style = settings.format == .waybar ? LiveLine.Style.waybar : .oneline
             self.form = .live(

@@ -17,6 +17,8 @@ package final class LinePrinter: ThreadedOutput {
         /// The order of the symbols, in the formats with one line for all.
         package var symbols: [String] = []
         package var limits = FreshnessLimits()
+        /// The person's holdings, for their fields.
+        package var holdings = Holdings()
         /// Whether and how the output ends by itself, after one price of each symbol.
         package var once: FreshPriceWait.Settings?
 

@@ -82,7 +82,7 @@ struct LiveLine: Sendable {
         case .paused(let isPaused, _):
             self.feed.isPaused = isPaused
             self.standStill(now: now)
-        case .gap, .settled, .expected, .alert:
+        case .day, .gap, .settled, .expected, .alert:
             break
         }
     }

@@ -8,6 +8,8 @@ package enum LineItem: Sendable, Equatable {
     /// ns.
     case snapshot(PriceUpdate, arrived: Int64)
     case status(FeedStatus)
+    /// The venue's own figures of a symbol's last 24 hours.
+    case day(VenueDay)
     case gap(Gap)
     /// The outcome of a gap with ids, and its wall clock, ns since 1970.
     case settled(GapOutcome, at: Int64)

@@ -40,6 +40,10 @@ package struct DisplaySettings: Sendable, Equatable {
     package var look: DisplayLook
     /// Whether the terminal's title shows the price, if the terminal has a title.
     package var mayTitle = true
+    /// The groups of symbols, in the order of their tabs.
+    package var groups: [SymbolGroup] = []
+    /// Whether amounts of money are hidden until a key shows them.
+    package var hidesAmounts = false
     /// The largest number of frames per second, 1 to 60.
     package var framesPerSecond: Int
     package var byteLimit: ByteLimit

@@ -30,7 +30,9 @@ struct TerminalLoop {
         self.controller = ScreenController(
             bindings: display.bindings,
             remote: display.remote,
-            glyphs: display.settings.glyphs
+            glyphs: display.settings.glyphs,
+            hidesAmounts: display.settings.hidesAmounts,
+            groups: display.settings.groups
         )
     }
 

@@ -24,12 +24,20 @@ struct ChangeBase {
         var heading: String { self.word.uppercased() }
     }
 
-    /// - Parameter wall: the wall clock, ns since 1970.
-    init(of row: DisplayRow, wall: Int64) {
-        if let day = row.day, let open = day.open, let left = day.timeLeft(at: wall) {
+    /// - Parameters:
+    ///   - open: the session's first price.
+    ///   - day: the venue's figures, if it gives any.
+    ///   - wall: the wall clock, ns since 1970.
+    init(open: ExactDecimal, day: VenueDay?, wall: Int64) {
+        if let day, let open = day.open, let left = day.timeLeft(at: wall) {
             (self.price, self.span, self.lasts) = (open, .day, left)
         } else {
-            (self.price, self.span, self.lasts) = (row.summary.open, .session, nil)
+            (self.price, self.span, self.lasts) = (open, .session, nil)
         }
+    }
+
+    /// - Parameter wall: the wall clock, ns since 1970.
+    init(of row: DisplayRow, wall: Int64) {
+        self.init(open: row.summary.open, day: row.day, wall: wall)
     }
 }

@@ -8,8 +8,16 @@ struct DisplayChoice: Sendable, Equatable {
     var selected: String?
     /// The symbol whose card is open.
     var opened: String?
+    /// The groups of symbols, in the order of their tabs.
+    var groups: [SymbolGroup] = []
+    /// The index of the group whose tab is open; `nil` for all symbols.
+    var openGroup: Int?
     var order = DisplayOrder.watchlist
     var isReversed = false
+    /// The order of the table of all symbols while a group is open.
+    var sortOfAll = TableSort()
+    /// Whether amounts of money are hidden.
+    var hidesAmounts = false
     /// The time range of the chart and of the sparklines.
     var span = ChartSpan.session
     /// The moment at which the view was frozen; the feed continues.
@@ -21,9 +29,24 @@ struct DisplayChoice: Sendable, Equatable {
     var liveHints: [String] = []
 }
 
+extension DisplayChoice {
+    /// The group whose tab is open; `nil` for all symbols.
+    var group: SymbolGroup? { self.openGroup.map { self.groups[$0] } }
+
+    /// Opens the tab of a group, or that of all symbols; each keeps its own order.
+    mutating func open(group: Int?) {
+        let left = TableSort(order: self.order, isReversed: self.isReversed)
+        if let openGroup { self.groups[openGroup].sort = left } else { self.sortOfAll = left }
+        self.openGroup = group
+        let sort = self.group?.sort ?? self.sortOfAll
+        (self.order, self.isReversed) = (sort.order, sort.isReversed)
+        self.opened = nil
+    }
+}
+
 /// The sort order of a table.
-enum DisplayOrder: String, Sendable, Equatable, CaseIterable {
-    /// The order of the watchlist.
+package enum DisplayOrder: String, Sendable, Equatable, CaseIterable {
+    /// The order of the watchlist, or of the group.
     case watchlist
     case symbol
     case price
@@ -31,6 +54,12 @@ enum DisplayOrder: String, Sendable, Equatable, CaseIterable {
     case volume
     case rate
     case age
+    /// The value of the holdings, and the profit on them.
+    case value
+    case profit
+
+    /// Whether the order is one of holdings.
+    var isOfHoldings: Bool { self == .value || self == .profit }
 }
 
 /// The time range of a chart.

@@ -2,12 +2,28 @@ import Market
 
 /// The order in which a table lists its symbols.
 enum DisplayListing {
-    /// Returns all symbols from top to bottom: those with a price in the chosen order, then those without one.
+    /// Returns the symbols of the open tab from top to bottom: those with a price in the chosen order, then those without
+    /// one.
     ///
     /// The selection moves along this list. Symbols with equal keys keep the watchlist's order, so that rows do not
     /// swap without a reason.
     static func symbols(of state: DisplayState, choice: DisplayChoice, now: Moment) -> [String] {
-        Self.rows(of: state, choice: choice, now: now).map { state.rows[$0].summary.symbol } + state.waiting
+        Self.rows(of: state, choice: choice, now: now).map { state.rows[$0].summary.symbol }
+            + Self.waiting(of: state, choice: choice)
+    }
+
+    /// Returns the symbols of the open tab without a price.
+    static func waiting(of state: DisplayState, choice: DisplayChoice) -> [String] {
+        guard let group = choice.group else { return state.waiting }
+        return group.symbols.filter(state.waiting.contains)
+    }
+
+    /// Returns the indices of the open tab's rows, in the order of the watchlist or of the group.
+    private static func places(of state: DisplayState, choice: DisplayChoice) -> [Int] {
+        guard let group = choice.group else { return Array(state.rows.indices) }
+        var placeOf: [String: Int] = [:]
+        for (index, row) in state.rows.enumerated() { placeOf[row.summary.symbol] = index }
+        return group.symbols.compactMap { placeOf[$0] }
     }
 
     /// Returns the symbol of the marked row: the selected one, or the first if that symbol is gone.
@@ -20,7 +36,7 @@ enum DisplayListing {
     /// Returns the indices of ``DisplayState/rows`` in the chosen order.
     static func rows(of state: DisplayState, choice: DisplayChoice, now: Moment) -> [Int] {
         let rows = state.rows
-        let places = Array(rows.indices)
+        let places = Self.places(of: state, choice: choice)
         // Descending for numbers and ascending for names and ages.
         let sorted: [Int] =
             switch choice.order {
@@ -34,17 +50,28 @@ enum DisplayListing {
             // Compares whole seconds, as the screen shows them, since busy symbols would otherwise swap ten times a
             // second.
             case .age: Self.sorted(places, by: { AgeText.seconds(now.monotonic - rows[$0].arrived) }, <)
+            case .value, .profit: Self.sorted(places, of: state, by: choice.order, wall: now.wall)
             }
         return choice.isReversed ? sorted.reversed() : sorted
     }
 
     private static func sorted<Key>(_ places: [Int], by key: (Int) -> Key, _ isBefore: (Key, Key) -> Bool) -> [Int] {
-        let keyed = places.map { (place: $0, key: key($0)) }
+        let keyed = places.enumerated().map { (rank: $0, place: $1, key: key($1)) }
         return keyed.sorted { left, right in
             if isBefore(left.key, right.key) { return true }
             if isBefore(right.key, left.key) { return false }
-            return left.place < right.place
+            return left.rank < right.rank
         }.map(\.place)
+    }
+
+    /// Sorts by an amount of the holdings; rows without one stand last.
+    private static func sorted(_ places: [Int], of state: DisplayState, by order: DisplayOrder, wall: Int64) -> [Int] {
+        let portfolio = Portfolio(of: state, wall: wall)
+        func amount(_ place: Int) -> Double {
+            guard let worth = portfolio.worth(of: state.rows[place].summary.symbol) else { return -.infinity }
+            return Self.approximation(order == .value ? worth.value : worth.profit)
+        }
+        return Self.sorted(places, by: amount, >)
     }
 
     /// Returns the relative change that the row shows, for comparisons only.

@@ -77,6 +77,8 @@ package struct DisplayState: Sendable {
     /// The feed's events, oldest first; the producer limits their number.
     var events: [DisplayEvent] = []
     var alerts: [ListedAlert] = []
+    /// The person's holdings.
+    var holdings = Holdings()
     var news = DisplayNews.notAsked
     /// The open room, once something is known of it.
     var room: DisplayRoom?

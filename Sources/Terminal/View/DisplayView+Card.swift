@@ -167,6 +167,6 @@ extension DisplayView {
         if let rate = self.rate(of: text.row) { facts.append(("trades/s", self.look.written(rate))) }
         facts += [("volume", text.volume), ("open", text.open), ("size", text.size)]
         facts.append(("trades", self.look.written("\(text.row.summary.trades)")))
-        return facts + self.dayFacts(text)
+        return facts + self.worthFacts(text.row.summary.symbol) + self.dayFacts(text)
     }
 }

@@ -4,20 +4,21 @@ import Market
 extension DisplayView {
     mutating func drawTable(lines: Range<Int>, hasHeadings: Bool) {
         let order = DisplayListing.rows(of: self.state, choice: self.choice, now: self.now)
-        let all = order.count + self.state.waiting.count
+        let awaited = DisplayListing.waiting(of: self.state, choice: self.choice)
+        let all = order.count + awaited.count
         let selected = DisplayListing.selected(of: self.state, choice: self.choice, now: self.now)
         var top = lines.lowerBound
-        let lines = self.drawSelected(selected, all: all, lines: lines)
+        let lines = self.drawSelected(selected, all: all, lines: self.drawTotals(lines: lines))
         let showsHeadings = hasHeadings && !self.state.rows.isEmpty && lines.count > 2
         if showsHeadings { top += 1 }
         var room = lines.upperBound - top
         let isCut = all > room && room > 1
         if isCut { room -= 1 }
-        let window = self.window(order, selected: selected, room: room)
+        let window = self.window(order, waiting: awaited, selected: selected, room: room)
         if isCut { self.drawPosition(window, all: all, row: top + room) }
 
         let rows = window.filter { $0 < order.count }.map { self.state.rows[order[$0]] }
-        let waiting = window.filter { $0 >= order.count }.map { self.state.waiting[$0 - order.count] }
+        let waiting = window.filter { $0 >= order.count }.map { awaited[$0 - order.count] }
         let marked = all > 1 ? selected : nil
         let contents = self.lines(rows, waiting: waiting, selected: marked)
         let hasChart = rows.contains { $0.history.start != nil }
@@ -25,7 +26,8 @@ extension DisplayView {
         var columns = PriceLine.columns(
             isMarked: marked != nil,
             span: hasChart ? self.choice.span : nil,
-            changeSpan: changeSpans.count == 1 ? changeSpans.first : nil
+            changeSpan: changeSpans.count == 1 ? changeSpans.first : nil,
+            hasHoldings: contents.contains { $0.worth != nil }
         )
         for index in columns.indices where columns[index].order == self.choice.order {
             columns[index].heading += self.sortArrow
@@ -71,13 +73,13 @@ extension DisplayView {
     }
 
     /// Returns the visible part of the list: the page with the selected row.
-    private func window(_ order: [Int], selected: String?, room: Int) -> Range<Int> {
-        let all = order.count + self.state.waiting.count
+    private func window(_ order: [Int], waiting: [String], selected: String?, room: Int) -> Range<Int> {
+        let all = order.count + waiting.count
         guard room > 0 else { return 0..<0 }
         guard all > room else { return 0..<all }
         let place =
             order.firstIndex { self.state.rows[$0].summary.symbol == selected }
-            ?? self.state.waiting.firstIndex { $0 == selected }.map { $0 + order.count } ?? 0
+            ?? waiting.firstIndex { $0 == selected }.map { $0 + order.count } ?? 0
         let first = min(place / room * room, all - room)
         return first..<(first + room)
     }
@@ -104,6 +106,7 @@ extension DisplayView {
             var line = PriceLine(names: names.map { mark + $0 }, isSelected: isSelected)
             guard index < rows.count else { return line }
             line.text = self.text(of: rows[index])
+            line.worth = self.worth(of: symbol)
             line.rate = self.rate(of: rows[index]).map(self.look.written) ?? ""
             return line
         }

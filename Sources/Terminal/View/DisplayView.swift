@@ -32,6 +32,8 @@ struct DisplayView {
     var grid: ScreenGrid
     /// The feed's current facts, also behind a frozen screen.
     let feed: FeedFacts
+    /// The holdings at the current prices; `nil` without holdings.
+    let portfolio: Portfolio?
     /// The current status, with the age of the newest trade taken into account.
     let status: FeedStatus
     /// The facts that determine the rows' freshness: those at the freeze, or the current ones.
@@ -84,6 +86,7 @@ struct DisplayView {
         (self.latency, self.completeness) = (latency, completeness)
         let facts = state.facts
         let pictured = choice.frozenSince ?? now
+        self.portfolio = state.holdings.isEmpty ? nil : Portfolio(of: state, wall: pictured.wall)
         self.feed = state.behind ?? facts
         self.status = self.feed.effective(at: now)
         self.judged = (facts, facts.effective(at: pictured).phase, pictured.monotonic)
@@ -140,7 +143,9 @@ struct DisplayView {
 
     /// Draws the card of the open or only symbol, else the table.
     private mutating func drawPrices(lines: Range<Int>, hasHeadings: Bool) {
-        let only = self.state.rows.count + self.state.waiting.count == 1 ? self.state.rows.first : nil
+        let lines = self.drawGroups(lines: lines)
+        let isOnly = self.state.rows.count + self.state.waiting.count == 1 && self.choice.groups.isEmpty
+        let only = isOnly ? self.state.rows.first : nil
         let opened = self.state.rows.first { $0.summary.symbol == self.choice.opened }
         if lines.count >= 2, let row = opened ?? only {
             self.drawCard(row, lines: lines)
@@ -196,18 +201,15 @@ struct DisplayView {
         let symbol = self.state.symbolStates[row.summary.symbol]
         let limits = self.state.limits
         let unusual = row.history.longestGap.map { limits.unusualSilence(longest: $0) }
-        let phase = self.judged.phase
-        func effective(at age: Int64) -> Freshness {
-            Freshness(age: age, unusual: unusual, phase: phase, symbol: symbol?.state, limits: limits)
-        }
+        let effective = self.freshness(of: row)
         let silence = self.judged.facts.silence(since: row.arrived, now: self.judged.at)
-        let freshness = effective(at: silence)
+        let freshness = effective(silence)
         let isOver = self.judged.facts.status.phase == .ended
         if !isOver { self.note(changeIn: AgeText.untilChange(growing: age)) }
         // A price does not become late on a frozen screen or in a paused replay.
         let grows = self.choice.frozenSince == nil && !self.judged.facts.isPaused && !isOver
         for limit in grows ? [limits.lateAfter, limits.staleAfter, unusual ?? limits.lateAfter] : [] {
-            self.note(changeAt: limit, of: silence, isOfState: effective(at: limit) != freshness)
+            self.note(changeAt: limit, of: silence, isOfState: effective(limit) != freshness)
         }
         let words = SymbolText(symbol, age: age, glyphs: self.glyphs)
         let base = ChangeBase(of: row, wall: self.now.wall)
@@ -220,6 +222,22 @@ struct DisplayView {
             look: self.look,
             base: base
         )
+    }
+
+    /// Whether a row's price is up to date.
+    func isFresh(_ row: DisplayRow) -> Bool {
+        let silence = self.judged.facts.silence(since: row.arrived, now: self.judged.at)
+        return self.freshness(of: row)(silence) == .fresh
+            && SymbolText(self.state.symbolStates[row.summary.symbol], age: 0, glyphs: self.glyphs) == nil
+    }
+
+    /// Returns the freshness of a row's price at any age, ns.
+    private func freshness(of row: DisplayRow) -> (Int64) -> Freshness {
+        let symbol = self.state.symbolStates[row.summary.symbol]
+        let limits = self.state.limits
+        let unusual = row.history.longestGap.map { limits.unusualSilence(longest: $0) }
+        let phase = self.judged.phase
+        return { age in Freshness(age: age, unusual: unusual, phase: phase, symbol: symbol?.state, limits: limits) }
     }
 
     /// The duration of the highlight of a changed price, ns.

@@ -9,6 +9,8 @@ struct PriceLine {
     var text: RowText?
     /// Trades per second.
     var rate = ""
+    /// The texts of the symbol's holdings.
+    var worth: WorthText?
 
     /// Returns a form of the age. A fresh age has no short form and disappears before a warning does.
     fileprivate func age(_ form: Int) -> String {
@@ -23,10 +25,12 @@ struct PriceLine {
     ///   - isMarked: whether one line is marked as selected.
     ///   - span: the time range of the charts; `nil` for no chart.
     ///   - changeSpan: the span of all lines' changes; `nil` if each line names its own.
+    ///   - hasHoldings: whether any line has holdings.
     static func columns(
         isMarked: Bool,
         span: ChartSpan?,
-        changeSpan: ChangeBase.Span?
+        changeSpan: ChangeBase.Span?,
+        hasHoldings: Bool = false
     ) -> [TableColumn<PriceLine>] {
         typealias Column = TableColumn<PriceLine>
         /// Returns a text of a line with a price.
@@ -40,7 +44,7 @@ struct PriceLine {
         func blanks(_ count: Int) -> (PriceLine) -> String { said { _ in String(repeating: " ", count: count) } }
         let quiet = look(\.quietStyle)
         let change = look(\.changeStyle)
-        return [
+        let first: [Column] = [
             Column(
                 isMarked ? " SYMBOL" : "SYMBOL",
                 order: .symbol,
@@ -70,15 +74,17 @@ struct PriceLine {
                 forms: [(10, said(changeSpan == nil ? \.namedPercent : \.percent))],
                 style: change
             ),
-            span.map { span in
-                Column(
-                    span == .session ? "CHART" : span.word,
-                    isLeft: true,
-                    extra: .chart,
-                    forms: [(19, blanks(24)), (14, blanks(16)), (11, blanks(8))],
-                    style: change
-                )
-            },
+        ]
+        let chart = span.map { span in
+            Column(
+                span == .session ? "CHART" : span.word,
+                isLeft: true,
+                extra: .chart,
+                forms: [(19, blanks(24)), (14, blanks(16)), (11, blanks(8))],
+                style: change
+            )
+        }
+        let rest: [Column] = [
             Column("HIGH", forms: [(15, said(\.high))], style: quiet),
             Column("LOW", forms: [(16, said(\.low))], style: quiet),
             Column("RATE/S", order: .rate, forms: [(12, \.rate)], style: quiet),
@@ -86,6 +92,33 @@ struct PriceLine {
             Column("SIZE", calmWidth: 10, forms: [(21, said(\.size))], style: quiet),
             Column("TRADES", calmWidth: 8, forms: [(22, said { "\($0.row.summary.trades)" })], style: quiet),
             Column("OPEN", forms: [(23, said(\.open))], style: quiet),
-        ].compactMap(\.self)
+        ]
+        return first + (hasHoldings ? Self.holdings(changeSpan) : []) + (chart.map { [$0] } ?? []) + rest
+    }
+
+    /// Returns the columns of holdings.
+    private static func holdings(_ changeSpan: ChangeBase.Span?) -> [TableColumn<PriceLine>] {
+        typealias Column = TableColumn<PriceLine>
+        func said(_ text: @escaping (WorthText) -> String) -> (PriceLine) -> String { { $0.worth.map(text) ?? "" } }
+        func look(_ style: @escaping (WorthText) -> CellStyle) -> (PriceLine) -> CellStyle {
+            { $0.worth.map(style) ?? .plain }
+        }
+        let today = changeSpan.map { "\($0.heading) PROFIT" } ?? "PROFIT SINCE"
+        return [
+            Column("VALUE", order: .value, forms: [(11, said(\.value)), (9, said(\.bareValue))], style: look(\.quiet)),
+            Column(
+                "PROFIT",
+                order: .profit,
+                forms: [(12, said(\.namedProfit)), (10, said(\.profit))],
+                style: look(\.profitStyle)
+            ),
+            Column(
+                today,
+                forms: [(13, said(changeSpan == nil ? \.namedToday : \.today))],
+                style: look(\.todayStyle)
+            ),
+            Column("WEIGHT", forms: [(14, said(\.weight))], style: look(\.quiet)),
+            Column("HOLDING", forms: [(17, said(\.quantity))], style: look(\.quiet)),
+        ]
     }
 }

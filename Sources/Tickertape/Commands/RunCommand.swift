@@ -30,6 +30,7 @@ struct RunCommand: SettingsCommand {
 
     mutating func run() async throws {
         var settings = try self.loadSettings().settings
+        settings.followHoldings()
         SignalHandling.endAtOnce()
         guard !self.demo, settings.hasLiveFeed else { return try await self.playDemo(settings) }
         let watchlist =

@@ -44,7 +44,8 @@ struct DisplayService: Sendable {
             switch format {
             case .tui:
                 try settings.refuseAmbiguousNumbers()
-                let look = DisplaySettings(settings.screen, environment: ProcessEnvironment.current.variable)
+                var look = DisplaySettings(settings.screen, environment: ProcessEnvironment.current.variable)
+                look.groups = settings.namedGroups
                 self.output = try TerminalDisplay(
                     settings: look,
                     bindings: settings.keys,
@@ -56,6 +57,7 @@ struct DisplayService: Sendable {
                 lines.fields = settings.display.fields
                 lines.symbols = symbols
                 lines.limits = limits
+                lines.holdings = settings.namedHoldings
                 lines.once = isOnce ? FreshPriceWait.Settings(settings, symbols: symbols) : nil
                 let errors = NoticeOutput(isTerminal: isatty(STDERR_FILENO) == 1, write: Console.log)
                 self.output = try LinePrinter(lines, status: status, errors: errors, latency: latency)
@@ -76,7 +78,8 @@ struct DisplayService: Sendable {
             relay: relay,
             clients: clients,
             limits: limits,
-            replay: replay
+            replay: replay,
+            holdings: settings.namedHoldings
         )
     }
 

@@ -110,6 +110,7 @@ struct TickerReaders {
             replay: program.played?.remote,
             past: history?.past,
             directory: RelayDirectory(base.lookup),
+            holdings: program.settings.relayHoldings,
             prices: program.relaySharesLoop ? prices : nil
         )
     }

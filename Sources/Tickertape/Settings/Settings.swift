@@ -35,6 +35,7 @@ package struct Settings: Sendable, Equatable {
     package var display = Display()
     /// How the screen looks.
     package var screen = DisplaySettings()
+    package var holdings = HoldingChoice()
     /// The key bindings of the screen.
     package var keys = KeyBindings()
     package var record = Record()

@@ -71,6 +71,7 @@ extension Settings {
         try settings.refuseContradictions()
         try settings.refuseDoubleSymbols()
         try settings.refuseDisplayContradictions()
+        try settings.refuseUnusableHoldings()
         try settings.refuseSharedKeys()
         if settings.dial.tls.verification == .disabled {
             warnings.append(

@@ -113,6 +113,48 @@ extension Setting {
         help: "Keep the symbols that were added and removed at the screen for the next start."
     )
 
+    static let groups = Setting(
+        "groups",
+        list: \.screen.groups,
+        of: .symbolGroup,
+        count: 0...20,
+        help: "Tabs of the screen: NAME = SYMBOL SYMBOL by ORDER; their symbols are followed."
+    )
+    static let lots = Setting(
+        "holdings.lots",
+        list: \.holdings.lots,
+        of: .lot,
+        count: 0...1_000,
+        keepsRepeats: true,
+        help: "What you hold: SYMBOL QUANTITY at COST CURRENCY, with the cost of one unit; their symbols are followed."
+    )
+    static let holdingCurrency = Setting(
+        "holdings.currency",
+        \.holdings.currency,
+        Syntax<String>.currency.optional("none"),
+        help: "The currency in which holdings are shown; none leaves each in its own."
+    )
+    static let rates = Setting(
+        "holdings.rates",
+        list: \.holdings.rates,
+        of: .currencyRate,
+        count: 0...50,
+        help: "Symbols that convert currencies: SYMBOL BASE/QUOTE; their symbols are followed."
+    )
+    static let hidesAmounts = Setting(
+        "holdings.hidden",
+        \.screen.hidesAmounts,
+        .flag,
+        help: "Hide amounts on the screen until a key shows them."
+    )
+
+    static let holdingClients = Setting(
+        "holdings.clients",
+        \.holdings.clients,
+        .word,
+        help: "Whether the relay's page and clients see the lots: always, never, or auto (on this machine only)."
+    )
+
     static let logLevel = Setting(
         "log.level",
         \.logLevel,

@@ -26,6 +26,7 @@ extension Setting {
         format, fields, isOnce, onceWithin, colour, displayTheme, displayPalette, displayGrouping, displayDecimal,
         displayFlash, displayTitle, displayBytes,
         isQuiet, keepsWatchlist,
+        groups, lots, holdingCurrency, rates, hidesAmounts, holdingClients,
         recordFile, recordDirectory, recordFlushInterval, recordSyncInterval, recordSegmentSize, recordCompress,
         recordKeepDays, recordKeepSize,
         historyFile,

@@ -28,6 +28,7 @@ struct AnswerBench {
                 trades: { _, _, _ in throw HTTPRefusal.failed },
                 bars: { _, _, _ in throw HTTPRefusal.failed },
                 past: nil,
+                holdings: ByteBuffer(),
                 instruments: Instruments(),
                 version: "",
                 replay: nil,
