@@ -54,6 +54,40 @@ struct VenueDayTests {
         #expect(same[1].contains("24H↓") && same[2].contains("+25.51% ") && !same[2].contains("24h"))
     }
 
+    @Test("come before the price of the history and the previous close, which come before the session's")
+    func references() {
+        func text(_ span: ChangeReference.Span, _ day: VenueDay?, until: Int64 = sampleNoon.wall + 1) -> String {
+            var state = SnapshotTests.one
+            state.rows[0].day = day
+            state.rows[0].reference = ChangeReference(
+                symbol: "BINANCE:BTCUSDT",
+                price: sampleDecimal("60000"),
+                span: span,
+                until: until
+            )
+            let frame = DisplayView.frame(of: state, size: .init(columns: 120, rows: 24), now: sampleNoon)
+            return (0..<24).map { frame.grid.line($0) }.joined(separator: "\n")
+        }
+        #expect(text(.day, nil).contains("+1837.63 (+3.06%) 24h"))
+        #expect(text(.close, nil).contains("+1837.63 (+3.06%) since close"))
+        #expect(text(.close, Self.day(open: "50000")).contains("+11837.63 (+23.68%) 24h"))
+        #expect(text(.close, Self.day(open: nil)).contains("since close"))
+        #expect(!text(.close, nil, until: sampleNoon.wall).contains("since close"))
+    }
+
+    @Test("are asked for elsewhere for the rows without an opening price")
+    func missing() {
+        var model = DisplayModel(symbols: ["X:A", "X:B"], status: sampleStatus())
+        for symbol in ["X:A", "X:B", "BINANCE:BTCUSDT"] {
+            model.take(PriceUpdate(summary: sampleSummary(symbol), skipped: 0), now: 0)
+        }
+        model.dayChanged(Self.day(open: "1"))
+        #expect(model.symbolsWithoutDay == ["X:A", "X:B"])
+        let reference = ChangeReference(symbol: "X:B", price: sampleDecimal("5"), span: .day, until: 1)
+        model.count(from: [reference, ChangeReference(symbol: "X:Z", price: sampleDecimal("5"), span: .day, until: 1)])
+        #expect(model.state.rows.compactMap(\.reference) == [reference])
+    }
+
     @Test("without an opening price have no change")
     func withoutOpen() {
         let text = Self.text(Self.day(open: nil))

@@ -1,3 +1,4 @@
+package import Market
 import NIOCore
 package import Wire
 
@@ -95,6 +96,15 @@ package actor ServiceDirectory {
             }
             return .success(.init(value: NewsSearch(list), fetched: now, goodUntil: now + Self.newsGoodFor))
         }
+    }
+
+    // MARK: Quotes
+
+    /// Returns the price at which a symbol closed its previous day; `nil` if the service does not say.
+    package func previousClose(of symbol: String) async -> ExactDecimal? {
+        guard let service, case .success(let body) = await service.calls.get("/quote", query: [("symbol", symbol)])
+        else { return nil }
+        return PreviousClose.read(body)
     }
 
     // MARK: Symbols

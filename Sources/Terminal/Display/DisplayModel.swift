@@ -157,6 +157,18 @@ package struct DisplayModel: Sendable {
         if let row = self.rowOf[day.symbol] { self.state.rows[row].day = day }
     }
 
+    /// Takes the prices from which changes are counted where the venue publishes none.
+    mutating func count(from references: [ChangeReference]) {
+        for reference in references {
+            if let row = self.rowOf[reference.symbol] { self.state.rows[row].reference = reference }
+        }
+    }
+
+    /// The symbols with a price for which the venue has not published that of 24 hours ago.
+    var symbolsWithoutDay: [String] {
+        self.state.rows.filter { $0.day?.open == nil }.map(\.summary.symbol)
+    }
+
     mutating func gapFound(_ gap: Gap) {
         // A seek in a replay loses no trades.
         if !gap.movesClock {

@@ -9,6 +9,16 @@ extension PriceDisplay {
         self.change { $0.begin(with: earlier, wall: self.wallClock()) }
     }
 
+    /// Counts changes from these prices where the venue publishes none. Callable from any thread.
+    package func count(from references: [ChangeReference]) { self.change { $0.count(from: references) } }
+
+    /// Returns the symbols on the screen for which the venue has not published the price of 24 hours ago. Callable from
+    /// any thread.
+    package func symbolsWithoutDay() async -> [String] {
+        let state = self.state
+        return (try? await self.loop.submit { state.withValue { $0.model.symbolsWithoutDay } }.get()) ?? []
+    }
+
     /// Admits a symbol that is being subscribed, even if it was removed before. Callable from any thread.
     package func symbolAwaited(_ symbol: String) { self.change { $0.symbolAwaited(symbol) } }
 

@@ -29,6 +29,8 @@ struct DisplayRow: Sendable {
     var history = PriceHistory()
     /// The venue's own figures of the last 24 hours; `nil` where it gives none.
     var day: VenueDay?
+    /// The price from which the change is counted without these.
+    var reference: ChangeReference?
     /// An older price on the same clock, which is not in the chart's data.
     var lastKnown: (time: Int64, price: ExactDecimal)?
     /// The displayed prices, newest first.

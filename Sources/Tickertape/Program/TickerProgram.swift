@@ -124,12 +124,24 @@ struct TickerProgram {
             SignalServices.secondStop { server?.cut() }, base.manager.watch([base.loop, base.relayLoop]),
             readers.history?.part, readers.recording?.part, readers.relay?.part,
             readers.display.map { $0.part(self.controls(of: $0, base, alerts: readers.alerts, rooms: rooms)) },
-            rooms?.part, self.liveStart?.part, readers.alerts.part,
+            rooms?.part, self.liveStart?.part, readers.alerts.part, self.references(base, readers)?.part,
             self.played?.diskWatch(warn: base.warnings.warn)?.part, job.part,
             // The first to stop.
             base.manager.life { await server?.stopAccepting() },
         ]
         return services.compactMap { $0 }
+    }
+
+    /// Returns the prices from which the screen counts changes; `nil` without a screen or a live market.
+    private func references(_ base: TickerBase, _ readers: TickerReaders) -> ChangeReferences? {
+        guard let display = readers.display, display.isScreen, self.feed.source == .live else { return nil }
+        return ChangeReferences(
+            display: display.display,
+            history: readers.history,
+            lookup: base.lookup,
+            hasKey: self.settings.token != nil,
+            isFinnhub: { [feed] in feed.routes.feed(of: $0) == .finnhub }
+        )
     }
 
     /// Returns the screen's client of the rooms at this program's relay; `nil` without a screen or a relay.

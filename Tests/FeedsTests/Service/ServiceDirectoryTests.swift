@@ -87,6 +87,22 @@ struct ServiceDirectoryTests {
 
     // MARK: Headlines
 
+    @Test(
+        "a previous close is exact, and an answer without one gives none",
+        arguments: [
+            (#"{"c":61837.63,"d":837.5,"pc":61000.13,"t":1764268800}"#, "61000.13"), (#"{"c":0,"d":null,"pc":0}"#, nil),
+            (#"{"c":1}"#, nil), (#"{"pc":"61000"}"#, nil), (#"{"pc":1e400}"#, nil), (#"[1]"#, nil), ("", nil),
+            (#"{"pc":61000.13"#, nil),
+        ] as [(String, String?)]
+    )
+    func previousClose(_ body: String, _ close: String?) async throws {
+        let bench = try await Bench()
+        bench.answer("/quote", Self.ok(body))
+        let found = try await bench.directory().previousClose(of: "BINANCE:BTCUSDT")
+        #expect(found.map { "\($0)" } == close)
+        #expect(bench.asked == ["/quote?symbol=BINANCE%3ABTCUSDT"])
+    }
+
     @Test("headlines are requested once for all readers, and again after a minute")
     func coalesced() async throws {
         let bench = try await Bench()
