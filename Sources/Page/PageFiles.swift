@@ -19,6 +19,8 @@ package enum PageFiles {
         Self.script("relay.js", PackageResources.relay_js),
         Self.script("market.js", PackageResources.market_js),
         Self.script("rows.js", PackageResources.rows_js),
+        Self.script("holdings.js", PackageResources.holdings_js),
+        Self.script("portfolio.js", PackageResources.portfolio_js),
         Self.script("trend.js", PackageResources.trend_js),
         Self.script("finding.js", PackageResources.finding_js),
         Self.script("history.js", PackageResources.history_js),

@@ -44,6 +44,50 @@ export function add(first, second) {
     return write(both.a + both.b, both.places);
 }
 
+/** Returns the difference as text; the first text where one of them is not a number. */
+export function subtract(first, second) {
+    const b = parse(second);
+    return b === null ? first : add(first, write(-b.digits, b.places));
+}
+
+/** Returns the product as text; 0 where one of them is not a number. */
+export function multiply(first, second) {
+    const [a, b] = [parse(first), parse(second)];
+    return a === null || b === null ? "0" : write(a.digits * b.digits, a.places + b.places);
+}
+
+/** Returns the quotient as text, rounded half to even to 18 digits; 0 where it has no meaning. */
+export function divide(first, second) {
+    const [a, b] = [parse(first), parse(second)];
+    if (a === null || b === null || b.digits === 0n || a.digits === 0n) return "0";
+    const isNegative = (a.digits < 0n) !== (b.digits < 0n);
+    const [top, bottom] = [a.digits, b.digits].map((digits) => (digits < 0n ? -digits : digits));
+    // At least 18 digits, of which the surplus ones are rounded away.
+    const shift = Math.max(0, 19 + bottom.toString().length - top.toString().length);
+    const scaled = top * 10n ** BigInt(shift);
+    const surplus = Math.max(0, (scaled / bottom).toString().length - 18);
+    const digits = halfEven(scaled, bottom * 10n ** BigInt(surplus));
+    const places = a.places - b.places + shift - surplus;
+    const whole = places < 0 ? digits * 10n ** BigInt(-places) : digits;
+    return write(isNegative ? -whole : whole, Math.max(places, 0));
+}
+
+/** Returns a number rounded half to even to at most this many decimals; 0 where it is not a number. */
+export function rounded(text, places) {
+    const number = parse(text);
+    if (number === null) return "0";
+    if (number.places <= places) return write(number.digits, number.places);
+    const size = number.digits < 0n ? -number.digits : number.digits;
+    const digits = halfEven(size, 10n ** BigInt(number.places - places));
+    return write(number.digits < 0n ? -digits : digits, places);
+}
+
+/** Returns the quotient of two positive whole numbers, rounded half to even. */
+function halfEven(top, bottom) {
+    const [quotient, twice] = [top / bottom, (top % bottom) * 2n];
+    return twice > bottom || (twice === bottom && quotient % 2n === 1n) ? quotient + 1n : quotient;
+}
+
 /** Returns the digits with a decimal point before the last `places`, without trailing zeros in the fraction. */
 export function write(digits, places) {
     const sign = digits < 0n ? "-" : "";

@@ -2,6 +2,7 @@
 
 import { Finding } from "./finding.js";
 import { BarHistory } from "./history.js";
+import { Holdings } from "./holdings.js";
 import { Market } from "./market.js";
 import { RelayConnection } from "./relay.js";
 import { Room } from "./room.js";
@@ -29,7 +30,8 @@ let screen = null;
 const history = new BarHistory({
     ask: (target) => ask(target, 10_000), send: (request) => relay.send(request), changed: () => screen.pane.ask(),
 });
-screen = new Screen(market, relay, history, { remove });
+const holdings = new Holdings(market);
+screen = new Screen(market, relay, history, holdings, { remove });
 const room = new Room(relay);
 /** The symbol that is selected once the market is known to have it; null for none. */
 let wanted = null;
@@ -181,6 +183,10 @@ function begin(since) {
         if (symbol.isOurs && symbol.name !== market.chosen) relay.send({ type: "subscribe", symbol: symbol.name });
     }
     want(named);
+    ask("/v1/holdings", 10_000).then((answer) => {
+        holdings.take(answer);
+        screen.ask();
+    });
     ask("/v1/status", 10_000).then((status) => {
         room.offer(status);
         market.takeOutcomes(status);

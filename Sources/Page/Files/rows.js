@@ -2,6 +2,7 @@
 // does not know says so in its row.
 
 import { change, grouped } from "./decimal.js";
+import { showParts } from "./holdings.js";
 import { drawTrend } from "./trend.js";
 import { freshness, isRefused, symbolWords } from "./words.js";
 
@@ -20,9 +21,13 @@ export const addressOf = (name) => `#${encodeURIComponent(name).replaceAll("%3A"
 function part(tag, kind) { return Object.assign(document.createElement(tag), { className: kind }); }
 
 export class Rows {
-    /** @param actions remove(name) */
-    constructor(market, actions) {
+    /**
+     * @param actions remove(name)
+     * @param holdings the groups, their order, and the holding of each symbol
+     */
+    constructor(market, actions, holdings) {
         this.market = market;
+        this.holdings = holdings;
         this.actions = actions;
         this.list = document.getElementById("symbols");
         this.rows = new Map();
@@ -49,12 +54,13 @@ export class Rows {
     readColours() { for (const row of this.rows.values()) row.trendShown = -1; }
 
     paint(words, now) {
-        const names = [...this.market.symbols.keys()];
+        const names = this.holdings.list(now);
         const key = names.join("\n");
         if (this.namesShown !== key) {
             this.namesShown = key;
+            const listed = new Set(names);
             for (const [name, row] of this.rows) {
-                if (this.market.symbols.has(name)) continue;
+                if (listed.has(name)) continue;
                 row.item.remove();
                 this.rows.delete(name);
             }
@@ -92,6 +98,8 @@ export class Rows {
         setText(row.change, moved?.percent == null ? "" : `${moved.percent} ${base.word}`);
         setData(row.change, "way", moved === null || moved.direction === 0 ? "none" : moved.direction > 0 ? "up" : "down");
         setData(row.item, "freshness", freshness(symbol, words));
+        const held = this.holdings.rowParts(symbol.name, now);
+        showParts(row.held, held.length === 0 ? [] : [held]);
         if (row.remove.hidden !== (!symbol.isOurs || isChosen)) row.remove.hidden = !symbol.isOurs || isChosen;
         if (row.trendShown !== symbol.trend.version && now - row.trendAt >= trendEvery && !row.item.hidden) {
             row.trendShown = symbol.trend.version;
@@ -109,7 +117,8 @@ export class Rows {
         // A canvas says nothing to a screen reader; the price and its change stand beside it.
         const trend = part("canvas", "trend");
         trend.setAttribute("aria-hidden", "true");
-        anchor.append(label, price, trend, moved, note);
+        const held = part("div", "held");
+        anchor.append(label, price, trend, moved, held, note);
         const meantLink = document.createElement("a");
         meant.append("did you mean ", meantLink, "?");
         meant.hidden = true;
@@ -122,7 +131,7 @@ export class Rows {
         item.append(anchor, remove, meant);
         item.hidden = !this.#fits(name);
         const row = {
-            item, anchor, note, price, change: moved, trend, remove, meant, meantLink, isChosen: false, isWrong: false,
+            item, anchor, note, price, change: moved, trend, held, remove, meant, meantLink, isChosen: false, isWrong: false,
             trendShown: -1, trendAt: -Infinity,
         };
         this.rows.set(name, row);

@@ -22,7 +22,7 @@ function setData(element, key, value) {
 }
 
 export class Screen {
-    constructor(market, relay, history, actions) {
+    constructor(market, relay, history, holdings, actions) {
         this.market = market;
         this.relay = relay;
         this.isAsked = false;
@@ -34,7 +34,8 @@ export class Screen {
             "price", "direction", "freshness-word", "age", "change", "open", "high", "low", "volume", "trades",
             "session-title", "day", "day-open", "day-high", "day-low", "day-change", "day-volume", "tape", "tape-caption",
             "tape-zone", "about", "announcement"]) this.elements[id] = find(id);
-        this.symbols = new Rows(market, actions);
+        this.holdings = holdings;
+        this.symbols = new Rows(market, actions, holdings);
         this.pane = new ChartPane(market, history, () => relay.state === "open");
         this.#makeTape();
     }
@@ -74,6 +75,7 @@ export class Screen {
         this.#state(words);
         this.#price(symbol, fresh, now);
         this.symbols.paint(words, now);
+        this.holdings.paint(words, now);
         this.#tape();
         this.pane.tools.showTitle(symbol, words);
         this.pane.paint(now);

@@ -165,8 +165,9 @@ extension DisplayView {
     private mutating func facts(_ text: RowText) -> [(label: String, value: String)] {
         var facts = [("high", text.high), ("low", text.low)]
         if let rate = self.rate(of: text.row) { facts.append(("trades/s", self.look.written(rate))) }
-        facts += [("volume", text.volume), ("open", text.open), ("size", text.size)]
+        facts += [("volume", text.volume)] + self.worthFacts(text.row.summary.symbol)
+        facts += [("open", text.open), ("size", text.size)]
         facts.append(("trades", self.look.written("\(text.row.summary.trades)")))
-        return facts + self.worthFacts(text.row.summary.symbol) + self.dayFacts(text)
+        return facts + self.dayFacts(text)
     }
 }
