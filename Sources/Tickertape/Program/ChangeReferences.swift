@@ -6,10 +6,16 @@ import Terminal
 /// The prices from which the screen counts changes where the exchange publishes none: those of 24 hours ago in the
 /// program's own history, else Finnhub's previous close.
 struct ChangeReferences: Sendable {
-    /// The time between two looks at the history, ns.
-    private static let interval: Int64 = 60_000_000_000
+    private static let day: Int64 = 86_400_000_000_000
+    /// The time between two turns, ns. Each asks Finnhub for one symbol at most: ten a minute, of the 60 requests that the
+    /// key has for everything.
+    private static let turn: Int64 = 6_000_000_000
+    /// The shortest time between two looks at the history for one symbol, ns.
+    private static let historyInterval: Int64 = 60_000_000_000
+    /// The shortest time between two requests to Finnhub for one symbol, ns.
+    static let quoteInterval: Int64 = 300_000_000_000
     /// How long a reference is shown without a newer one, ns.
-    private static let goodFor = 2 * QuoteSchedule.interval
+    private static let goodFor = 2 * Self.quoteInterval
 
     let display: PriceDisplay
     let history: HistoryService?
@@ -23,24 +29,26 @@ struct ChangeReferences: Sendable {
     }
 
     private func run() async {
-        var quotes = QuoteSchedule()
+        var looks = RequestPace(interval: Self.historyInterval)
+        var quotes = RequestPace(interval: Self.quoteInterval)
+        var inHistory: Set<String> = []
         while !Task.isCancelled {
-            let began = ContinuousClock.now
-            var missing = await self.display.symbolsWithoutDay()
+            let missing = await self.display.symbolsWithoutDay()
             let now = WallClock.now()
             if let history {
-                let known = await history.prices(of: missing, at: now - QuoteSchedule.day)
+                let due = looks.next(missing, most: .max, now: now)
+                let known = await history.prices(of: due, at: now - Self.day)
+                inHistory.subtract(due)
+                inHistory.formUnion(known.keys)
                 self.show(known.map { ($0.key, $0.value, .day) }, now)
-                missing.removeAll { known[$0] != nil }
             }
-            let asked = self.hasKey ? quotes.next(missing.filter(self.isFinnhub), now: now) : []
-            for symbol in asked {
-                if let close = await self.close(of: symbol) { self.show([(symbol, close, .close)], WallClock.now()) }
-                // The key's other calls must not wait for these.
-                guard (try? await Task.sleep(for: .nanoseconds(QuoteSchedule.distance))) != nil else { return }
+            let unknown = missing.filter { self.isFinnhub($0) && !inHistory.contains($0) }
+            if self.hasKey, let symbol = quotes.next(unknown, most: 1, now: now).first,
+                let close = await self.close(of: symbol)
+            {
+                self.show([(symbol, close, .close)], WallClock.now())
             }
-            let next = began + .nanoseconds(Self.interval)
-            guard (try? await Task.sleep(until: next, clock: .continuous)) != nil else { return }
+            guard (try? await Task.sleep(for: .nanoseconds(Self.turn))) != nil else { return }
         }
     }
 
@@ -59,28 +67,26 @@ struct ChangeReferences: Sendable {
     }
 }
 
-/// The times at which Finnhub is asked for a symbol's previous close.
-struct QuoteSchedule: Sendable {
-    /// A day, ns.
-    static let day: Int64 = 86_400_000_000_000
+/// The symbols for which something is requested again and again, at most once in an interval for each.
+struct RequestPace: Sendable {
     /// The shortest time between two requests for one symbol, ns.
-    static let interval: Int64 = 300_000_000_000
-    /// The time between two requests, ns: ten a minute, of the 60 that the key has for everything.
-    static let distance: Int64 = 6_000_000_000
-    /// The most requests at one time.
-    private static let maximum = 9
-
+    let interval: Int64
     private var asked: [String: Int64] = [:]
+
+    init(interval: Int64) {
+        self.interval = interval
+    }
 
     /// Returns the symbols to ask for now, those that wait longest first.
     ///
     /// - Parameters:
-    ///   - symbols: those on the screen that need a previous close.
+    ///   - symbols: all that are needed; others are forgotten.
     ///   - now: ns since 1970.
-    mutating func next(_ symbols: [String], now: Int64) -> [String] {
-        self.asked = self.asked.filter { symbols.contains($0.key) && $0.value <= now }
-        let due = symbols.filter { now - (self.asked[$0] ?? .min / 2) >= Self.interval }
-        let next = due.sorted { (self.asked[$0] ?? .min) < (self.asked[$1] ?? .min) }.prefix(Self.maximum)
+    mutating func next(_ symbols: [String], most: Int, now: Int64) -> [String] {
+        let needed = Set(symbols)
+        self.asked = self.asked.filter { needed.contains($0.key) && $0.value <= now }
+        let due = symbols.filter { symbol in self.asked[symbol].map { now - $0 >= self.interval } ?? true }
+        let next = due.sorted { (self.asked[$0] ?? .min) < (self.asked[$1] ?? .min) }.prefix(most)
         for symbol in next { self.asked[symbol] = now }
         return Array(next)
     }
