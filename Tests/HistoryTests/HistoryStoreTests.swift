@@ -140,6 +140,33 @@ struct HistoryStoreTests {
         }
     }
 
+    @Test(
+        "the price of a time is that of its minute or of those just before, where no trade is missing"
+    )
+    func price() async throws {
+        try await self.folder { path in
+            var sample = HistorySample()
+            let recorder = try self.recorder(path)
+            for (price, second) in [("100", 1), ("101", 61), ("102", 121), ("103", 900)] as [(String, Int64)] {
+                recorder.read(try sample.batch("A:B", [(price, "1", second * 1_000)]))
+            }
+            _ = await recorder.finish()
+            let store = try HistoryStore(path: path)
+            let seen: [(Int64, String?)] = [
+                (-1, nil), (70, "101"), (130, "102"), (400, "102"), (500, nil), (899, nil), (930, "103"),
+            ]
+            for (second, price) in seen {
+                let found = try store.price(of: "A:B", at: HistorySample.start + second * 1_000_000_000)
+                #expect(found?.description == price, "at \(second) s")
+            }
+            #expect(try store.price(of: "A:C", at: HistorySample.start + 70_000_000_000) == nil)
+            // The first minute began before the program.
+            let first = try store.bars(of: "A:B", .minute, from: nil, to: nil, limit: 9)[0]
+            let known = try store.price(of: "A:B", at: HistorySample.start + 30_000_000_000)
+            #expect((known == nil) == first.isIncomplete)
+        }
+    }
+
     /// A gap of one symbol, at seconds after the start.
     private static func gap(_ from: Int64, _ to: Int64, _ ids: ClosedRange<UInt64>?) -> Gap {
         Gap(

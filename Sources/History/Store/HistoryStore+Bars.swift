@@ -222,6 +222,21 @@ extension HistoryStore {
         }
     }
 
+    /// The longest time between a moment and the minute of the last trade before it, at which that trade's price is the one
+    /// of the moment, ns.
+    private static let priceReach: Int64 = 300_000_000_000
+
+    /// Returns the price of a symbol in the minute of a time, or the last one of the minutes before; `nil` if trades of that
+    /// minute may be missing.
+    ///
+    /// - Parameter time: ns since 1970.
+    package func price(of symbol: String, at time: Int64) throws(HistoryFailure) -> ExactDecimal? {
+        guard let bar = try self.bars(of: symbol, .minute, from: nil, to: time, limit: 1).first,
+            bar.end > time - Self.priceReach, !bar.isIncomplete
+        else { return nil }
+        return bar.close
+    }
+
     /// Returns the names of all symbols that have bars.
     package func symbols() throws(HistoryFailure) -> [String] {
         do {

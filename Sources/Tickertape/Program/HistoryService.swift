@@ -171,21 +171,13 @@ final class HistoryService: Sendable {
         return (bars ?? []).filter { !$0.bars.isEmpty }
     }
 
-    /// The longest time between a moment and the last trade before it, at which that trade's price is the one of the
-    /// moment, ns.
-    private static let priceReach: Int64 = 300_000_000_000
-
-    /// Returns the prices of symbols at a moment, as far as the history has them and no trade is missing then.
+    /// Returns the prices of symbols at a moment, as far as the history has them.
     ///
     /// - Parameter time: ns since 1970.
     func prices(of symbols: [String], at time: Int64) async -> [String: ExactDecimal] {
         let prices = await self.asked { store in
             var prices: [String: ExactDecimal] = [:]
-            for symbol in symbols {
-                let bar = try store.bars(of: symbol, .minute, from: nil, to: time, limit: 1).first
-                guard let bar, bar.end > time - Self.priceReach, !bar.isIncomplete else { continue }
-                prices[symbol] = bar.close
-            }
+            for symbol in symbols { prices[symbol] = try store.price(of: symbol, at: time) }
             return prices
         }
         return prices ?? [:]
