@@ -7,7 +7,8 @@ extension DisplayView {
     /// Returns the texts of a symbol's holdings; `nil` without holdings or without a price.
     func worth(of symbol: String) -> WorthText? {
         guard let portfolio, let worth = portfolio.worth(of: symbol) else { return nil }
-        let weight = portfolio.weight(of: symbol).map { self.look.written($0, fractionDigits: 1) + "%" }
+        let weight = self.wholeValue.flatMap { Portfolio.weight(of: worth, in: $0) }
+            .map { self.look.written($0, fractionDigits: 1) + "%" }
         return self.text(of: worth, symbols: [symbol], weight: weight ?? "")
     }
 

@@ -34,16 +34,21 @@ struct Portfolio: Sendable {
         }
     }
 
-    /// Returns the share of a symbol in all holdings, in percent, rounded half to even to one digit; `nil` unless all of
-    /// them have a price and one currency, and their sum is positive.
-    func weight(of symbol: String) -> ExactDecimal? {
-        let all = self.holdings.symbols.map(self.worth)
-        guard let worth = self.worth(of: symbol), !all.contains(nil) else { return nil }
-        let totals = self.totals(of: self.holdings.symbols)
-        guard let total = totals.first, totals.count == 1, let sum = total.value.rounded, sum > .zero,
-            let share = worth.value.divided(by: total.value)
-        else { return nil }
-        return ExactDecimal(significand: share.significand, exponent: Int(share.exponent) + 2)?
+    /// The value of all holdings; `nil` unless all of them have a price and one currency, and their sum is positive.
+    var whole: ExactSum? {
+        let symbols = self.holdings.symbols
+        guard symbols.allSatisfy({ self.prices[$0] != nil }) else { return nil }
+        let totals = self.totals(of: symbols)
+        guard let total = totals.first, totals.count == 1, let sum = total.value.rounded, sum > .zero else {
+            return nil
+        }
+        return total.value
+    }
+
+    /// Returns the share of a worth in ``whole``, in percent, rounded half to even to one digit.
+    static func weight(of worth: Worth, in whole: ExactSum) -> ExactDecimal? {
+        worth.value.divided(by: whole)
+            .flatMap { ExactDecimal(significand: $0.significand, exponent: Int($0.exponent) + 2) }?
             .rounded(fractionDigits: 1)
     }
 }

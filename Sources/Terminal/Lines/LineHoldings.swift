@@ -37,6 +37,7 @@ struct LineHoldings: Sendable {
     /// Returns the holding of a symbol; `nil` without lots or without a price.
     func holding(of symbol: String) -> Holding? {
         guard let worth = self.portfolio.worth(of: symbol), let span = self.spans[symbol] else { return nil }
-        return Holding(worth: worth, weight: self.portfolio.weight(of: symbol), span: span.word)
+        let weight = self.portfolio.whole.flatMap { Portfolio.weight(of: worth, in: $0) }
+        return Holding(worth: worth, weight: weight, span: span.word)
     }
 }

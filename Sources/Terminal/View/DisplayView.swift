@@ -34,6 +34,8 @@ struct DisplayView {
     let feed: FeedFacts
     /// The holdings at the current prices; `nil` without holdings.
     let portfolio: Portfolio?
+    /// The value of all holdings, of which each has a weight.
+    let wholeValue: ExactSum?
     /// The current status, with the age of the newest trade taken into account.
     let status: FeedStatus
     /// The facts that determine the rows' freshness: those at the freeze, or the current ones.
@@ -87,6 +89,7 @@ struct DisplayView {
         let facts = state.facts
         let pictured = choice.frozenSince ?? now
         self.portfolio = state.holdings.isEmpty ? nil : Portfolio(of: state, wall: pictured.wall)
+        self.wholeValue = self.portfolio?.whole
         self.feed = state.behind ?? facts
         self.status = self.feed.effective(at: now)
         self.judged = (facts, facts.effective(at: pictured).phase, pictured.monotonic)
