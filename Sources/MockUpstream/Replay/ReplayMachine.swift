@@ -15,6 +15,8 @@ package struct ReplayMachine: Sendable {
         /// The longest silence that is played, ns of the recording; a longer one is cut to it. `nil` plays silences in
         /// full.
         package var longestSilence: Int64?
+        /// Whether the replay stays at its end, paused, from which a user goes back or begins it again.
+        package var staysAtEnd = false
 
         package init(speed: Double? = 1) { self.speed = speed }
     }
@@ -57,6 +59,8 @@ package struct ReplayMachine: Sendable {
     private var clock: ReplayClock
     private var hasBegun = false
     private var isOver = false
+    /// Whether it stays at its end, which has paused it.
+    private var isAtEnd = false
     private var step: Step?
 
     package init(_ settings: Settings, bounds: ClosedRange<Int64>) {
@@ -127,6 +131,8 @@ package struct ReplayMachine: Sendable {
     /// - Parameter pauses: whether the replay is paused there.
     package mutating func jumped(to recorded: Int64, pauses: Bool = false, now: Int64) {
         self.hasBegun = true
+        if self.isAtEnd { self.clock.resume(now: now) }
+        self.isAtEnd = false
         if pauses { self.clock.pause(now: now) }
         self.step = .landing(at: recorded)
         self.clock.set(recorded: recorded, now: now)
@@ -135,6 +141,7 @@ package struct ReplayMachine: Sendable {
     /// Notes that the owner has gone back to a message. That message is played now, and the replay is paused after it.
     package mutating func wentBack(to recorded: Int64, now: Int64) {
         self.hasBegun = true
+        self.isAtEnd = false
         self.clock.pause(now: now)
         self.clock.set(recorded: recorded, now: now)
         self.step = .messages(1)
@@ -148,8 +155,14 @@ package struct ReplayMachine: Sendable {
 
     /// Notes that there is no further message.
     ///
-    /// - Returns: whether the replay is over. A paused one stays at its end, from which a user may go back.
+    /// - Returns: whether the replay is over. A paused one stays at its end, from which a user may go back, and so does one
+    ///   that pauses there.
     package mutating func reachedEnd(now: Int64) -> Bool {
+        if self.settings.staysAtEnd, !self.clock.isPaused {
+            self.isAtEnd = true
+            self.clock.pause(now: now)
+            self.clock.set(recorded: self.bounds.upperBound, now: now)
+        }
         guard self.clock.isPaused else { return true }
         if self.step != nil { self.clock.set(recorded: self.bounds.upperBound, now: now) }
         self.step = nil
@@ -176,6 +189,8 @@ package struct ReplayMachine: Sendable {
             return self.setPaused(true, now: now)
         case .resume:
             return self.setPaused(false, now: now)
+        case .togglePause where self.isAtEnd:
+            return .seek(self.bounds.lowerBound)
         case .togglePause:
             return self.setPaused(!self.isPaused, now: now)
         case .speed(let speed):

@@ -345,7 +345,12 @@ package final class ReplayPlayer {
         }
         // A break that is still open at the recording's end ends there.
         self.isBroken = false
-        if self.machine.reachedEnd(now: self.now) { self.end() }
+        let wasPaused = self.machine.isPaused
+        if self.machine.reachedEnd(now: self.now) {
+            self.end()
+        } else if !wasPaused {
+            self.notify(movedFrom: nil)
+        }
         return nil
     }
 

@@ -69,6 +69,9 @@ extension PriceDisplay {
                 let isPaused = replay()?.isPaused ?? false
                 if isPaused != state.isPaused { self.output.show(.paused(isPaused, since: self.wallClock())) }
                 state.isPaused = isPaused
+                if replay()?.isAtEnd == true, state.model.state.replay?.isAtEnd != true {
+                    state.model.happened("ENDED: \(ReplayEnd.closeReason)", at: self.wallClock())
+                }
                 self.publish(&state)
             }
         }

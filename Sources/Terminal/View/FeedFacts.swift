@@ -1,5 +1,6 @@
 import Market
 import Measurements
+import Wire
 
 /// The facts from which an output derives the feed's status and the freshness of prices.
 ///
@@ -53,6 +54,15 @@ extension DisplayState {
         facts.isPaused = self.replay?.isPaused ?? false
         facts.pauses = self.pauses
         facts.limits = self.limits
+        if self.replay?.isAtEnd == true, [.live, .late, .stale].contains(self.status.phase) {
+            facts.status.phase = .ended
+            facts.status.reason = ReplayEnd.closeReason
+        }
         return facts
     }
+}
+
+extension ReplayPosition {
+    /// Whether everything has been played. A replay with a screen pauses there.
+    var isAtEnd: Bool { self.isPaused && self.hasEnd && self.at >= self.end }
 }

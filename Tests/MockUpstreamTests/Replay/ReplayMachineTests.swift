@@ -35,6 +35,26 @@ struct ReplayMachineTests {
         #expect(machine.position(start: Self.start, now: 65).at == Self.start + 250)
     }
 
+    @Test("one that stays at its end pauses there, begins again when it is played on, and plays on from another place")
+    func staysAtEnd() {
+        var machine = self.machine { $0.staysAtEnd = true }
+        self.play(&machine, 0, now: 0)
+        #expect(!machine.reachedEnd(now: 900) && machine.isPaused)
+        #expect(machine.position(start: Self.start, now: 5_000).at == Self.start + 1_000)
+        #expect(self.ask(&machine, .togglePause, now: 5_000) == .seek(0))
+        machine.jumped(to: 0, now: 5_000)
+        #expect(!machine.isPaused)
+        self.play(&machine, 0, now: 5_000)
+        #expect(machine.next(recorded: 300, now: 5_000) == .wait(until: 5_300))
+        // Paused by a person, it does not begin again.
+        #expect(self.ask(&machine, .pause, now: 5_100) == .changed)
+        #expect(!machine.reachedEnd(now: 5_100) && self.ask(&machine, .togglePause, now: 5_100) == .changed)
+        #expect(!machine.reachedEnd(now: 6_000))
+        // A step goes to another place and pauses there.
+        machine.jumped(to: 400, pauses: true, now: 6_000)
+        #expect(machine.position(start: 0, now: 6_000).isPaused)
+    }
+
     @Test("a market's first message comes at its time, too")
     func waitsForFirst() {
         var machine = self.machine(speed: 10) { $0.waitsForFirst = true }

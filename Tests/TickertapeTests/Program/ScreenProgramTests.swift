@@ -172,7 +172,21 @@ struct ScreenProgramTests {
                 "size:100x24", "wait:ENDED", "wait:^relay ws://127.0.0.1:[0-9]+ is closed", "absent:client", "key:q",
                 "exit:0",
             ],
-            ["replay", Self.demo, "--from", "99%", "--speed", "50", "--relay", "127.0.0.1:0"]
+            ["simulate", "--duration", "2s", "--relay", "127.0.0.1:0"]
+        )
+        #expect(await run.ending() == .exit(0), "\(run.output.suffix(4_000)) \(run.errors)")
+    }
+
+    @Test("a replay can be played again from its end, and gone back into, with its relay open")
+    func again() async throws {
+        let run = try self.screen(
+            [
+                "size:100x24", "wait:ENDED: end of the recording", "wait:REPLAY 50x", "key: ", "wait:PLAYING",
+                "wait:ENDED",
+                "key:e", "wait:ENDED: end of the recording", "key:e", "key:,", "wait:PAUSED", "absent:ENDED",
+                "wait:REPLAY 50x", "wait:^relay ws://127.0.0.1:[0-9]+, 0 clients", "key:q", "exit:0",
+            ],
+            ["replay", Self.demo, "--from", "98%", "--speed", "50", "--relay", "127.0.0.1:0"]
         )
         #expect(await run.ending() == .exit(0), "\(run.output.suffix(4_000)) \(run.errors)")
     }

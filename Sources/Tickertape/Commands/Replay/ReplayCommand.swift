@@ -90,6 +90,8 @@ struct ReplayCommand: SettingsCommand {
         }
         var mockServer = MockServerSettings()
         mockServer.replay.machine.isPaused = self.paused
+        // As in a player of films: from the end one can go back.
+        mockServer.replay.machine.staysAtEnd = DisplayService.format(settings) == .tui
         try self.pace.apply(to: &mockServer.replay, recording: recording)
         try await ReplayProgram(
             settings: settings,
