@@ -13,10 +13,12 @@ extension PriceHistory {
 
     /// Adds the price of a filled trade, which the chart shows when its hole is filled (``gapSettled(_:published:isComplete:)``).
     ///
-    /// - Parameter time: ns of the history's clock; a time outside of the hole counts at its edge.
-    package mutating func filled(_ price: ExactDecimal, at time: Int64) {
+    /// - Parameters:
+    ///   - time: ns of the history's clock; a time outside of the hole counts at its edge.
+    ///   - volume: the size of the trade.
+    package mutating func filled(_ price: ExactDecimal, at time: Int64, volume: Double = 0) {
         guard !self.body[0].awaited.isEmpty else { return }
-        self.body[0].filled(price, at: Self.bounded(time))
+        self.body[0].filled(PricePoint(start: Self.bounded(time), price: price, volume: volume))
     }
 
     /// Notes the outcome of a hole: if all trades have come, the chart has their prices in its place.
@@ -70,15 +72,17 @@ extension PriceHistory.Body {
         return awaits
     }
 
-    fileprivate mutating func filled(_ price: ExactDecimal, at time: Int64) {
-        let start = time - time % 1_000_000_000
+    fileprivate mutating func filled(_ price: PricePoint) {
+        var point = price
+        let start = price.start - price.start % 1_000_000_000
+        point.start = start
         // They come in the order of time, but for those of several holes.
         var index = self.filledPoints.count
         while index > 0, self.filledPoints[index - 1].start > start { index -= 1 }
         if index > 0, self.filledPoints[index - 1].start == start {
-            self.filledPoints[index - 1].take(price)
+            self.filledPoints[index - 1].merge(point)
         } else if self.filledPoints.count < Self.limits.points {
-            self.filledPoints.insert(PricePoint(start: start, price: price), at: index)
+            self.filledPoints.insert(point, at: index)
         } else {
             // The holes stay.
             (self.awaited, self.filledPoints) = ([], [])
@@ -103,9 +107,7 @@ extension PriceHistory.Body {
         for index in own.indices { own[index].start = min(max(own[index].start, hole.from), end) }
         let others = self.awaited.compactMap(\.to)
         func awaits(_ period: Range<Int64>) -> Bool { others.contains { period.contains($0) } }
-        self.seconds.fill(own, upTo: end, awaits: awaits)
-        self.tens.fill(own, upTo: end, awaits: awaits)
-        self.session.fill(own, upTo: end, awaits: awaits)
+        self.change { $0.fill(own, upTo: end, awaits: awaits) }
         if let last = own.last, hole.to == nil { self.newest = max(self.newest ?? last.start, last.start) }
     }
 }

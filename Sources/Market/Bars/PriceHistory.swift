@@ -1,13 +1,16 @@
-/// The prices of one symbol over a session, for a chart: by the second for six minutes, by ten seconds for more than an
-/// hour, and the whole session in at most 512 points, which widen as it grows.
+/// The prices and volumes of one symbol over a session, for a chart: by the second for six minutes, by ten seconds for
+/// more than an hour, by five minutes for more than a day, by hours for sixteen days, and the whole session in at most
+/// 512 points, which widen as it grows.
 ///
-/// It takes about 60 kB at most, whatever the market does and however long the session lasts. A copy costs nothing. The
+/// It takes about 120 kB at most, whatever the market does and however long the session lasts. A copy costs nothing. The
 /// first change after a copy copies a few hundred bytes, and sometimes a chunk. Times are ns of one clock: the clock of
 /// arrival for a live market, the recording's clock for a replay.
 package struct PriceHistory: Sendable {
     struct Body: Sendable {
         var seconds = PriceSeries(width: 1_000_000_000, capacity: 384, limit: .forgetsOldest)
         var tens = PriceSeries(width: 10_000_000_000, capacity: 448, limit: .forgetsOldest)
+        var fiveMinutes = PriceSeries(width: 300_000_000_000, capacity: 384, limit: .forgetsOldest)
+        var hours = PriceSeries(width: 3_600_000_000_000, capacity: 384, limit: .widens)
         var session = PriceSeries(width: 1_000_000_000, capacity: 512, limit: .widens)
         var newest: Int64?
         var start: Int64?
@@ -40,11 +43,18 @@ package struct PriceHistory: Sendable {
     ///
     /// - Parameters:
     ///   - time: ns of the history's clock.
+    ///   - volume: the size of the trade, or of all trades since the price before; 0 if it is unknown.
     ///   - arrived: monotonic ns; for ``longestGap``.
     ///   - isWhole: whether the session's first price is among the prices added. It is not if the prices come from
     ///     another program whose session began earlier.
-    package mutating func take(_ price: ExactDecimal, at time: Int64, arrived: Int64, isWhole: Bool = true) {
-        self.body[0].take(price, at: time, arrived: arrived)
+    package mutating func take(
+        _ price: ExactDecimal,
+        at time: Int64,
+        volume: Double = 0,
+        arrived: Int64,
+        isWhole: Bool = true
+    ) {
+        self.body[0].take(PricePoint(start: PriceHistory.bounded(time), price: price, volume: volume), arrived: arrived)
         if isWhole, self.body[0].sessionStart == nil { self.body[0].sessionStart = PriceHistory.bounded(time) }
     }
 
@@ -62,9 +72,13 @@ package struct PriceHistory: Sendable {
     ///   - minutes: bars of one minute, oldest first. Those that end before the first of `seconds` are drawn. The
     ///     others say where trades are missing: a gap between two trades of a quiet symbol touches no bar by the
     ///     second.
+    ///   - fiveMinutes: bars of five minutes, oldest first. Those that end before all others are in the charts of a day
+    ///     or more only.
     ///   - end: minutes that begin at or after this time are ignored, and a minute that ends after it is not drawn; ns.
-    package init(seconds: [Bar], minutes: [Bar], end: Int64 = .max) {
+    package init(seconds: [Bar], minutes: [Bar], fiveMinutes: [Bar] = [], end: Int64 = .max) {
         let first = min(seconds.first?.start ?? .max, end)
+        let oldest = min(minutes.first?.start ?? .max, first)
+        self.body[0].takeOlder(fiveMinutes.filter { $0.end <= oldest })
         let bars = minutes.filter { $0.end <= first } + seconds
         var doubtful = minutes.filter { $0.isIncomplete && $0.start < end }[...]
         for (index, bar) in bars.enumerated() {
@@ -84,7 +98,7 @@ package struct PriceHistory: Sendable {
     }
 
     /// Adds the bar of the second in which a later history begins. Some of its extremes may be from before that
-    /// history.
+    /// history, which counts the volume.
     ///
     /// - Parameter isSeamless: whether no price can be missing before it.
     package mutating func take(last bar: Bar, isSeamless: Bool) {
@@ -92,6 +106,7 @@ package struct PriceHistory: Sendable {
         var point = PricePoint(start: Self.bounded(bar.start), price: bar.close)
         point.low = bar.low.approximation
         point.high = bar.high.approximation
+        point.open = bar.open.approximation
         self.body[0].take(point)
     }
 
@@ -105,10 +120,12 @@ package struct PriceHistory: Sendable {
         if isSeamless { whole.body[0].isInterrupted = false }
         // The last six minutes in full, and older prices in wider points.
         let fine = body.seconds.first?.start ?? .max
-        for index in 0..<body.session.count where body.session[index].start + body.session.width <= fine {
-            whole.body[0].take(body.session[index])
-        }
-        for index in 0..<body.seconds.count { whole.body[0].take(body.seconds[index]) }
+        var points = (0..<body.session.count).map { body.session[$0] }
+        points.removeAll { $0.start + body.session.width > fine }
+        points += (0..<body.seconds.count).map { body.seconds[$0] }
+        // No trade is missing before the first price.
+        if isSeamless, !points.isEmpty { points[0].isIncomplete = false }
+        for point in points { whole.body[0].take(point) }
         whole.body[0].isInterrupted = body.isInterrupted
         whole.body[0].awaited = body.awaited
         whole.body[0].filledPoints = body.filledPoints
@@ -145,11 +162,13 @@ package struct PriceHistory: Sendable {
     /// time between two trades.
     package mutating func stoodStill() { self.body[0].gaps.interrupted() }
 
-    /// Returns the prices of the last `span` ns as finely as they are known; `nil` means the whole session.
+    /// Returns the prices of the last `span` ns in periods of a round length; `nil` means the whole session, in periods
+    /// as short as they are known.
     package func series(span: Int64?) -> PriceSeries {
         guard let span else { return self.body[0].session }
         if span <= 330_000_000_000 { return self.body[0].seconds }
-        return span <= 4_200_000_000_000 ? self.body[0].tens : self.body[0].session
+        if span <= 4_200_000_000_000 { return self.body[0].tens }
+        return span <= 96_000_000_000_000 ? self.body[0].fiveMinutes : self.body[0].hours
     }
 
     /// Returns the newest price as of `time`; `nil` if it is not known: before the first price and in a gap.
@@ -168,32 +187,41 @@ package struct PriceHistory: Sendable {
 }
 
 extension PriceHistory.Body {
-    fileprivate mutating func take(_ price: ExactDecimal, at time: Int64, arrived: Int64) {
-        let time = PriceHistory.bounded(time)
+    /// Changes all series alike.
+    mutating func change(_ body: (inout PriceSeries) -> Void) {
+        body(&self.seconds)
+        body(&self.tens)
+        body(&self.fiveMinutes)
+        body(&self.hours)
+        body(&self.session)
+    }
+
+    /// Adds the point of one price.
+    fileprivate mutating func take(_ price: PricePoint, arrived: Int64) {
+        let time = price.start
         let window = self.isMoved ? 0 : Board.reorderWindow
         self.isMoved = false
         if let newest = self.newest, newest - time > window {
-            self.seconds.cut(from: time)
-            self.tens.cut(from: time)
-            self.session.cut(from: time)
+            self.change { $0.cut(from: time) }
             if self.session.last == nil { self.start = nil }
             if let first = self.sessionStart, first > time { self.sessionStart = nil }
             self.newest = nil
             // The clock was set back: these holes are of a time that is no longer in the chart.
             (self.awaited, self.filledPoints) = ([], [])
         }
-        let awaits = self.holesEnd(at: time)
-        let isGap = self.isInterrupted || awaits
-        let lacks = self.isInterrupted
+        var point = price
+        point.awaitsTrades = self.holesEnd(at: time)
+        point.lacksTrades = self.isInterrupted
         self.isInterrupted = false
-        if self.start == nil { self.start = time }
+        if self.start == nil {
+            self.start = time
+            point.isIncomplete = true
+        }
         self.gaps.traded(at: arrived)
         // A late price was never the newest.
-        if let newest = self.newest, time < newest, !isGap { return }
+        if let newest = self.newest, time < newest, !point.followsGap { return self.change { $0.takeLate(point) } }
         self.newest = max(self.newest ?? time, time)
-        self.seconds.take(price, at: time, followsGap: lacks, awaitsTrades: awaits)
-        self.tens.take(price, at: time, followsGap: lacks, awaitsTrades: awaits)
-        self.session.take(price, at: time, followsGap: lacks, awaitsTrades: awaits)
+        self.change { $0.take(point) }
     }
 }
 
@@ -206,22 +234,44 @@ extension PriceHistory.Body {
         self.isInterrupted = false
         self.start = self.start ?? point.start
         self.newest = point.start
-        self.seconds.take(point)
-        self.tens.take(point)
-        self.session.take(point)
+        self.change { $0.take(point) }
     }
 
-    /// Adds a bar: its first and last price at their times. The times of the extremes are unknown, so they join the
-    /// last.
+    /// Adds bars from before the beginning of the charts of less than a day.
+    fileprivate mutating func takeOlder(_ bars: [Bar]) {
+        var before: Bar?
+        for bar in bars {
+            var points = bar.points
+            if let before, before.end < bar.start { points[0].lacksTrades = before.isIncomplete || bar.isIncomplete }
+            for point in points {
+                self.fiveMinutes.take(point)
+                self.hours.take(point)
+            }
+            before = bar
+        }
+    }
+
     fileprivate mutating func take(_ bar: Bar, isHole: Bool) {
         self.isInterrupted = isHole
-        let (from, to) = (
-            min(max(bar.openTime, bar.start), bar.end - 1), min(max(bar.closeTime, bar.start), bar.end - 1)
-        )
-        let prices = [(bar.open, from), (bar.low, to), (bar.high, to), (bar.close, to)]
-        for (price, time) in prices { self.take(price, at: time, arrived: time) }
+        for point in bar.points { self.take(point) }
         // The times between bars do not show how often the symbol trades.
         self.gaps = TradeGaps()
+    }
+}
+
+extension Bar {
+    /// The first and the last price at their times. The times of the extremes and of the volume are unknown, so they join
+    /// the last.
+    fileprivate var points: [PricePoint] {
+        let times = [self.openTime, self.closeTime].map {
+            PriceHistory.bounded(min(max($0, self.start), self.end - 1))
+        }
+        var first = PricePoint(start: times[0], price: self.open)
+        var last = PricePoint(start: times[1], price: self.close, volume: self.volume.approximation)
+        last.low = min(self.low.approximation, last.low)
+        last.high = max(self.high.approximation, last.high)
+        (first.isIncomplete, last.isIncomplete) = (self.isIncomplete, self.isIncomplete)
+        return [first, last]
     }
 }
 

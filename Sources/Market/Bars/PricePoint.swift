@@ -1,32 +1,35 @@
-/// The prices within one short period, as a chart needs them: 40 bytes.
+/// The prices and the volume of one short period, as a chart needs them: 56 bytes.
 package struct PricePoint: Sendable, Equatable {
     /// The start of the period, ns.
     package var start: Int64
-    /// The extremes, for drawing only.
+    /// The first price and the extremes, for drawing only.
+    package var open: Double
     package var low: Double
     package var high: Double
     /// The last price, exact.
     package var close: ExactDecimal
+    /// The sum of the sizes, for drawing only.
+    package var volume: Double
     /// Whether trades may be missing for good between the previous point and this one.
     var lacksTrades: Bool
     /// Whether trades are missing there that have ids and may still come.
     var awaitsTrades = false
     /// Whether trades may be missing between the previous point and this one.
     package var followsGap: Bool { self.lacksTrades || self.awaitsTrades }
+    /// Whether that gap lies behind the first price, within the period of this point.
+    package private(set) var hasGapWithin = false
+    /// Whether trades of the period itself may be missing, although no gap stands before this point: those before the
+    /// first price of all, and those that an incomplete bar lacks.
+    package var isIncomplete = false
 
-    package init(start: Int64, price: ExactDecimal, followsGap: Bool = false) {
+    package init(start: Int64, price: ExactDecimal, volume: Double = 0, followsGap: Bool = false) {
         self.start = start
-        self.low = price.approximation
-        self.high = self.low
+        self.open = price.approximation
+        self.low = self.open
+        self.high = self.open
         self.close = price
+        self.volume = volume
         self.lacksTrades = followsGap
-    }
-
-    mutating func take(_ price: ExactDecimal) {
-        let approximation = price.approximation
-        self.low = min(self.low, approximation)
-        self.high = max(self.high, approximation)
-        self.close = price
     }
 
     /// Merges the next point into this one.
@@ -34,13 +37,23 @@ package struct PricePoint: Sendable, Equatable {
         self.low = min(self.low, next.low)
         self.high = max(self.high, next.high)
         self.close = next.close
+        self.volume += next.volume
+        self.hasGapWithin = self.hasGapWithin || (next.followsGap && !self.followsGap)
         self.lacksTrades = self.lacksTrades || next.lacksTrades
         self.awaitsTrades = self.awaitsTrades || next.awaitsTrades
+        self.isIncomplete = self.isIncomplete || next.isIncomplete
+    }
+
+    /// Adds a price, or a sum of sizes, that is older than the last price.
+    mutating func mergeOlder(_ older: PricePoint) {
+        self.low = min(self.low, older.low)
+        self.high = max(self.high, older.high)
+        self.volume += older.volume
     }
 }
 
-/// A bounded series of prices by periods of one width. When it is full, it either forgets the oldest or doubles the
-/// width.
+/// A bounded series of prices by periods of one width. When it is full, it either forgets the oldest or widens its
+/// periods.
 ///
 /// The points are stored in chunks, each in a separate array. A change after a copy therefore copies one chunk at most.
 /// The newest point is stored outside of the chunks.
@@ -52,6 +65,9 @@ package struct PriceSeries: Sendable {
         case forgetsOldest
         case widens
     }
+
+    /// The widths that a series of hours takes, so that a day consists of whole points; ns.
+    private static let roundWidths: [Int64] = [14_400_000_000_000, 86_400_000_000_000]
 
     /// The width of a period, ns.
     package private(set) var width: Int64
@@ -88,19 +104,16 @@ package struct PriceSeries: Sendable {
     /// Returns the index of the first point that begins at `time` or later.
     package func index(from time: Int64) -> Int { (0..<self.count).firstPlace { self[$0].start < time } }
 
-    /// Adds a price. A time before the newest period counts in the newest period.
-    mutating func take(_ price: ExactDecimal, at time: Int64, followsGap: Bool, awaitsTrades: Bool = false) {
-        let start = Self.floor(time, to: self.width)
-        var point = PricePoint(start: start, price: price, followsGap: followsGap)
-        point.awaitsTrades = awaitsTrades
+    /// Adds a point of this series, or of a finer one. A time before the newest period counts in the newest period.
+    mutating func take(_ point: PricePoint) {
+        var point = point
+        point.start = Self.floor(point.start, to: self.width)
         guard var newest = self.newest else {
             self.newest = point
             return
         }
-        if start <= newest.start {
-            newest.take(price)
-            newest.lacksTrades = newest.lacksTrades || followsGap
-            newest.awaitsTrades = newest.awaitsTrades || awaitsTrades
+        if point.start <= newest.start {
+            newest.merge(point)
             self.newest = newest
             return
         }
@@ -109,18 +122,23 @@ package struct PriceSeries: Sendable {
         if self.count > self.capacity { self.makeRoom() }
     }
 
-    /// Adds a point of another series, with its extremes.
-    mutating func take(_ point: PricePoint) {
-        self.take(
-            point.close,
-            at: point.start,
-            followsGap: point.lacksTrades,
-            awaitsTrades: point.awaitsTrades
-        )
-        guard var newest = self.newest else { return }
-        newest.low = min(newest.low, point.low)
-        newest.high = max(newest.high, point.high)
-        self.newest = newest
+    /// Adds a trade that is older than the newest price. Its period has its price among the extremes if it had others;
+    /// a period without any stays empty, and the one before it has the volume.
+    mutating func takeLate(_ point: PricePoint) {
+        let place = self.index(from: point.start + 1) - 1
+        guard place >= 0 else { return }
+        var changed = self[place]
+        if point.start - changed.start < self.width {
+            changed.mergeOlder(point)
+        } else {
+            changed.volume += point.volume
+        }
+        let (chunk, index) = place.quotientAndRemainder(dividingBy: Self.chunk)
+        if chunk < self.chunks.count, index < self.chunks[chunk].count {
+            self.chunks[chunk][index] = changed
+        } else {
+            self.newest = changed
+        }
     }
 
     /// Removes the points that begin at `time` or later.
@@ -154,7 +172,8 @@ package struct PriceSeries: Sendable {
         case .widens:
             // Widths end at about 73 years, before doubling them could overflow.
             guard self.width < Int64.max / 4 else { return }
-            self.width *= 2
+            let round = Self.roundWidths.first { $0 % self.width == 0 && 2...6 ~= $0 / self.width }
+            self.width = round ?? self.width * 2
             self.replace(by: (0..<self.count).map { self[$0] })
         }
     }
@@ -194,10 +213,10 @@ package struct PriceSeries: Sendable {
             }
             if point.awaitsTrades { point.awaitsTrades = awaits(point.start..<point.start &+ self.width) }
             // In the period in which the hole ends its price is the older one.
-            if point.start == last {
+            if point.start == last, let first = rest.first, Self.floor(first.start, to: self.width) == point.start {
+                point.open = first.open
                 while let next = rest.first, Self.floor(next.start, to: self.width) == point.start {
-                    point.low = min(point.low, next.low)
-                    point.high = max(point.high, next.high)
+                    point.mergeOlder(next)
                     rest.removeFirst()
                 }
             }

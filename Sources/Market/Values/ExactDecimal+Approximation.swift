@@ -27,3 +27,8 @@ extension ExactDecimal {
         return value
     }
 }
+
+extension ExactSum {
+    /// A floating-point number near the sum, for drawing and for sorting; never for a value shown to a user.
+    package var approximation: Double { self.decimal?.approximation ?? Double(self.description) ?? 0 }
+}

@@ -96,7 +96,12 @@ package struct DisplayModel: Sendable {
             if followsExchange, trade.marks.contains(.ahead) {
                 time = min(time, self.state.rows[row].history.newest ?? time)
             }
-            self.state.rows[row].history.take(trade.price, at: time, arrived: now)
+            self.state.rows[row].history.take(
+                trade.price,
+                at: time,
+                volume: trade.size.approximation,
+                arrived: now
+            )
         }
     }
 
@@ -116,7 +121,13 @@ package struct DisplayModel: Sendable {
                 return
             }
         }
-        self.state.rows[row].history.take(summary.price, at: time, arrived: now, isWhole: false)
+        self.state.rows[row].history.take(
+            summary.price,
+            at: time,
+            volume: self.state.rows[row].newVolume(summary),
+            arrived: now,
+            isWhole: false
+        )
     }
 
     /// The highest age of a price with which a chart may begin, ns.
@@ -183,6 +194,8 @@ package struct DisplayModel: Sendable {
                 missing: gap.missing,
                 published: gap.movesClock ? nil : gap.times
             )
+            // The next sum includes what was missed.
+            self.state.rows[index].chartedVolume = nil
             // After a seek, the last known price does not precede the next one.
             if gap.cause == .seek { self.state.rows[index].lastKnown = nil }
         }
@@ -216,7 +229,11 @@ package struct DisplayModel: Sendable {
         for trade in batch.trades where trade.isFilled {
             guard let row = self.rowOf[batch.symbols.name(of: trade.symbol)] else { continue }
             if !trade.isPriceUpdate { self.state.rows[row].unrated &+= 1 }
-            self.state.rows[row].history.filled(trade.price, at: trade.exchangeTime)
+            self.state.rows[row].history.filled(
+                trade.price,
+                at: trade.exchangeTime,
+                volume: trade.size.approximation
+            )
         }
     }
 
@@ -254,6 +271,15 @@ package struct DisplayModel: Sendable {
 }
 
 extension DisplayRow {
+    /// Returns the volume since the summary before, for the chart; 0 if there is none to compare with. A new epoch begins
+    /// with a new sum.
+    fileprivate mutating func newVolume(_ summary: SymbolSummary) -> Double {
+        let volume = summary.volume.approximation
+        defer { self.chartedVolume = volume }
+        guard let before = self.chartedVolume else { return 0 }
+        return volume < before ? volume : volume - before
+    }
+
     /// Updates the row's arrival and rate from the tape's count.
     fileprivate mutating func note(_ summary: SymbolSummary, now: Int64, isOld: Bool = false) {
         if summary.sequence != self.summary.sequence { self.arrived = now }

@@ -45,7 +45,7 @@ enum DisplayListing {
             case .price: Self.sorted(places, by: { rows[$0].summary.price }, >)
             case .change:
                 Self.sorted(places, by: { Self.change(rows[$0], wall: now.wall) }, >)
-            case .volume: Self.sorted(places, by: { Self.approximation(rows[$0].summary.volume) }, >)
+            case .volume: Self.sorted(places, by: { rows[$0].summary.volume.approximation }, >)
             case .rate: Self.sorted(places, by: { rows[$0].rate.tenthsPerSecond(now: now.monotonic) ?? -1 }, >)
             // Compares whole seconds, as the screen shows them, since busy symbols would otherwise swap ten times a
             // second.
@@ -79,9 +79,5 @@ enum DisplayListing {
         let base = ChangeBase(of: row, wall: wall).price.approximation
         let change = (row.summary.price.approximation - base) / base
         return change.isFinite ? change : -.greatestFiniteMagnitude
-    }
-
-    private static func approximation(_ sum: ExactSum) -> Double {
-        sum.decimal?.approximation ?? Double(sum.description) ?? 0
     }
 }

@@ -27,6 +27,8 @@ struct DisplayRow: Sendable {
     var changed: (at: Int64, from: ExactDecimal)?
     /// The session's prices, on the market's clock (``DisplayState/marketTime(_:)``).
     var history = PriceHistory()
+    /// The session's volume at the newest price in the chart, where prices come without their trades.
+    var chartedVolume: Double?
     /// The venue's own figures of the last 24 hours; `nil` where it gives none.
     var day: VenueDay?
     /// The price from which the change is counted without these.
