@@ -80,10 +80,15 @@ struct ChartTests {
     func plot() throws {
         let rise = (0..<8).map { ChartSample.traded(low: Double($0), high: Double($0), close: Double($0)) }
         let scale = try #require(ChartScale(rise, maximumTicks: 1, fractionDigits: 0))
-        let dots = ChartPlot(rise, scale: scale, rows: 2, glyphs: .unicode).lines.map { $0.map(\.text).joined() }
+        func plot(_ drawing: ChartDrawing, rows: Int) -> [String] {
+            var dots = ChartDots(columns: rise.count, rows: rows * drawing.rows)
+            dots.drawArea(rise, scale: scale, rows: dots.rows)
+            return ChartPlot(dots, drawing: drawing).lines.map { $0.map(\.text).joined() }
+        }
+        let dots = plot(.braille, rows: 2)
         #expect(dots.count == 2 && dots.allSatisfy { $0.count == 4 })
         #expect(dots[0].hasPrefix("  ") && dots[1].hasSuffix("⣿") && !dots[0].hasSuffix(" "))
-        let plain = ChartPlot(rise, scale: scale, rows: 2, glyphs: .ascii).lines.map { $0.map(\.text).joined() }
+        let plain = plot(.ascii, rows: 2)
         #expect(plain.joined().utf8.allSatisfy { $0 < 0x80 })
         #expect(ChartPlot.sparkline(rise, glyphs: .unicode) == "▁▂▃▄▄▅▆▇")
         #expect(ChartPlot.sparkline([.unknown, .held(5), .held(5)], glyphs: .unicode) == " ▄▄")
@@ -132,13 +137,20 @@ struct ChartTests {
     func area() throws {
         let samples = [ChartSample](repeating: .held(8), count: 8) + [.unknown, .unknown] + [.held(0), .held(0)]
         let scale = try #require(ChartScale(samples, maximumTicks: 1, fractionDigits: 0))
-        let dots = ChartDots(samples, scale: scale, rows: 16, open: 4, dash: 2)
+        func dots(_ rows: Int, dash: Int) -> ChartDots {
+            var dots = ChartDots(columns: samples.count, rows: rows)
+            dots.drawArea(samples, scale: scale, rows: rows)
+            dots.drawOpen(4, scale: scale, rows: rows, dash: dash)
+            return dots
+        }
+        let plain = dots(12, dash: 1)
+        let dots = dots(16, dash: 2)
         let column = (0..<16).map { dots[$0, 2] }
         #expect(column == [.line, .near, .near, .near, .near] + [ChartDots.Part](repeating: .far, count: 11))
         let open = ChartDots.row(4, scale: scale, rows: 16)
         #expect((0..<12).map { dots[open, $0] == .open } == [1, 1, 0, 0, 1, 1, 0, 0, 1, 1, 0, 0].map { $0 == 1 })
         #expect((0..<16).allSatisfy { $0 == open || dots[$0, 8] == .none })
-        let plot = ChartPlot(samples, scale: scale, rows: 4, open: 4, glyphs: .ascii)
+        let plot = ChartPlot(plain, drawing: .ascii)
         let top = plot.lines[0].map(\.text).joined()
         #expect(top.hasPrefix("\(String(repeating: "'", count: 8)) "), "\(top)")
     }

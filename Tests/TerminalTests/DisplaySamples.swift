@@ -33,7 +33,15 @@ func sampleRow(_ summary: SymbolSummary, age: Int64 = 0, skipped: UInt64 = 3) ->
 }
 
 /// Returns a row with a session of this many seconds, a random walk that ends at the row's price, and a tape.
-func sampleSession(_ row: DisplayRow, seconds: Int64 = 900, gapAt: Int64? = nil, seed: UInt64 = 5) -> DisplayRow {
+///
+/// - Parameter hasVolume: whether the prices are trades, with sizes.
+func sampleSession(
+    _ row: DisplayRow,
+    seconds: Int64 = 900,
+    gapAt: Int64? = nil,
+    seed: UInt64 = 5,
+    hasVolume: Bool = false
+) -> DisplayRow {
     var row = row
     var numbers = SeededGenerator(seed: seed)
     let last = row.summary.price
@@ -48,7 +56,8 @@ func sampleSession(_ row: DisplayRow, seconds: Int64 = 900, gapAt: Int64? = nil,
         let digits = Int64((value * 100_000_000).rounded())
         let price = second == seconds ? last : ExactDecimal(significand: digits, exponent: -8) ?? last
         let time = end - (seconds - second) * oneSecond
-        row.history.take(price, at: time, arrived: row.arrived - (seconds - second) * oneSecond)
+        let volume = hasVolume ? abs(walk[Int(second)] - walk[max(Int(second) - 1, 0)]) / unit : 0
+        row.history.take(price, at: time, volume: volume, arrived: row.arrived - (seconds - second) * oneSecond)
     }
     let cent = sampleDecimal("0.01")
     var price = last

@@ -125,6 +125,20 @@ struct SnapshotTests {
         try Self.check("card-numbers", Self.one, choice, look: look)
     }
 
+    @Test("Candles with volumes, before and behind a gap")
+    func candles() throws {
+        var choice = DisplayChoice()
+        choice.form = .candles
+        choice.span = .fiveMinutes
+        var state = Self.one
+        state.rows = [sampleSession(sampleRow(sampleSummary()), gapAt: 700, hasVolume: true)]
+        try Self.check("card-candles", state, choice, sizes: [(40, 10), (80, 24), (200, 60)])
+        let ascii = DisplayLook(glyphs: .ascii)
+        try Self.check("card-candles-ascii", state, choice, sizes: [(40, 10), (80, 24)], look: ascii)
+        choice.form = .area
+        try Self.check("card-volumes", state, choice, sizes: [(80, 24)])
+    }
+
     @Test("A locale without UTF-8")
     func ascii() throws {
         try Self.check("card-ascii", Self.one, look: DisplayLook(glyphs: .ascii))

@@ -17,7 +17,9 @@ package struct StreamPast: Sendable {
     }
 
     /// The number of bars to request for each width; a relay answers with as many as it has.
-    package static let wanted: [(width: BarWidth, limit: Int)] = [(.second, 3_900), (.minute, 150)]
+    package static let wanted: [(width: BarWidth, limit: Int)] = [
+        (.second, 3_900), (.minute, 150), (.fiveMinutes, 320),
+    ]
     /// The most symbols whose past is requested; more charts than that are of no use.
     package static let maximumSymbols = 50
 

@@ -5,6 +5,9 @@ extension DisplayModel {
     /// How far back a chart begins, ns: older prices would leave too little space for the session.
     package static let earlierReach: Int64 = 7_200_000_000_000
 
+    /// How far back a chart of a day begins, ns.
+    package static let earlierDay: Int64 = 2 * 86_400_000_000_000
+
     /// How much later than the exchange's clock this machine's may date a trade, ns.
     private static let lag: Int64 = 2_000_000_000
 
@@ -19,11 +22,11 @@ extension DisplayModel {
         for symbol in Set(earlier.map(\.symbol)) where self.earlier.count < SymbolTable.capacity {
             let row = self.rowOf[symbol]
             let session = row.map { self.state.rows[$0].sessionPrices }
-            func known(_ width: BarWidth) -> [Bar] {
+            func known(_ width: BarWidth, reach: Int64 = Self.earlierReach) -> [Bar] {
                 let bars = earlier.filter { $0.symbol == symbol && $0.width == width }.flatMap(\.bars)
                 // A replay has its own time, which the newest bar shows.
                 let now = self.state.followsExchangeClock ? bars.last?.end ?? 0 : wall
-                return bars.filter { $0.start > now - Self.earlierReach }
+                return bars.filter { $0.start > now - reach }
             }
             let (seconds, minutes) = (known(.second), known(.minute))
             let newestKnown = max(seconds.last?.end ?? .min, minutes.last?.end ?? .min)
@@ -35,7 +38,8 @@ extension DisplayModel {
             {
                 drawn.removeAll { $0.start < around.end }
             }
-            var history = PriceHistory(seconds: drawn, minutes: minutes, end: end)
+            let fiveMinutes = known(.fiveMinutes, reach: Self.earlierDay)
+            var history = PriceHistory(seconds: drawn, minutes: minutes, fiveMinutes: fiveMinutes, end: end)
             guard let row, let session else {
                 if history.newest != nil { self.earlier[symbol] = history }
                 continue

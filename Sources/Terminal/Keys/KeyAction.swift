@@ -6,7 +6,7 @@ package enum KeyAction: String, Sendable, Hashable, CaseIterable {
     case pageUp = "page-up"
     case pageDown = "page-down"
     case open, back
-    case sort, reverse, span, freeze
+    case sort, reverse, span, candles, freeze
     case nextGroup = "next-group"
     case previousGroup = "previous-group"
     case amounts
@@ -42,6 +42,7 @@ package enum KeyAction: String, Sendable, Hashable, CaseIterable {
         case .sort: ([.character("s")], "sort by the next column")
         case .reverse: ([.character("S")], "sort the other way round")
         case .span: ([.character("t")], "time span of charts")
+        case .candles: ([.character("c")], "chart: area or candles")
         case .freeze: ([.character("p")], "freeze, or go on")
         case .nextGroup: ([.named(.tab)], "the next group")
         case .previousGroup: ([.shifted(.tab)], "the group before")

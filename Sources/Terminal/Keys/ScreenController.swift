@@ -166,6 +166,9 @@ struct ScreenController: Sendable {
         case .span:
             self.choice.span = self.choice.span.next
             return []
+        case .candles:
+            self.choice.form = self.choice.form.next
+            return []
         case .freeze:
             self.frozen = self.frozen == nil ? state : nil
             self.choice.frozenSince = self.frozen == nil ? nil : now

@@ -8,18 +8,12 @@ extension ChartSpan {
         case .minute: 60_000_000_000
         case .fiveMinutes: 300_000_000_000
         case .hour: 3_600_000_000_000
+        case .day: 86_400_000_000_000
         }
     }
 
-    /// The short name.
-    var word: String {
-        switch self {
-        case .session: "session"
-        case .minute: "1m"
-        case .fiveMinutes: "5m"
-        case .hour: "1h"
-        }
-    }
+    /// The short name: `session`, `1m`, `5m`, `1h`, `1d`.
+    var word: String { self.length.map(AlertSpan.write) ?? "session" }
 
     /// Returns the time range of a chart with `columns` points at `now`.
     ///

@@ -20,6 +20,8 @@ struct DisplayChoice: Sendable, Equatable {
     var hidesAmounts = false
     /// The time range of the chart and of the sparklines.
     var span = ChartSpan.session
+    /// The form of the large chart.
+    var form = ChartForm.area
     /// The moment at which the view was frozen; the feed continues.
     var frozenSince: Moment?
     var pane: DisplayPane?
@@ -68,6 +70,13 @@ enum ChartSpan: Sendable, Equatable, CaseIterable {
     case minute
     case fiveMinutes
     case hour
+    case day
+}
+
+/// The form of a chart's prices.
+enum ChartForm: Sendable, Equatable, CaseIterable {
+    case area
+    case candles
 }
 
 /// A pane over or beside the prices; at most one is open.

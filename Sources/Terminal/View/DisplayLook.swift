@@ -3,6 +3,8 @@ package import Market
 /// The drawing style of the screen, separate from its contents and from the terminal's colours.
 package struct DisplayLook: Sendable, Equatable {
     package var glyphs: ScreenGlyphs
+    /// Whether the terminal draws octants (Unicode 16), with which charts look better than with Braille.
+    var hasOctants = false
     package var numbers: NumberStyle
     /// Whether a changed price is highlighted for a moment.
     package var flashes: Bool
@@ -20,4 +22,7 @@ package struct DisplayLook: Sendable, Equatable {
         self.flashes = flashes
         self.setsTitle = setsTitle
     }
+
+    /// The characters of charts.
+    var drawing: ChartDrawing { self.glyphs == .ascii ? .ascii : self.hasOctants ? .octants : .braille }
 }

@@ -11,36 +11,66 @@ extension DisplayView {
         // The labels have the width of any price of the symbol, so that the chart's width stays constant.
         let labelWidth = text.price.count + 1
         let width = columns - labelWidth >= 12 && rows >= 2 ? columns - labelWidth - 1 : columns
-        let count = ChartPlot.sampleCount(columns: width, glyphs: self.glyphs)
         guard let start = row.history.start else { return }
-        let stretch = self.choice.span.stretch(now: self.marketTime, start: start, columns: count)
-        let samples = self.samples(of: row, stretch, columns: count)
-        guard let scale = ChartScale(samples, maximumTicks: max(1, rows / 3), fractionDigits: row.fractionDigits) else {
+        let now = self.marketTime
+        let picture = ChartPicture(
+            of: row.history,
+            self.choice.form,
+            span: self.choice.span,
+            now: now,
+            start: start,
+            isCut: self.isCut,
+            columns: width,
+            drawing: self.look.drawing
+        )
+        self.noteSpan(picture.stretch, now: now, columns: picture.form == .area ? picture.samples.count : 1)
+        let volumeRows = picture.volumeRows(of: rows)
+        let priceRows = rows - volumeRows
+        let ticks = max(1, priceRows / 3)
+        guard let scale = ChartScale(picture.samples, maximumTicks: ticks, fractionDigits: row.fractionDigits) else {
             self.put("no price in this span", .dimmed, row: lines.lowerBound, limit: width)
             return
         }
-        let ends = self.ends(of: row, samples)
-        let plot = ChartPlot(samples, scale: scale, rows: rows, open: ends?.first, glyphs: self.glyphs)
-        let isFresh = text.freshness == .fresh
-        let style = isFresh ? Self.lineStyle(ends) : .dimmed
-        let tones = isFresh ? style.ink : .plain
-        for (index, line) in plot.lines.enumerated() {
-            for (column, cell) in line.enumerated() {
-                let style =
-                    switch cell.part {
-                    case .none: CellStyle?.none
-                    case .far: CellStyle(tones, .deep)
-                    case .near: CellStyle(tones, .shaded)
-                    case .open: CellStyle(.faint)
-                    case .line: style
-                    }
-                guard let style else { continue }
+        let ends = self.ends(of: row, picture)
+        let dots = picture.dots(scale: scale, rows: priceRows, volumeRows: volumeRows, open: ends?.first)
+        let style = text.freshness == .fresh ? Self.lineStyle(ends) : .dimmed
+        for (index, line) in ChartPlot(dots, drawing: picture.drawing).lines.enumerated() {
+            for (column, cell) in line.enumerated() where cell.part != .none {
+                let style = Self.style(of: cell.part, line: style, isFresh: text.freshness == .fresh)
                 self.grid.set(cell.text, row: lines.lowerBound + index, column: column, style: style)
             }
         }
-        self.drawExtremes(text, samples, scale, lines: lines.prefix(rows), columns: width)
-        if width < columns { self.drawPriceAxis(scale, text, lines: lines.prefix(rows), column: width) }
-        if hasAxis { self.drawTimeAxis(stretch, row: lines.upperBound - 1, columns: width, all: columns) }
+        let priceLines = lines.prefix(priceRows)
+        self.drawExtremes(text, picture.samples, scale, lines: priceLines, columns: width)
+        if width < columns {
+            for row in lines.prefix(rows) {
+                self.grid.set(self.glyphs.sign("│", "|"), row: row, column: width, style: CellStyle(.faint))
+            }
+            self.drawPriceAxis(scale, text, lines: priceLines, column: width)
+            if volumeRows > 1, labelWidth > 6 {
+                self.put("volume", .dimmed, row: priceLines.upperBound, column: columns - 6)
+            }
+        }
+        if hasAxis { self.drawTimeAxis(picture, row: lines.upperBound - 1, columns: width, all: columns) }
+    }
+
+    /// Returns the style of a part of the chart.
+    ///
+    /// - Parameter line: the style of the price's line.
+    private static func style(of part: ChartDots.Part, line: CellStyle, isFresh: Bool) -> CellStyle {
+        let tones = isFresh ? line.ink : .plain
+        return switch part {
+        case .none: .plain
+        case .far: CellStyle(tones, .deep)
+        case .near: CellStyle(tones, .shaded)
+        case .volume, .open: CellStyle(.faint)
+        case .line: line
+        case _ where !isFresh: .dimmed
+        case .risingWick, .rising: CellStyle(.rising)
+        case .fallingWick, .falling: CellStyle(.falling)
+        case .risingHatched: CellStyle(.rising, .shaded)
+        case .fallingHatched: CellStyle(.falling, .shaded)
+        }
     }
 
     /// Returns the prices of a row in a time range.
@@ -58,12 +88,11 @@ extension DisplayView {
     }
 
     /// Returns the first and the last price of the span. Those of the whole session are the row's own.
-    private func ends(of row: DisplayRow, _ samples: [ChartSample]) -> (first: Double, last: Double)? {
+    private func ends(of row: DisplayRow, _ picture: ChartPicture) -> (first: Double, last: Double)? {
         if self.choice.span == .session, row.history.start == row.history.sessionStart {
             return (row.summary.open.approximation, row.summary.price.approximation)
         }
-        let closes = samples.compactMap(\.close)
-        return closes.first.flatMap { first in closes.last.map { (first, $0) } }
+        return picture.ends
     }
 
     /// Returns the style for a rise or a fall over the span.
@@ -84,7 +113,7 @@ extension DisplayView {
         guard lines.count >= 4, columns >= 24,
             let high = samples.compactMap(\.high).max(), let low = samples.compactMap(\.low).min(), high > low
         else { return }
-        let perColumn = self.glyphs == .unicode ? 2 : 1
+        let perColumn = self.look.drawing.columns
         let summary = text.row.summary
         for (value, known, isHigh) in [(high, summary.high, true), (low, summary.low, false)] {
             let sign = isHigh ? self.glyphs.sign("▴", "^") : self.glyphs.sign("▾", "v")
@@ -110,9 +139,6 @@ extension DisplayView {
         func row(_ value: Double) -> Int {
             lines.lowerBound + Int(((1 - scale.height(value)) * Double(lines.count - 1)).rounded())
         }
-        for row in lines {
-            self.grid.set(self.glyphs.sign("│", "|"), row: row, column: column, style: CellStyle(.faint))
-        }
         let digits = scale.ticks.map { -Int($0.price.exponent) }.max() ?? 0
         let room = text.price.count
         for tick in scale.ticks {
@@ -129,10 +155,14 @@ extension DisplayView {
         self.put(text.price, text.priceStyle, row: at, column: column + 1)
     }
 
-    private mutating func drawTimeAxis(_ stretch: Range<Int64>, row: Int, columns: Int, all: Int) {
-        for label in TimeAxis(stretch, columns: columns).labels {
-            let column = label.column - label.text.count / 2
-            guard column >= 0, column + label.text.count <= columns else { continue }
+    private mutating func drawTimeAxis(_ picture: ChartPicture, row: Int, columns: Int, all: Int) {
+        var left = 0
+        if picture.form == .candles, columns >= 36 {
+            left = self.put("\(picture.periods.word) candles", .dimmed, row: row) + 2
+        }
+        for label in TimeAxis(picture.stretch, columns: picture.timed.count).labels {
+            let column = picture.timed.lowerBound + label.column - label.text.count / 2
+            guard column >= left, column + label.text.count <= columns else { continue }
             self.put(label.text, .dimmed, row: row, column: column)
         }
         let words =

@@ -151,11 +151,14 @@ final class HistoryService: Sendable {
         return (bars ?? []).filter { !$0.bars.isEmpty }
     }
 
-    /// Returns the older bars of a screen's charts: minutes of the newest hours, and seconds of the newest 65 minutes.
+    /// Returns the older bars of a screen's charts: five minutes each of the newest day, minutes of the newest hours, and
+    /// seconds of the newest 65 minutes.
     ///
     /// - Parameter now: ns since 1970.
     func charts(of symbols: [String], now: Int64) async -> [EarlierBars] {
-        let reaches: [(BarWidth, Int64)] = [(.second, 3_900_000_000_000), (.minute, DisplayModel.earlierReach)]
+        let reaches: [(BarWidth, Int64)] = [
+            (.second, 3_900_000_000_000), (.minute, DisplayModel.earlierReach), (.fiveMinutes, DisplayModel.earlierDay),
+        ]
         let bars = await self.asked { store in
             try symbols.prefix(Self.seededSymbols).flatMap { symbol in
                 try reaches.map { width, reach in

@@ -32,6 +32,22 @@ struct ScreenControllerTests {
         #expect(person.choice.order == .price && !person.choice.isReversed)
     }
 
+    @Test("Keys change the charts' span, and their form between area and candles")
+    func charts() {
+        var person = PersonAtScreen()
+        #expect(person.choice.span == .session && person.choice.form == .area)
+        var words: [String] = []
+        for _ in ChartSpan.allCases {
+            person.presses("t")
+            words.append(person.choice.span.word)
+        }
+        #expect(words == ["1m", "5m", "1h", "1d", "session"])
+        person.presses("c")
+        #expect(person.choice.form == .candles)
+        person.presses("c")
+        #expect(person.choice.form == .area)
+    }
+
     @Test("Each pane opens and closes with its key and with Esc, one at a time")
     func panes() {
         var person = PersonAtScreen()

@@ -1,6 +1,6 @@
 import Market
 
-/// A chart as characters: Braille patterns with two columns and four rows of dots each, or plain ASCII with one and three.
+/// A chart's dots as characters.
 struct ChartPlot {
     struct Cell: Equatable {
         /// A space where nothing is drawn.
@@ -11,56 +11,83 @@ struct ChartPlot {
     /// The lines from the top.
     var lines: [[Cell]]
 
-    /// Returns the number of samples for a chart of this width.
-    static func sampleCount(columns: Int, glyphs: ScreenGlyphs) -> Int { glyphs == .unicode ? 2 * columns : columns }
-
-    /// - Parameter open: the price at the beginning, at which a dashed line is drawn; `nil` draws none.
-    init(_ samples: [ChartSample], scale: ChartScale, rows: Int, open: Double? = nil, glyphs: ScreenGlyphs) {
-        let (width, height) = glyphs == .unicode ? (2, 4) : (1, 3)
-        let dots = ChartDots(samples, scale: scale, rows: height * rows, open: open, dash: width)
-        let columns = (samples.count + width - 1) / width
-        self.lines = (0..<rows).map { row in
+    init(_ dots: ChartDots, drawing: ChartDrawing) {
+        let (width, height) = (drawing.columns, drawing.rows)
+        let columns = (dots.columns + width - 1) / width
+        self.lines = (0..<dots.rows / height).map { row in
             (0..<columns).map { column in
-                var bits: UInt8 = 0
+                var bits = 0
                 var part = ChartDots.Part.none
                 for place in 0..<min(width, dots.columns - column * width) {
                     for line in 0..<height {
                         let dot = dots[row * height + line, column * width + place]
                         guard dot != .none else { continue }
                         part = max(part, dot)
-                        bits |= Self.bits[place][line]
+                        bits |= 1 << (width * line + place)
                     }
                 }
                 let text =
-                    glyphs == .unicode
-                    ? Self.patterns[Int(bits)] : Self.ascii(part, dots, row: height * row, column)
+                    switch drawing {
+                    case .braille: Self.braille[bits]
+                    case .octants: Self.octants[bits]
+                    case .ascii: Self.ascii(part, dots, row: height * row, column)
+                    }
                 return Cell(text: text, part: part)
             }
         }
     }
 
-    /// The bit of each dot in a character: the left column, then the right one, from the top (Unicode, U+2800).
-    private static let bits: [[UInt8]] = [[0x01, 0x02, 0x04, 0x40], [0x08, 0x10, 0x20, 0x80]]
-    private static let patterns: [String] = (0..<256).map { bits in
-        bits == 0 ? " " : Unicode.Scalar(0x2800 + UInt32(bits)).map { String(Character($0)) } ?? " "
+    /// The Braille patterns by their dots, row by row from the upper left.
+    private static let braille: [String] = (0..<256).map { bits in
+        // Unicode numbers the upper three rows column by column, then the last row (U+2800).
+        let places = [0, 3, 1, 4, 2, 5, 6, 7]
+        let pattern = places.enumerated().reduce(0) { $0 | (bits >> $1.offset & 1) << $1.element }
+        return bits == 0 ? " " : Unicode.Scalar(0x2800 + UInt32(pattern)).map { String(Character($0)) } ?? " "
     }
 
-    /// Returns the character of three dots from a row on. Only the line has characters of several heights.
+    /// The octants by their dots, row by row from the upper left.
+    private static let octants: [String] = {
+        // Unicode had 26 of the 256 patterns before, or has them beside the octants; U+1CD00 to U+1CDE5 are the others in
+        // the order of their dots.
+        let others: [Int: UInt32] = [
+            0x00: 0x20, 0x01: 0x1CEA8, 0x02: 0x1CEAB, 0x03: 0x1FB82, 0x05: 0x2598, 0x0A: 0x259D, 0x0F: 0x2580,
+            0x14: 0x1FBE6, 0x28: 0x1FBE7, 0x3F: 0x1FB85, 0x40: 0x1CEA3, 0x50: 0x2596, 0x55: 0x258C, 0x5A: 0x259E,
+            0x5F: 0x259B, 0x80: 0x1CEA0, 0xA0: 0x2597, 0xA5: 0x259A, 0xAA: 0x2590, 0xAF: 0x259C, 0xC0: 0x2582,
+            0xF0: 0x2584, 0xF5: 0x2599, 0xFA: 0x259F, 0xFC: 0x2586, 0xFF: 0x2588,
+        ]
+        var next: UInt32 = 0x1CD00
+        return (0..<256).map { bits in
+            let scalar = others[bits] ?? next
+            if others[bits] == nil { next += 1 }
+            return Unicode.Scalar(scalar).map { String(Character($0)) } ?? " "
+        }
+    }()
+
+    /// Returns the character of three dots from a row on.
     private static func ascii(_ part: ChartDots.Part, _ dots: ChartDots, row: Int, _ column: Int) -> String {
+        let places = (0..<3).filter { dots[row + $0, column] == part }
         switch part {
         case .none: return " "
         case .far: return "."
         case .near: return ":"
         case .open: return "="
+        case .volume: return [".", ":", "|"][places.count - 1]
         case .line:
-            let line = (0..<3).filter { dots[row + $0, column] == .line }
             let isAbove = row > 0 && dots[row, column] == .line && dots[row - 1, column] == .line
             let isBelow = row + 3 < dots.rows && dots[row + 2, column] == .line && dots[row + 3, column] == .line
             // A steep line is one of several characters.
-            guard let last = line.last, line.count < 3, !isAbove, !isBelow else { return "|" }
-            return ["'", "-", "_"][last]
+            guard let last = places.last, places.count < 3, !isAbove, !isBelow else { return "|" }
+            return Self.heights[last]
+        case .risingWick, .fallingWick: return places == [0] ? "'" : places == [2] ? "." : "|"
+        case .rising: return places.count == 1 ? Self.heights[places[0]] : "O"
+        case .falling: return places.count == 1 ? Self.heights[places[0]] : "#"
+        case .risingHatched: return "o"
+        case .fallingHatched: return "%"
         }
     }
+
+    /// The characters of one dot, from the top.
+    private static let heights = ["'", "-", "_"]
 
     /// Returns a chart of one line. Its characters leave a gap above, so that the charts of two lines stay apart.
     static func sparkline(_ samples: [ChartSample], glyphs: ScreenGlyphs) -> String {
