@@ -125,13 +125,13 @@ class Session:
     def feed(self, text):
         # An incomplete sequence waits for its end.
         text = self.held + text
-        cut = re.search(r"\x1b(\[[0-9;?$]*|\][^\x1b\x07]*\x1b?|\\)?$", text)
+        cut = re.search(r"\x1b(\[[0-9;?$>]*|\][^\x1b\x07]*\x1b?|\\)?$", text)
         self.held = text[cut.start() :] if cut else ""
         text = text[: cut.start()] if cut else text
         # Sequences that pyte does not know and would print: synchronised frames, the title's stack, a title's end without a
         # start, queries.
         text = re.sub(r"\x1b\\\x1b\[\?2026l(?=\x1b\[23;0t)", "", text)
-        text = re.sub(r"\x1b\[\?2026(\$p|h|l)|\x1b\[[0-9;]*t|\x1b\[c", "", text)
+        text = re.sub(r"\x1b\[\?2026(\$p|h|l)|\x1b\[[0-9;]*t|\x1b\[>?[cq]", "", text)
         self.stream.feed(text)
 
     def resize(self, columns, lines):

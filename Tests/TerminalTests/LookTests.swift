@@ -210,6 +210,30 @@ struct LookTests {
         #expect(typed.isEmpty)
     }
 
+    @Test(
+        "Octants are drawn only by the named versions of terminals that draw all of them",
+        arguments: [
+            ("kitty(0.47.0)", true), ("kitty(0.46.2)", false), ("kitty(1.0.0)", true), ("ghostty 1.2.0", true),
+            ("ghostty 1.3.2-dev+4f49dc2b8", true), ("ghostty 1.1.3", false), ("foot(1.27.0)", false),
+            ("tmux 3.5a", false), ("kitty", false), ("kitty(", false), ("", false), ("XTerm(390)", false),
+        ]
+    )
+    func octants(_ name: String, _ hasOctants: Bool) {
+        let (answers, typed) = Self.read("\u{1B}P>|\(name)\u{1B}\\".utf8)
+        #expect(answers == TerminalAnswers(hasOctants: hasOctants) && typed.isEmpty)
+        #expect(DisplaySettings().look(answers).drawing == (hasOctants ? .octants : .braille))
+    }
+
+    @Test("A terminal that may draw octants is asked, also where its background is known")
+    func asksForOctants() {
+        let known = ["COLORFGBG": "15;0", "LANG": "C.UTF-8"]
+        for (term, wants) in [("xterm-kitty", true), ("xterm-ghostty", true), ("xterm-256color", false)] {
+            let settings = DisplaySettings { $0 == "TERM" ? term : known[$0] }
+            #expect(settings.wantsAnswers == wants && !settings.wantsBackground)
+        }
+        #expect(!(DisplaySettings { ["TERM": "xterm-kitty", "COLORFGBG": "15;0"][$0] }.wantsAnswers))
+    }
+
     @Test("The answer with the longest colour is parsed, and an endless one is no key")
     func endless() {
         #expect(Self.read("\u{1B}]11;rgba:ffff/ffff/ffff/ffff\u{1B}\\".utf8).answers.background == .light)

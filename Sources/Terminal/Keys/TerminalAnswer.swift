@@ -4,6 +4,8 @@ enum TerminalAnswer: Sendable, Equatable {
     case background(ScreenPalette.Background)
     /// Whether it supports synchronised output.
     case synchronises(Bool)
+    /// The terminal's name and version.
+    case version(String)
     /// The terminal's type; the answer to the last query.
     case attributes
 
@@ -19,9 +21,13 @@ enum TerminalAnswer: Sendable, Equatable {
         }
     }
 
-    /// Parses a string without its `ESC` and its terminator: `] 11 ; rgb:RRRR/GGGG/BBBB`.
+    /// Parses a string without its `ESC` and its terminator: `] 11 ; rgb:RRRR/GGGG/BBBB`, or `P > | name` (XTVERSION).
     init?(string: [UInt8]) {
         let text = String(decoding: string, as: UTF8.self)
+        if text.hasPrefix("P>|") {
+            self = .version(String(text.dropFirst(3)))
+            return
+        }
         guard text.hasPrefix("]11;") else { return nil }
         let parts = text.dropFirst(4).split(separator: "/", omittingEmptySubsequences: false)
         guard parts.count >= 3, let colon = parts[0].lastIndex(of: ":") else { return nil }

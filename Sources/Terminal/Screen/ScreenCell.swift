@@ -43,9 +43,10 @@ extension ScreenGrid {
         /// two columns (UAX #11).
         var isSimple: Bool { self.width == 1 && self.scalars <= Self.scalarMask && self.scalars != 0 }
 
-        /// Whether it takes one column on every terminal: ASCII and Braille, and no ambiguous character.
+        /// Whether it takes one column on every terminal: ASCII, Braille and octants, and no ambiguous character.
         var isNarrow: Bool {
-            self.width == 1 && (0x20...0x7E ~= self.scalars || 0x2800...0x28FF ~= self.scalars)
+            self.width == 1
+                && (0x20...0x7E ~= self.scalars || 0x2800...0x28FF ~= self.scalars || 0x1CD00...0x1CDE5 ~= self.scalars)
         }
 
         /// The length of its text in UTF-8, bytes.

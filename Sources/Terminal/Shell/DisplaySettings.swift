@@ -51,6 +51,8 @@ package struct DisplaySettings: Sendable, Equatable {
     var statedBackground: ScreenPalette.Background?
     /// Whether the terminal answers queries, or at least ignores them.
     var mayAsk: Bool
+    /// Whether `TERM` names a terminal of which some versions draw octants.
+    private var mayHaveOctants = false
     /// The wait for an answer, ns; the first frame follows it.
     var patience: Int64 = 250_000_000
 
@@ -104,6 +106,7 @@ package struct DisplaySettings: Sendable, Equatable {
         self.look.glyphs = isUTF8 && environment("TERM") != "linux" ? .unicode : .ascii
         self.look.setsTitle = isGraphical && chosen.mayTitle
         self.mayAsk = isGraphical
+        self.mayHaveOctants = TerminalAnswers.mayDrawOctants(environment("TERM") ?? "")
         self.statedBackground = environment("COLORFGBG").flatMap(Self.background)
     }
 
@@ -128,6 +131,18 @@ package struct DisplaySettings: Sendable, Equatable {
     var wantsBackground: Bool {
         self.mayAsk && self.theme == .auto && self.statedBackground == nil
             && (self.depth == .many || self.depth == .full)
+    }
+
+    /// Whether an answer of the terminal can change the screen.
+    var wantsAnswers: Bool {
+        self.wantsBackground || self.mayAsk && self.mayHaveOctants && self.glyphs == .unicode
+    }
+
+    /// Returns the look for a terminal with these answers.
+    func look(_ answers: TerminalAnswers) -> DisplayLook {
+        var look = self.look
+        look.hasOctants = answers.hasOctants
+        return look
     }
 
     /// Returns the painter for a terminal with these answers.

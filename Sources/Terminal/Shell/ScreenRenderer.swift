@@ -11,7 +11,7 @@ package struct ScreenRenderer: Sendable {
     private static let titleInterval: Int64 = 1_000_000_000
 
     var painter: ScreenPainter
-    private let look: DisplayLook
+    var look: DisplayLook
     private var pacer: FramePacer
     /// The newest state.
     private(set) var state: DisplayState?

@@ -226,8 +226,10 @@ struct TerminalLoop {
     /// Takes the terminal if the job is in the foreground, and queries it the first time.
     private mutating func goInside() {
         guard self.session.enter() else { return }
-        if !self.hasAsked, self.display.settings.wantsBackground {
-            self.renderer.painter = self.display.settings.painter(self.ask())
+        if !self.hasAsked, self.display.settings.wantsAnswers {
+            let answers = self.ask()
+            self.renderer.painter = self.display.settings.painter(answers)
+            self.renderer.look = self.display.settings.look(answers)
         }
         self.hasAsked = true
         self.renderer.forgetScreen()
