@@ -113,7 +113,7 @@ let package = Package(
                 "holdings.js", "portfolio.js", "trend.js", "finding.js", "history.js", "bars.js", "pyramid.js",
                 "gaps.js", "past.js", "pauses.js",
                 "pane.js", "tools.js", "touch.js", "viewport.js", "chart.js", "plot.js", "axes.js",
-                "chart-words.js", "decimal.js", "words.js", "zone.js", "room.js", "screen.js",
+                "chart-words.js", "decimal.js", "words.js", "zone.js", "texts.js", "room.js", "screen.js",
             ].map { .embedInCode("Files/\($0)") },
             swiftSettings: house
         ),

@@ -198,15 +198,17 @@ def costs(events):
 
 
 async def memory(browser, minutes):
-    await browser.call("HeapProfiler.enable")
+    for domain in ("HeapProfiler", "Performance"):
+        await browser.call(f"{domain}.enable")
     await browser.value("document.querySelector(\"[data-range='1d']\").click()")
     for minute in range(minutes + 1):
         if minute > 0:
             await asyncio.sleep(60)
         await browser.call("HeapProfiler.collectGarbage")
         usage = await browser.call("Runtime.getHeapUsage")
-        nodes = await browser.value("document.querySelectorAll('*').length")
-        print(f"{minute:3d} min: {usage['usedSize'] / 1e6:6.1f} MB of heap, {nodes} elements", flush=True)
+        counts = {each["name"]: each["value"] for each in (await browser.call("Performance.getMetrics"))["metrics"]}
+        print(f"{minute:3d} min: {usage['usedSize'] / 1e6:6.2f} MB of heap, {counts['Nodes']:.0f} nodes, "
+              f"{counts['JSEventListeners']:.0f} listeners", flush=True)
 
 
 async def main():

@@ -40,6 +40,7 @@ package enum PageFiles {
         Self.script("decimal.js", PackageResources.decimal_js),
         Self.script("words.js", PackageResources.words_js),
         Self.script("zone.js", PackageResources.zone_js),
+        Self.script("texts.js", PackageResources.texts_js),
         Self.script("room.js", PackageResources.room_js),
         Self.script("screen.js", PackageResources.screen_js),
         PageFile(path: "/page/icon.svg", contentType: "image/svg+xml", bytes: PackageResources.icon_svg),

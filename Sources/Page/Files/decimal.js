@@ -3,9 +3,24 @@
 
 const shape = /^(-?)([0-9]{1,60})(?:\.([0-9]{1,60}))?(?:e([+-]?[0-9]{1,2}))?$/i;
 
+// The newest texts and their numbers: each trade is compared with prices that were read before.
+const known = new Map();
+const mostKnown = 256;
+
 /** Returns a number as digits and a count of decimal places, or null when the text is not a number. */
 export function parse(text) {
-    const match = typeof text === "string" ? shape.exec(text) : null;
+    if (typeof text !== "string") return null;
+    let number = known.get(text);
+    if (number === undefined) {
+        number = read(text);
+        if (known.size >= mostKnown) known.clear();
+        known.set(text, number);
+    }
+    return number;
+}
+
+function read(text) {
+    const match = shape.exec(text);
     if (match === null) return null;
     const fraction = match[3] ?? "";
     let digits = BigInt(match[2] + fraction);
@@ -18,6 +33,7 @@ export function parse(text) {
 }
 
 function aligned(a, b) {
+    if (a.places === b.places) return { a: a.digits, b: b.digits, places: a.places };
     const places = Math.max(a.places, b.places);
     return {
         a: a.digits * 10n ** BigInt(places - a.places),

@@ -18,6 +18,8 @@ export class BarHistory {
         this.send = send;
         this.changed = changed;
         this.name = null;
+        // The width of the bars on the chart; null before the first picture.
+        this.shown = null;
         this.rows = new Map();
         this.#clear();
     }
@@ -58,8 +60,8 @@ export class BarHistory {
         this.changed();
     }
 
-    /** Takes a trade, see `BarSeries.touch`. */
-    touch(trade) { for (const { series } of this.rows.values()) series.touch(trade); }
+    /** Takes a trade into the bars that are shown, see `BarSeries.touch`; the relay's bars of the others soon follow. */
+    touch(trade) { this.rows.get(this.shown)?.series.touch(trade); }
 
     /**
      * Loads what is missing of a width from a time on, one answer at a time: first the newest bars, then earlier ones.

@@ -35,11 +35,13 @@ export class ChartPane {
         // The start of the bar under the crosshair, ms; whether a tap or a key put it there, so that it stays.
         this.cross = null;
         this.isPinned = false;
-        this.drawn = { width: null, columns: [], gaps: [], key: "" };
+        this.drawn = { width: null, columns: [], gaps: [], cross: null, key: "" };
+        // The picture whose bar the values above the chart are of.
+        this.written = "";
         this.isAsked = this.isStale = false;
         this.wordsAt = -Infinity;
         this.chart = new Chart(this.find("chart"), () => this.#force());
-        new ChartInput(this.find("chart-touch"), this.#actions());
+        this.input = new ChartInput(this.find("chart-touch"), this.#actions());
     }
 
     /** Asks for a picture with the next frame; repeated requests before it are one. */
@@ -58,8 +60,11 @@ export class ChartPane {
         this.#force();
     }
 
+    /** Whether the chart follows a mouse or fingers now. */
+    get isDragged() { return this.input.isDragging; }
+
     #force() {
-        this.drawn.key = "";
+        this.drawn.key = this.written = "";
         this.ask();
     }
 
@@ -178,7 +183,7 @@ export class ChartPane {
             this.view = viewport.newest(viewport.ranges[this.tools.range] ?? viewport.ranges["5m"], wall);
             this.cross = null;
             this.isPinned = false;
-            this.drawn = { width: null, columns: [], gaps: [], key: "" };
+            this.drawn = { width: null, columns: [], gaps: [], cross: null, key: "" };
         } else {
             this.view = viewport.followed(this.view, this.now, wall);
         }
@@ -187,8 +192,12 @@ export class ChartPane {
         else if (this.tools.range !== null && !this.tools.isRangeChosen && viewport.isFollowing(this.view, wall)) this.view = this.#filled(wall);
     }
 
-    /** Draws what has changed since the last picture. */
-    paint(now) {
+    /**
+     * Draws what has changed since the last picture.
+     *
+     * @param hasTexts whether to write the values of the newest bar, too; those of the bar under the crosshair always are
+     */
+    paint(now, hasTexts = false) {
         this.isStale = false;
         const symbol = this.market.symbol;
         if (symbol !== null && symbol.price !== null) this.#follow(symbol, now);
@@ -202,11 +211,16 @@ export class ChartPane {
         // Until the bars of another width are there, those of the last picture stay.
         const width = this.history.series(wanted).isEmpty && this.drawn.width !== null ? this.drawn.width : wanted;
         const series = this.history.series(width);
+        this.history.shown = width;
         const fresh = document.body.dataset.freshness;
         const pixel = this.#span / this.chart.plot.right;
         const key = [Math.floor(this.view.from / pixel), pixel, width, series.version, symbol?.price, symbol?.gaps.all.length,
             this.cross, fresh, state, symbol?.decimals].join();
         if (key !== this.drawn.key) this.#draw(symbol, series, width, state, key, fresh === "old");
+        if (this.written !== key && (hasTexts || this.cross !== null)) {
+            this.written = key;
+            this.tools.showBar(series.bars[this.drawn.cross ?? series.bars.length - 1], series.width, symbol?.decimals ?? 0);
+        }
         this.#words(symbol, series, now);
     }
 
@@ -226,8 +240,7 @@ export class ChartPane {
             series, view, columns, gaps, cross, note, decimals, isFaint, kind: tools.kind, isLogarithmic: tools.isLogarithmic,
             hasVolume: tools.hasVolume, last: symbol?.price ?? null, now: this.now,
         });
-        this.drawn = { width, columns, gaps, key };
-        tools.showBar(series.bars[cross ?? series.bars.length - 1], series.width, decimals);
+        this.drawn = { width, columns, gaps, cross, key };
         tools.showState(viewport.isFollowing(view, this.now), tools.width === "auto" ? series.width : null);
     }
 

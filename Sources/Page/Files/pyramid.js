@@ -20,21 +20,21 @@ export class Pyramid {
             place >>= 1;
             count = (count + 1) >> 1;
             const blocks = this.levels[level] ??= [];
-            blocks[place] = this.#block(level, place);
+            this.#summarize(blocks[place] ??= { low: 0, high: 0, volume: 0, incomplete: false }, level, place);
             // While the pyramid is built, a block is summarized once its second half is there.
             if (!isLast && (place & 1) === 0) return;
         }
     }
 
-    #block(level, place) {
+    /** Writes into a known block: a trade changes one of each level, and a new object for each would soon be garbage. */
+    #summarize(block, level, place) {
         const below = level === 0 ? this.bars : this.levels[level - 1];
         const one = below[place * 2];
         const other = below[place * 2 + 1];
-        if (other === undefined) return { low: one.low, high: one.high, volume: one.volume, incomplete: one.incomplete };
-        return {
-            low: Math.min(one.low, other.low), high: Math.max(one.high, other.high),
-            volume: one.volume + other.volume, incomplete: one.incomplete || other.incomplete,
-        };
+        block.low = other === undefined ? one.low : Math.min(one.low, other.low);
+        block.high = other === undefined ? one.high : Math.max(one.high, other.high);
+        block.volume = other === undefined ? one.volume : one.volume + other.volume;
+        block.incomplete = one.incomplete || other?.incomplete === true;
     }
 
     /**

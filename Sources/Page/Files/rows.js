@@ -3,18 +3,11 @@
 
 import { change, grouped } from "./decimal.js";
 import { showParts } from "./holdings.js";
+import { setData, setText } from "./texts.js";
 import { drawTrend } from "./trend.js";
 import { freshness, isRefused, symbolWords } from "./words.js";
 
 const trendEvery = 1000; // ms between two pictures of one trend
-
-function setText(element, text) {
-    if (element.textContent !== text) element.textContent = text;
-}
-
-function setData(element, key, value) {
-    if (element.dataset[key] !== value) element.dataset[key] = value;
-}
 
 export const addressOf = (name) => `#${encodeURIComponent(name).replaceAll("%3A", ":")}`;
 

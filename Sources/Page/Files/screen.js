@@ -1,25 +1,19 @@
-// The elements of the page and their contents. Texts are set as text, never as HTML, and only when they change.
+// The elements of the page and their contents.
 
 import { change, grouped } from "./decimal.js";
 import { ChartPane } from "./pane.js";
 import { Rows } from "./rows.js";
+import { find, setData, setText } from "./texts.js";
 import { freshness, marks, span, stateWords, symbolWords } from "./words.js";
 import { clock, zoneName } from "./zone.js";
 
 const tapeRows = 60;
+const tapeBelowEvery = 1000; // ms between two changes of the tape's rows that are not in sight
 const paintEvery = 100; // ms
+const paintEveryInDrag = 300; // ms, while the chart is dragged
+const titleEvery = 1000; // ms between two prices in the title, which the browser draws
 const priceInterval = 30_000; // ms between two prices read aloud
 const stateInterval = 3000; // ms between two states read aloud
-
-const find = (id) => document.getElementById(id);
-
-function setText(element, text) {
-    if (element.textContent !== text) element.textContent = text;
-}
-
-function setData(element, key, value) {
-    if (element.dataset[key] !== value) element.dataset[key] = value;
-}
 
 export class Screen {
     constructor(market, relay, history, holdings, actions) {
@@ -27,7 +21,13 @@ export class Screen {
         this.relay = relay;
         this.isAsked = false;
         this.paintedAt = -Infinity;
+        // The state and the symbol that the title says, and since when.
+        this.titleOf = "";
+        this.titleAt = -Infinity;
         this.rows = [];
+        // The number of rows down to the last in sight, and when the others were written.
+        this.tapeInSight = tapeRows;
+        this.tapeAt = -Infinity;
         this.announced = { state: "", at: -Infinity, priceAt: 0, price: null };
         this.elements = {};
         for (const id of ["marks", "state", "state-mark", "state-word", "state-detail", "token-form", "token-help", "symbol",
@@ -42,12 +42,12 @@ export class Screen {
 
     /**
      * Requests a repaint with the next frame; repeated requests before it are one. Numbers that change more often than
-     * ten times a second cannot be read, and the frames between belong to the chart while it is dragged.
+     * ten times a second cannot be read. While the chart is dragged, almost all frames belong to it alone.
      */
     ask() {
         if (this.isAsked) return;
         this.isAsked = true;
-        const wait = this.paintedAt + paintEvery - performance.now();
+        const wait = this.paintedAt + (this.pane.isDragged ? paintEveryInDrag : paintEvery) - performance.now();
         if (wait > 0) setTimeout(() => this.#askForFrame(), wait);
         else this.#askForFrame();
     }
@@ -62,7 +62,7 @@ export class Screen {
 
     /** Repaints a visible tab; a hidden tab only updates its title. */
     tick(now) {
-        if (document.hidden) this.#title(stateWords(this.market, this.relay, now));
+        if (document.hidden) this.#title(stateWords(this.market, this.relay, now), now);
         else this.ask();
     }
 
@@ -76,10 +76,10 @@ export class Screen {
         this.#price(symbol, fresh, now);
         this.symbols.paint(words, now);
         this.holdings.paint(words, now);
-        this.#tape();
+        this.#tape(now);
         this.pane.tools.showTitle(symbol, words);
-        this.pane.paint(now);
-        this.#title(words);
+        this.pane.paint(now, true);
+        this.#title(words, now);
         this.#announce(words, symbol, now);
     }
 
@@ -169,12 +169,27 @@ export class Screen {
             this.rows.push({ row, cells, shown: null });
             this.elements.tape.append(row);
         }
+        const scroll = this.elements.tape.closest(".scroll");
+        const look = () => {
+            const height = this.rows[0].row.offsetHeight;
+            this.tapeInSight = height > 0 ? Math.ceil((scroll.scrollTop + scroll.clientHeight) / height) : tapeRows;
+            this.ask();
+        };
+        scroll.addEventListener("scroll", look);
+        const sizes = new ResizeObserver(look);
+        sizes.observe(scroll);
+        // Its height is known once it holds a trade.
+        sizes.observe(this.rows[0].cells[0]);
     }
 
-    #tape() {
+    #tape(now) {
         const tape = this.market.tape;
         const decimals = this.market.symbol?.decimals ?? 0;
-        this.rows.forEach((shown, index) => {
+        // The rows below cost as much as those in sight.
+        const isWhole = now - this.tapeAt >= tapeBelowEvery;
+        if (isWhole) this.tapeAt = now;
+        const rows = isWhole ? this.rows : this.rows.slice(0, this.tapeInSight);
+        rows.forEach((shown, index) => {
             const entry = tape[index] ?? null;
             if (shown.shown === entry && shown.decimals === decimals) return;
             shown.shown = entry;
@@ -201,10 +216,14 @@ export class Screen {
         setText(this.elements["tape-caption"], `The newest trades of ${this.market.chosen ?? "the symbol"}, the newest first`);
     }
 
-    #title(words) {
+    #title(words, now) {
+        const subject = `${words.word} ${this.market.chosen}`;
+        if (subject === this.titleOf && now - this.titleAt < titleEvery) return;
         const symbol = this.market.symbol;
         const price = symbol === null || symbol.price === null ? "" : `${grouped(symbol.price, symbol.decimals)} ${symbol.name}`;
         const title = words.level === "good" ? price || "Tickertape" : `${words.mark} ${words.title ?? words.word}${price === "" ? "" : ` · ${price}`}`;
+        this.titleOf = subject;
+        this.titleAt = now;
         if (document.title !== title) document.title = title;
     }
 

@@ -2,18 +2,13 @@
 
 import { grouped } from "./decimal.js";
 import { barTime, widthName } from "./chart-words.js";
+import { find, setText } from "./texts.js";
 import { ranges } from "./viewport.js";
 import { zoneName } from "./zone.js";
 
 const key = "tickertape.chart";
 const kinds = ["line", "candles", "area"];
 const sizes = ["auto", "1s", "1m", "5m", "1h"];
-
-const find = (id) => document.getElementById(id);
-
-function setText(element, text) {
-    if (element.textContent !== text) element.textContent = text;
-}
 
 export class ChartTools {
     /** @param actions changed(): another look; range(name): another range; now(): back to the newest price */

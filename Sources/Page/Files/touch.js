@@ -30,6 +30,8 @@ export class ChartInput {
         listen("blur", () => actions.cross(null));
     }
 
+    get isDragging() { return this.mode === "pan" || this.mode === "pinch"; }
+
     #place(event) {
         const box = this.element.getBoundingClientRect();
         return { x: event.clientX - box.left, y: event.clientY - box.top };
