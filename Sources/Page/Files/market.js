@@ -1,22 +1,17 @@
 // The state from the relay's messages: the status of the feed, the newest figures of each symbol, and the tape of the
 // chosen one.
 
-import { add, compare, decimals, grouped } from "./decimal.js";
-import { Gaps } from "./gaps.js";
 import { reportedGaps, reportedOutcomes } from "./past.js";
 import { Pauses } from "./pauses.js";
-import { Trend } from "./trend.js";
+import { SymbolFigures } from "./symbol.js";
+import { Tape } from "./tape.js";
 import { lostCount, missingWords, settledWords } from "./words.js";
 
 const mostSymbols = 500;
-const mostTape = 200;
-const mostOutcomes = 64;
 // A trade whose time is farther from its arrival than this is of an old recording, ms.
 const foreignAfter = 3_600_000;
 // The venue's figures of the last 24 hours are shown for this long, ms.
 const dayGoodFor = 300_000;
-// The relay's rule: a trade that is older than its symbol's newest by up to this does not become the price. ms
-const reorderWindow = 10_000;
 
 export class Market {
     constructor() {
@@ -25,8 +20,7 @@ export class Market {
         this.version = null;
         this.epoch = null;
         this.chosen = null;
-        // The newest trades of the chosen symbol with notes between them, the newest first.
-        this.tape = [];
+        this.tapeOfChosen = new Tape();
         // When the newest trade of any symbol arrived, by `performance.now()`.
         this.newestArrival = null;
         // The position of a replay, if it is one, and its pauses.
@@ -53,6 +47,9 @@ export class Market {
         return isForeign || this.status?.state === "ended" ? symbol.time : this.wall(now);
     }
 
+    /** The newest trades of the chosen symbol with notes between them, the newest first. */
+    get tape() { return this.tapeOfChosen.rows; }
+
     get symbol() { return this.symbols.get(this.chosen) ?? null; }
 
     /** The position to resume from after an interruption, or null. */
@@ -64,7 +61,7 @@ export class Market {
     /** Selects a symbol; null for none. */
     choose(name) {
         this.chosen = name;
-        this.tape = [];
+        this.tapeOfChosen = new Tape();
         return this.#entry(name);
     }
 
@@ -110,11 +107,11 @@ export class Market {
         case "settled": return this.#settled(message);
         case "venueDay": return this.#venueDay(message);
         case "skipped":
-            return this.#note(`${message.trades} trades left out: this page was too slow`, message.to ?? null);
+            return this.tapeOfChosen.note(`${message.trades} trades left out: this page was too slow`, message.to ?? null);
         case "resumed":
             this.isCatchingUp = false;
             this.runOfTrades = this.epoch;
-            if (message.complete && message.trades > 0) this.#note(`caught up: ${message.trades} trades`, message.to);
+            if (message.complete && message.trades > 0) this.tapeOfChosen.note(`caught up: ${message.trades} trades`, message.to);
             return;
         case "pong": this.#setClock(message.time, now); return;
         default: return; // newer relays may send more
@@ -138,8 +135,7 @@ export class Market {
             // Numbers of another run do not compare with this one's. The figures begin again, even for symbols without
             // a trade yet. Trades of the previous run may still arrive for the chosen symbol.
             for (const symbol of this.symbols.values()) {
-                symbol.countedSeq = null;
-                symbol.open = symbol.high = symbol.low = symbol.volume = symbol.trades = null;
+                symbol.restart();
                 if (symbol.name !== this.chosen || this.epoch === null) symbol.newestSeq = null;
             }
             this.runOfTrades = this.epoch === null ? null : before;
@@ -187,17 +183,7 @@ export class Market {
     }
 
     #figures(symbol, message, now, age) {
-        this.#setPrice(symbol, message.price);
-        for (const key of ["size", "open", "high", "low", "volume"]) {
-            if (typeof message[key] === "string") symbol[key] = message[key];
-        }
-        // A sum that the relay cannot represent is null; the previous one must not stay.
-        if (message.volume === null) symbol.volume = null;
-        for (const price of [symbol.open, symbol.high, symbol.low]) this.#seen(symbol, price);
-        symbol.time = message.time;
-        symbol.trades = message.trades;
-        symbol.seq = message.seq;
-        symbol.newestSeq = Math.max(symbol.newestSeq ?? 0, message.seq);
+        symbol.take(message);
         this.#arrived(symbol, age === null ? now : now - Math.max(0, age));
     }
 
@@ -206,51 +192,21 @@ export class Market {
         if (symbol === null || typeof message.price !== "string") return;
         if (symbol.newestSeq !== null && message.seq <= symbol.newestSeq) return; // received before
         symbol.newestSeq = message.seq;
-        this.#seen(symbol, message.price);
+        symbol.seen(message.price);
         const isFilled = message.filled === true;
-        if (this.runOfTrades === this.epoch && (symbol.countedSeq === null || message.seq > symbol.countedSeq)) {
-            symbol.countedSeq = message.seq;
-            if (!isFilled) symbol.open ??= message.price;
-            symbol.high ??= message.price;
-            symbol.low ??= message.price;
-            if (compare(message.price, symbol.high) > 0) symbol.high = message.price;
-            if (compare(message.price, symbol.low) < 0) symbol.low = message.price;
-            if (compare(message.size, "0") > 0) {
-                const before = symbol.volume ?? (symbol.trades > 0 ? null : "0");
-                symbol.volume = before === null ? null : add(before, message.size);
-                symbol.trades = (symbol.trades ?? 0) + 1;
-            }
-        }
+        if (this.runOfTrades === this.epoch) symbol.count(message, isFilled);
         // A filled trade was missing and came after newer ones: it counts, but it is no price and no sign of life.
         if (isFilled) {
-            if (symbol.name === this.chosen) this.#noteFilled(message.seq);
+            if (symbol.name === this.chosen) this.tapeOfChosen.noteFilled(message.seq);
             return;
         }
-        const lateness = (symbol.time ?? message.time) - message.time;
-        const isAhead = message.ahead === true;
-        if (isAhead || symbol.isMoved || !(lateness > 0 && lateness <= reorderWindow)) {
-            // A trade whose time is ahead of its arrival must not make the following trades count as late.
-            symbol.isMoved = isAhead && (symbol.isMoved || symbol.time === null);
-            this.#setPrice(symbol, message.price);
-            symbol.size = message.size;
-            if (!isAhead || symbol.time === null) symbol.time = isAhead ? message.received / 1000 : message.time;
-            symbol.seq = message.seq;
-        }
+        symbol.takeTrade(message);
         const age = this.isCatchingUp ? this.wall(now) - message.received / 1000 : 0;
         this.#arrived(symbol, now - Math.max(0, age));
         if (symbol.state === "asked" || symbol.state === null) symbol.state = "live";
-        if (!isAhead) symbol.trend.add(message.time, message.price);
-        if (symbol.name === this.chosen) this.#tapeTrade(message);
+        if (message.ahead !== true) symbol.trend.add(message.time, message.price);
+        if (symbol.name === this.chosen) this.tapeOfChosen.trade(message);
     }
-
-    #setPrice(symbol, price) {
-        this.#seen(symbol, price);
-        if (symbol.price !== null && symbol.price !== price) symbol.direction = compare(price, symbol.price);
-        symbol.price = price;
-    }
-
-    /** All prices of a symbol are shown with as many decimals as the longest one seen. */
-    #seen(symbol, price) { symbol.decimals = Math.max(symbol.decimals, decimals(price)); }
 
     #arrived(symbol, at) {
         symbol.arrival = Math.max(symbol.arrival ?? -Infinity, at);
@@ -282,13 +238,13 @@ export class Market {
             const from = message.from ?? symbol.time ?? message.to;
             if (message.symbol === undefined || message.symbol === symbol.name) symbol.gaps.add(from, message.to);
         }
-        if (message.cause === "seek") return this.#note(message.reason ?? "the replay was moved", null);
+        if (message.cause === "seek") return this.tapeOfChosen.note(message.reason ?? "the replay was moved", null);
         if (message.symbol !== undefined && message.symbol !== this.chosen) return;
         const isTimed = typeof message.from === "number";
         const length = isTimed ? ` of ${Math.max(0, Math.round((message.to - message.from) / 1000))} s` : "";
         if (message.overlap > 0) return; // proven complete
         const missing = missingWords(message.missing);
-        this.#note(`gap${length}${missing}: ${message.reason ?? "trades may be missing"}`, null, {
+        this.tapeOfChosen.note(`gap${length}${missing}: ${message.reason ?? "trades may be missing"}`, null, {
             from: message.from, to: message.to, words: `gap${length}`,
         });
     }
@@ -299,28 +255,16 @@ export class Market {
         if (symbol === undefined) return;
         const { from, to, missing, reason } = message;
         const lost = lostCount(message.lost);
-        this.#settle(symbol, { from, to, lost });
+        symbol.settle({ from, to, lost });
         if (symbol.name !== this.chosen) return;
         const text = settledWords(missing, lost, reason);
-        const place = this.tape.findIndex((row) => row.gap?.from === from && row.gap.to === to);
-        if (place >= 0) {
-            this.tape[place] = { ...this.tape[place], text: `${this.tape[place].gap.words}, ${text}` };
-        } else if (lost > 0n) {
-            this.#note(`gap, ${text}`, null);
-        }
-    }
-
-    #settle(symbol, { from, to, lost }) {
-        symbol.outcomes.push({ from, to, lost });
-        if (symbol.outcomes.length > mostOutcomes) symbol.outcomes.shift();
-        symbol.gaps.settle(from, to, lost);
+        if (!this.tapeOfChosen.settle(from, to, text) && lost > 0n) this.tapeOfChosen.note(`gap, ${text}`, null);
     }
 
     /** Takes the outcomes of `/v1/status`: those that were decided while this page had no connection. */
     takeOutcomes(answer) {
         for (const outcome of reportedOutcomes(answer)) {
-            const symbol = this.symbols.get(outcome.symbol);
-            if (symbol !== undefined) this.#settle(symbol, outcome);
+            this.symbols.get(outcome.symbol)?.settle(outcome);
         }
     }
 
@@ -328,7 +272,7 @@ export class Market {
         const symbol = this.symbols.get(message.symbol);
         if (symbol === undefined) return;
         for (const price of [message.open, message.high, message.low, message.last]) {
-            if (typeof price === "string") this.#seen(symbol, price);
+            if (typeof price === "string") symbol.seen(price);
         }
         symbol.day = message;
     }
@@ -349,29 +293,6 @@ export class Market {
         return { price: symbol.open, words: "since start", word: "session" };
     }
 
-    /** Notes a filled trade in the tape; those that follow each other are one note. */
-    #noteFilled(seq) {
-        const filled = (this.tape[0]?.filled ?? 0) + 1;
-        if (filled > 1) this.tape.shift();
-        const count = filled === 1 ? "1 missing trade was" : `${grouped(String(filled))} missing trades were`;
-        this.tape.unshift({ kind: "note", text: `${count} filled in`, seq, filled });
-        if (this.tape.length > mostTape) this.tape.length = mostTape;
-    }
-
-    #tapeTrade(message) {
-        const before = this.tape.find((row) => row.kind === "trade");
-        const direction = before === undefined ? 0 : compare(message.price, before.price) || before.direction;
-        this.tape.unshift({
-            kind: "trade", seq: message.seq, time: message.time, price: message.price, size: message.size, direction,
-        });
-        if (this.tape.length > mostTape) this.tape.length = mostTape;
-    }
-
-    #note(text, seq, gap = null) {
-        this.tape.unshift({ kind: "note", text, seq, gap });
-        if (this.tape.length > mostTape) this.tape.length = mostTape;
-    }
-
     // The history
 
     /** Records that the history of a symbol is on its way. */
@@ -385,25 +306,15 @@ export class Market {
         const symbol = this.symbols.get(name);
         if (this.historyOf !== name || symbol === undefined) return;
         this.historyOf = null;
-        for (const gap of reportedGaps(statusAnswer, name)) symbol.gaps.add(gap.from, gap.to, gap.lost);
-        // What was decided while the answers were on their way.
-        for (const { from, to, lost } of symbol.outcomes) symbol.gaps.settle(from, to, lost);
+        symbol.takeGaps(reportedGaps(statusAnswer, name));
         if (this.epoch === null && Number.isFinite(answer?.epoch)) this.epoch = this.runOfTrades = answer.epoch;
         if (answer === null || answer.epoch !== this.epoch || !Array.isArray(answer.trades)) return;
         // Trades with an `epoch` belong to an earlier run, whose numbers do not compare with these. A filled trade is
         // older than the trades around it.
         const past = answer.trades.filter((trade) => trade.epoch === undefined && trade.filled !== true);
         if (name !== this.chosen) return;
-        const oldestShown = this.tape.findLast((row) => row.kind === "trade")?.seq ?? Infinity;
-        let last = null;
-        const rows = [];
-        for (const trade of past.slice(-mostTape)) {
-            this.#seen(symbol, trade.price);
-            const direction = last === null ? 0 : compare(trade.price, last.price) || last.direction;
-            last = { kind: "trade", seq: trade.seq, time: trade.time, price: trade.price, size: trade.size, direction };
-            if (trade.seq < oldestShown) rows.unshift(last);
-        }
-        this.tape = this.tape.concat(rows).slice(0, mostTape);
+        for (const trade of past) symbol.seen(trade.price);
+        this.tapeOfChosen.addEarlier(past);
     }
 
     #entry(name) {
@@ -411,13 +322,7 @@ export class Market {
         const known = this.symbols.get(name);
         if (known !== undefined) return known;
         if (this.symbols.size >= mostSymbols) return null;
-        const symbol = {
-            name, price: null, size: null, time: null, seq: null, open: null, high: null, low: null, volume: null,
-            trades: null, arrival: null, state: null, reason: null, direction: 0, decimals: 0, isOurs: false,
-            // The number of the newest trade received, and of the newest trade in the figures.
-            newestSeq: null, countedSeq: null,
-            gaps: new Gaps(), outcomes: [], trend: new Trend(), day: null, meant: null,
-        };
+        const symbol = new SymbolFigures(name);
         this.symbols.set(name, symbol);
         return symbol;
     }
