@@ -1,7 +1,8 @@
 // Groups of symbols as tabs, the order of the list, and the sums of the holdings.
 
 import { change, compare, grouped, rounded } from "./decimal.js";
-import { Portfolio, profitOf, todayOf } from "./portfolio.js";
+import { Portfolio, profitOf, todayOf, weightOf } from "./portfolio.js";
+import { find, setData, setText } from "./texts.js";
 import { freshness, isRefused } from "./words.js";
 
 const hiddenKey = "tickertape.hidden";
@@ -17,12 +18,6 @@ const descending = {
 function ratio(price, base) {
     const share = Number(price) / Number(base);
     return Number.isFinite(share) ? String(share) : null;
-}
-
-const find = (id) => document.getElementById(id);
-
-function setText(element, text) {
-    if (element.textContent !== text) element.textContent = text;
 }
 
 /** Returns an amount as it is shown: with two decimals, and with up to eight below one half. */
@@ -155,7 +150,11 @@ export class Holdings {
         const worth = this.#worth(name, now);
         if (worth === null) return [];
         const quantity = this.hides ? dots : grouped(worth.quantity);
-        const weight = this.portfolio.weight(name, this.#prices(now));
+        if (this.wholeAt !== now) {
+            this.wholeAt = now;
+            this.whole = this.portfolio.whole(this.#prices(now));
+        }
+        const weight = this.whole === null ? null : weightOf(worth, this.whole);
         return [
             [`${quantity} = ${this.#amount(worth.value)} ${worth.currency}`, "none"],
             this.#gain(profitOf(worth), worth.value, worth.cost, ""), [weight === null ? "" : `${weight} %`, "none"],
@@ -177,7 +176,7 @@ export class Holdings {
         const priced = held.map((name) => this.market.symbols.get(name)).filter((symbol) => symbol?.price != null);
         const spans = new Set(priced.map((symbol) => this.market.base(symbol, now)?.word).filter((word) => word !== undefined));
         const isFresh = priced.every((symbol) => freshness(symbol, words) === "fresh");
-        if (this.totals.dataset.freshness !== String(isFresh)) this.totals.dataset.freshness = String(isFresh);
+        setData(this.totals, "freshness", String(isFresh));
         const lines = this.portfolio.totals(held, prices).map((total) => [
             [`${this.#amount(total.value)} ${total.currency}`, "none"],
             this.#gain(todayOf(total), total.value, total.before, `${[...spans].join("/")} `),
@@ -200,7 +199,7 @@ export function showParts(element, lines) {
         while (line.children.length < parts.length) line.append(document.createElement("span"));
         parts.forEach(([text, way], index) => {
             setText(line.children[index], text);
-            if (line.children[index].dataset.way !== way) line.children[index].dataset.way = way;
+            setData(line.children[index], "way", way);
         });
     });
 }

@@ -62,16 +62,16 @@ export class Portfolio {
         return [...totals.values()];
     }
 
-    /** Returns the share of a symbol in all holdings in percent with one digit; null unless all have a price and one currency. */
-    weight(name, priceOf) {
+    /** Returns the value of all holdings; null unless all have a price and one currency, and their sum is positive. */
+    whole(priceOf) {
         const names = [...this.lots.keys()];
-        const worth = this.worth(name, priceOf);
-        if (worth === null || names.some((each) => this.worth(each, priceOf) === null)) return null;
+        if (names.some((name) => priceOf(name) === null)) return null;
         const totals = this.totals(names, priceOf);
-        if (totals.length !== 1 || compare(totals[0].value, "0") <= 0) return null;
-        return rounded(multiply(divide(worth.value, totals[0].value), "100"), 1);
+        return totals.length === 1 && compare(totals[0].value, "0") > 0 ? totals[0].value : null;
     }
 }
 
+/** Returns the share of a worth in the value of all holdings, in percent with one digit. */
+export const weightOf = (worth, whole) => rounded(multiply(divide(worth.value, whole), "100"), 1);
 export const profitOf = (worth) => subtract(worth.value, worth.cost);
 export const todayOf = (worth) => subtract(worth.value, worth.before);

@@ -51,7 +51,7 @@ struct PagePortfolioTests {
     func worths() async throws {
         let lines = try await PagePastTests().printed(
             """
-            import { Portfolio, profitOf, todayOf } from "./portfolio.js";
+            import { Portfolio, profitOf, todayOf, weightOf } from "./portfolio.js";
             const lot = (symbol, quantity, cost, currency) => ({ symbol, quantity, cost, currency });
             const lots = [lot("A", "0.25", "61000.50", "USDT"), lot("A", "0.1", "58200", "USDT"), lot("B", "-3", "2100", "USDT")];
             const prices = { A: { now: "61837.63", before: "60000" }, B: { now: "2000", before: "2500" } };
@@ -63,7 +63,7 @@ struct PagePortfolioTests {
             show(own.worth("B", of({})));
             show(own.worth("C", of(prices)));
             console.log(own.totals(["A", "B"], of(prices)).map(({ value, currency }) => value + currency).join());
-            console.log(own.weight("A", of(prices)), own.weight("A", of({ A: prices.A })));
+            console.log(weightOf(own.worth("A", of(prices)), own.whole(of(prices))), own.whole(of({ A: prices.A })));
             const rates = [{ symbol: "R", base: "EUR", quote: "USDT" }];
             const euro = new Portfolio({ currency: "EUR", lots: lots.slice(0, 1), rates });
             show(euro.worth("A", of(prices)));
