@@ -39,6 +39,39 @@ struct TerminalShellTests {
         #expect(terminal.modes == before)
     }
 
+    @Test("The terminal reports the mouse only when it is wanted, and every way out switches it off")
+    func mouse() async throws {
+        let (on, off) = ("\u{1B}[?1000h\u{1B}[?1006h", "\u{1B}[?1006l\u{1B}[?1000l")
+        for wants in [true, false] {
+            let terminal = try PseudoTerminal(columns: 80, rows: 24)
+            var settings = DisplaySettings(byteLimit: .none)
+            settings.takesMouse = wants
+            let display = try TerminalDisplay(output: terminal.terminal, settings: settings)
+            async let cause = display.run()
+            var shown = state
+            shown.rows.append(sampleRow(sampleSummary("X:OTHER")))
+            display.publish(shown)
+            let drawn = await terminal.screen.until { $0.contains("61837.63") && $0.hasSuffix("\u{1B}[?2026l") }
+            #expect(drawn.contains(on) == wants)
+            // The second symbol's line of the table.
+            let line = drawn.contains("X:OTHER") ? 5 : 0
+            if !wants {
+                terminal.type("M")
+                _ = await terminal.screen.until { $0.contains(on) }
+            }
+            terminal.type("\u{1B}[<0;3;\(line)M\u{1B}[<0;3;\(line)m")
+            _ = await terminal.screen.until { $0.contains("▸X:OTHER") }
+            if !wants {
+                terminal.type("M")
+                _ = await terminal.screen.until { $0.contains(off) }
+            }
+            terminal.type("q")
+            #expect(await cause == .quitKey)
+            #expect(await terminal.screen.until { $0.contains(leave) }.contains(off))
+        }
+        #expect(String(decoding: TerminalModes.leave, as: UTF8.self).contains(off))
+    }
+
     @Test("A terminal is queried for its background, and keys typed meanwhile are not lost")
     func asks() async throws {
         let terminal = try PseudoTerminal(columns: 40, rows: 10)

@@ -36,11 +36,13 @@ extension DisplayView {
     /// Draws the tabs if there are groups and space; returns the remaining lines.
     mutating func drawGroups(lines: Range<Int>) -> Range<Int> {
         guard !self.choice.groups.isEmpty, lines.count >= 4, self.choice.opened == nil else { return lines }
-        let open = self.choice.group?.name
         var column = 0
-        for name in [nil] + self.choice.groups.map({ Optional($0.name) }) {
-            let style = name == open ? CellStyle(.accent, [.bold, .reversed]) : .dimmed
-            column += self.put(" \(name ?? "All") ", style, row: lines.lowerBound, column: column) + 1
+        for (tab, name) in (["All"] + self.choice.groups.map(\.name)).enumerated() {
+            let group = tab == 0 ? nil : tab - 1
+            let style = group == self.choice.openGroup ? CellStyle(.accent, [.bold, .reversed]) : .dimmed
+            let width = self.put(" \(name) ", style, row: lines.lowerBound, column: column)
+            self.note(click: .group(group), row: lines.lowerBound, columns: column..<(column + width))
+            column += width + 1
         }
         return (lines.lowerBound + 1)..<lines.upperBound
     }

@@ -1,7 +1,7 @@
 /// An action of a key at the screen, outside a prompt.
 package enum KeyAction: String, Sendable, Hashable, CaseIterable {
     case help, quit
-    case add, remove
+    case add, remove, find
     case up, down, first, last
     case pageUp = "page-up"
     case pageDown = "page-down"
@@ -12,7 +12,7 @@ package enum KeyAction: String, Sendable, Hashable, CaseIterable {
     case amounts
     case latency, events, news, room
     case alert, alerts
-    case reconnect, live, redraw
+    case reconnect, live, redraw, mouse
     case pause
     case rewind, forward
     case stepBack = "step-back"
@@ -31,6 +31,7 @@ package enum KeyAction: String, Sendable, Hashable, CaseIterable {
         case .quit: ([.character("q"), .character("Q")], "quit")
         case .add: ([.character("+")], "add a symbol")
         case .remove: ([.character("-"), .named(.delete)], "remove the symbol or alert")
+        case .find: ([.character("/")], "find a symbol")
         case .up: ([.named(.up), .character("k")], "the one above; scroll")
         case .down: ([.named(.down), .character("j")], "the one below; scroll")
         case .first: ([.named(.home)], "the first")
@@ -56,6 +57,7 @@ package enum KeyAction: String, Sendable, Hashable, CaseIterable {
         case .reconnect: ([.character("r")], "reconnect now")
         case .live: ([.character("v")], "the live market, no key")
         case .redraw: ([.control("l")], "draw everything anew")
+        case .mouse: ([.character("M")], "mouse on, or off")
         case .pause: ([.character(" ")], "pause, or go on")
         case .rewind: ([.named(.left), .character("h")], "10 s back")
         case .forward: ([.named(.right)], "10 s on")

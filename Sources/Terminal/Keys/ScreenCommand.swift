@@ -10,6 +10,8 @@ enum ScreenCommand: Sendable, Equatable {
     case abort
     /// Redraws the whole screen.
     case redraw
+    /// Makes the terminal report the mouse, or leave it alone.
+    case takeMouse(Bool)
     /// This command and the following ones are answered by ``ScreenAnswer/subscribed(_:problem:)`` and its siblings.
     case subscribe(String)
     case unsubscribe(String)
@@ -127,7 +129,7 @@ package struct DisplayRemote: Sendable {
     /// unavailable one.
     func answer(to command: ScreenCommand) async -> ScreenAnswer? {
         switch command {
-        case .quit, .suspend, .abort, .redraw, .enterRoom, .leaveRoom, .submit: break
+        case .quit, .suspend, .abort, .redraw, .takeMouse, .enterRoom, .leaveRoom, .submit: break
         case .subscribe(let symbol):
             if let ask = self.subscribe.doing { return .subscribed(symbol, problem: await ask(symbol)) }
         case .unsubscribe(let symbol):

@@ -24,6 +24,10 @@ struct ScreenController: Sendable {
     /// The last scroll position of the help, from the last drawing.
     var helpEnd = Int.max
     let bindings: KeyBindings
+    /// Whether the terminal reports the mouse.
+    var takesMouse: Bool
+    /// Where clicks act on the drawn screen.
+    var clickAreas: [ClickArea] = []
     /// The actions of the rest of the program.
     let remote: DisplayRemote
     let glyphs: ScreenGlyphs
@@ -50,9 +54,11 @@ struct ScreenController: Sendable {
         remote: DisplayRemote,
         glyphs: ScreenGlyphs = .unicode,
         hidesAmounts: Bool = false,
-        groups: [SymbolGroup] = []
+        groups: [SymbolGroup] = [],
+        takesMouse: Bool = false
     ) {
         self.bindings = bindings
+        self.takesMouse = takesMouse
         self.remote = remote
         self.glyphs = glyphs
         self.choice.hints = Self.hints(bindings, glyphs: glyphs)
@@ -96,6 +102,7 @@ struct ScreenController: Sendable {
         case .pasted(let text):
             // Outside a prompt, pasted text would act as keys that were never pressed.
             return self.question == nil ? [] : self.inserted(text, now: now)
+        case .mouse(let mouse): return self.moused(mouse, state: state, now: now)
         case .key(.control("c")): return [.quit]
         case .key(.control("z")): return [.suspend]
         case .key(.control("\\")): return [.abort]
@@ -123,7 +130,8 @@ struct ScreenController: Sendable {
                 hasHoldings: !state.holdings.isEmpty,
                 glyphs: self.glyphs
             )
-            return self.toggle(.help(help))
+            return self.toggle(.help(help + self.mouseHelp))
+        case .mouse: return self.toggleMouse(now)
         case .latency: return self.toggle(.latency)
         case .events: return self.toggle(.events)
         case .news: return self.toggleNews(now)
@@ -175,6 +183,7 @@ struct ScreenController: Sendable {
             return []
         case .add: return self.ask(.symbol, prefilled: "", now: now)
         case .remove: return self.remove(state, now)
+        case .find: return self.find(state, now)
         case .alert:
             let symbol = self.selected(self.symbols(state, now)).map { "\($0) " }
             return self.ask(.alert, prefilled: symbol ?? "", now: now)
@@ -234,7 +243,7 @@ struct ScreenController: Sendable {
     }
 
     /// Moves the selection, or scrolls the open pane.
-    private mutating func moved(by lines: Int, state: DisplayState, now: Moment) -> [ScreenCommand] {
+    mutating func moved(by lines: Int, state: DisplayState, now: Moment) -> [ScreenCommand] {
         switch self.choice.pane {
         case .list(.latency, _), nil: self.select(by: lines, state: state, now: now)
         case .list(let list, var place):
@@ -263,7 +272,18 @@ struct ScreenController: Sendable {
         }
     }
 
-    private mutating func select(by lines: Int, state: DisplayState, now: Moment) {
+    /// Begins to narrow the table to the symbols that contain a text.
+    private mutating func find(_ state: DisplayState, _ now: Moment) -> [ScreenCommand] {
+        let symbols = self.symbols(state, now)
+        guard symbols.count > 1 else { return self.say("there is no other symbol to find", now) }
+        let commands = self.ask(.find, prefilled: "", now: now)
+        self.question?.before = (self.choice.selected, self.choice.opened)
+        self.choice.selected = self.selected(symbols)
+        self.choice.opened = nil
+        return commands
+    }
+
+    mutating func select(by lines: Int, state: DisplayState, now: Moment) {
         let symbols = self.symbols(state, now)
         guard !symbols.isEmpty else { return }
         let from = self.selected(symbols).flatMap { symbols.firstIndex(of: $0) } ?? 0

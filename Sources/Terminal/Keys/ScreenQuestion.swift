@@ -4,6 +4,8 @@ import Market
 struct ScreenQuestion: Sendable, Equatable {
     enum Kind: Sendable, Equatable {
         case symbol
+        /// A part of the name of a symbol that is on the screen.
+        case find
         case alert
         /// A position in a replay.
         case place
@@ -18,6 +20,7 @@ struct ScreenQuestion: Sendable, Equatable {
         var title: String {
             switch self {
             case .symbol: "add a symbol"
+            case .find: "find"
             case .alert: "set an alert"
             case .place: "go to"
             case .userName: "your name"
@@ -28,6 +31,7 @@ struct ScreenQuestion: Sendable, Equatable {
         var hint: String {
             switch self {
             case .symbol: "type a name; Enter adds it"
+            case .find: "type a part of the name; Enter selects it, Esc goes back"
             case .alert: "such as BINANCE:BTCUSDT above 60000"
             case .place: TypedPlace.usage
             case .userName: "everybody in the room sees it; Enter takes it"
@@ -37,6 +41,8 @@ struct ScreenQuestion: Sendable, Equatable {
     }
 
     var kind: Kind
+    /// The selected and the open symbol before the search.
+    var before: (selected: String?, opened: String?)?
     /// The text that was submitted and is not answered yet.
     var given: String?
     /// What was submitted to the room and is not answered yet, with its number.
@@ -70,6 +76,7 @@ extension ScreenController {
         let obstacle: String? =
             switch kind {
             case .symbol: self.remote.subscribe.obstacle
+            case .find: nil
             case .alert: self.remote.setAlert.obstacle
             case .place: self.remote.replay.obstacle
             case .userName, .message: self.remote.rooms.obstacle
@@ -80,6 +87,7 @@ extension ScreenController {
         if kind == .symbol, let obstacle = self.remote.search.obstacle { hint = obstacle }
         var prompt = DisplayPrompt(title: kind.title, text: prefilled, message: hint)
         prompt.room = kind.isOfRoom ? self.choice.room : nil
+        prompt.narrows = kind == .find
         self.choice.pane = .prompt(prompt)
         return []
     }
@@ -116,15 +124,17 @@ extension ScreenController {
     mutating func typed(_ key: TerminalKey, state: DisplayState, now: Moment) -> [ScreenCommand] {
         switch key {
         case .named(.escape):
+            let before = self.question?.before
             self.close()
+            if let before { (self.choice.selected, self.choice.opened) = before }
             return []
         case .named(.enter): return self.given(state, now)
         case .control("l"): return [.redraw]
         case .character(let character): return self.inserted(String(character), now: now)
-        case .named(.up): self.choose(by: -1)
-        case .named(.down): self.choose(by: 1)
-        case .named(.pageUp): self.choose(by: -5)
-        case .named(.pageDown): self.choose(by: 5)
+        case .named(.up): self.choose(by: -1, state, now)
+        case .named(.down): self.choose(by: 1, state, now)
+        case .named(.pageUp): self.choose(by: -5, state, now)
+        case .named(.pageDown): self.choose(by: 5, state, now)
         case .named(.tab): return self.complete(now)
         default:
             let before = self.withPrompt { $0.text }
@@ -197,7 +207,9 @@ extension ScreenController {
         return self.search(now)
     }
 
-    private mutating func choose(by lines: Int) {
+    /// Moves the mark among the suggestions, or among the symbols that are found.
+    mutating func choose(by lines: Int, _ state: DisplayState, _ now: Moment) {
+        if self.question?.kind == .find { self.select(by: lines, state: state, now: now) }
         self.change { prompt in
             guard !prompt.suggestions.isEmpty else { return }
             let last = prompt.suggestions.count - 1
@@ -242,6 +254,13 @@ extension ScreenController {
             self.question?.given = symbol
             self.change { $0.message = "asking for \(symbol)" }
             return [.subscribe(symbol)]
+        case .find:
+            guard let symbol = self.selected(self.symbols(state, now)) else {
+                self.change { $0.message = "no symbol on the screen contains this" }
+                return []
+            }
+            self.found(symbol)
+            return []
         case .alert:
             guard !text.isEmpty else {
                 self.close()
@@ -268,6 +287,14 @@ extension ScreenController {
             }
         case .userName, .message: return self.submit(text, question.kind)
         }
+    }
+
+    /// Ends the search on the screen with this symbol.
+    mutating func found(_ symbol: String) {
+        let wasOpen = self.question?.before?.opened != nil
+        self.close()
+        self.choice.selected = symbol
+        if wasOpen { self.choice.opened = symbol }
     }
 
     /// Handles the result of a submission; returns whether it succeeded.

@@ -44,6 +44,8 @@ package struct DisplaySettings: Sendable, Equatable {
     package var groups: [SymbolGroup] = []
     /// Whether amounts of money are hidden until a key shows them.
     package var hidesAmounts = false
+    /// Whether the screen begins with the mouse, which then cannot select text.
+    package var takesMouse = false
     /// The largest number of frames per second, 1 to 60.
     package var framesPerSecond: Int
     package var byteLimit: ByteLimit

@@ -22,6 +22,8 @@ package struct ScreenRenderer: Sendable {
     private var titledAt: Int64?
     /// The scroll limit of the newest frame's help; `nil` while the help is closed.
     private(set) var helpEnd: Int?
+    /// Where clicks act on the newest frame.
+    private(set) var clickAreas: [ClickArea] = []
 
     package init(_ settings: DisplaySettings) {
         self.painter = settings.painter(TerminalAnswers())
@@ -89,6 +91,7 @@ package struct ScreenRenderer: Sendable {
         let bytes = self.painter.bytes(from: self.shown, to: frame.grid)
         self.shown = frame.grid
         self.helpEnd = frame.helpEnd
+        self.clickAreas = frame.clickAreas
         self.seen = state.publishedAt ?? now.monotonic
         self.pacer.drew(
             now: now.monotonic,

@@ -32,6 +32,14 @@ extension TerminalKeys {
         }
     }
 
+    /// Returns the action of the mouse that `ESC [ <` reports; `nil` for one without a meaning, and for a sequence that
+    /// is too long to be held whole.
+    static func mouse(final: UInt8, parameters: [UInt8]) -> TerminalInput? {
+        guard parameters.count < Self.maximumParameters, let numbers = Self.numbers(Array(parameters.dropFirst()))
+        else { return nil }
+        return TerminalMouse(final: final, numbers: numbers).map { .mouse($0) }
+    }
+
     private static func arrow(_ final: UInt8) -> TerminalKey.Name? {
         switch final {
         case UInt8(ascii: "A"): .up

@@ -229,6 +229,7 @@ struct TerminalKeys: Sendable {
         case UInt8(ascii: "[") where parameters.isEmpty: self.state = .following(1)
         case UInt8(ascii: "~") where parameters == Array("200".utf8): self.state = .paste
         case _ where isLate: break
+        case _ where parameters.first == UInt8(ascii: "<"): return Self.mouse(final: final, parameters: parameters)
         default: return Self.key(final: final, parameters: parameters, isSingle: false)
         }
         return nil

@@ -24,7 +24,7 @@ struct TerminalLoop {
 
     init(display: TerminalDisplay) {
         self.display = display
-        self.session = TerminalSession(display.device)
+        self.session = TerminalSession(display.device, takesMouse: display.settings.takesMouse)
         self.renderer = ScreenRenderer(display.settings)
         self.arrivals = DrawnArrivals(display.latency?[.arrivalToScreen])
         self.controller = ScreenController(
@@ -32,7 +32,8 @@ struct TerminalLoop {
             remote: display.remote,
             glyphs: display.settings.glyphs,
             hidesAmounts: display.settings.hidesAmounts,
-            groups: display.settings.groups
+            groups: display.settings.groups,
+            takesMouse: display.settings.takesMouse
         )
     }
 
@@ -121,6 +122,7 @@ struct TerminalLoop {
                     completeness: measures ? self.display.completeness?.summary : nil
                 )
             )
+            self.controller.clickAreas = self.renderer.clickAreas
             self.controller.helpEnd = self.renderer.helpEnd ?? .max
             self.display.rest.until = self.renderer.allowed(now: now.monotonic)
             guard case .sleep(let until) = self.renderer.next(now: now.monotonic) else { return 0 }
@@ -206,6 +208,7 @@ struct TerminalLoop {
             case .suspend: self.suspend()
             case .abort: kill(getpid(), SIGQUIT)
             case .redraw: self.renderer.forgetScreen()
+            case .takeMouse(let takesMouse): self.session.takeMouse(takesMouse)
             // In order, since the outcome of one depends on those before it.
             case .enterRoom(let name):
                 self.controller.remote.rooms.doing?.enter(name) { [display] in display.show($0) }

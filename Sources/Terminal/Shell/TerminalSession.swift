@@ -14,8 +14,18 @@ struct TerminalSession {
     /// Whether the screen was entered and not left, so that the original title is on the terminal's stack.
     private var hasEntered = false
 
-    init(_ device: TerminalDevice) {
+    /// Whether the terminal reports the mouse while the program uses its screen.
+    private var takesMouse: Bool
+
+    init(_ device: TerminalDevice, takesMouse: Bool = false) {
         self.device = device
+        self.takesMouse = takesMouse
+    }
+
+    /// Makes the terminal report the mouse, or leave it alone.
+    mutating func takeMouse(_ takesMouse: Bool) {
+        self.takesMouse = takesMouse
+        if self.isInside { self.pending += takesMouse ? TerminalModes.mouseOn : TerminalModes.mouseOff }
     }
 
     /// Appends `bytes` to the queue.
@@ -45,6 +55,7 @@ struct TerminalSession {
         self.isInside = true
         self.device.takeKeys()
         self.pending = (self.hasEntered ? TerminalModes.enterAgain : TerminalModes.enter)[...]
+        if self.takesMouse { self.pending += TerminalModes.mouseOn }
         self.hasEntered = true
         return true
     }

@@ -29,6 +29,12 @@ struct DisplayChoice: Sendable, Equatable {
     var hints = ["? help   q quits", "? help"]
     /// The line that names the key from the demo to the live market, longest first; empty outside a demo.
     var liveHints: [String] = []
+
+    /// The text that the listed symbols contain; `nil` if all are listed.
+    var narrowing: String? {
+        guard case .prompt(let prompt) = self.pane, prompt.narrows else { return nil }
+        return prompt.text.trimmedOfBlanks
+    }
 }
 
 extension DisplayChoice {
@@ -132,6 +138,8 @@ package struct DisplayPrompt: Sendable, Equatable {
     var message: String?
     /// The room that stays open above the line, to which the line belongs.
     var room: String?
+    /// Whether the table lists only the symbols that contain the text.
+    var narrows = false
 
     init(title: String, text: String = "", message: String? = nil) {
         self.title = title

@@ -12,12 +12,6 @@ enum DisplayListing {
             + Self.waiting(of: state, choice: choice)
     }
 
-    /// Returns the symbols of the open tab without a price.
-    static func waiting(of state: DisplayState, choice: DisplayChoice) -> [String] {
-        guard let group = choice.group else { return state.waiting }
-        return group.symbols.filter(state.waiting.contains)
-    }
-
     /// Returns the indices of the open tab's rows, in the order of the watchlist or of the group.
     private static func places(of state: DisplayState, choice: DisplayChoice) -> [Int] {
         guard let group = choice.group else { return Array(state.rows.indices) }
@@ -33,10 +27,23 @@ enum DisplayListing {
         return symbols.first
     }
 
-    /// Returns the indices of ``DisplayState/rows`` in the chosen order.
+    /// Returns the symbols of the open tab without a price.
+    static func waiting(of state: DisplayState, choice: DisplayChoice) -> [String] {
+        let waiting = choice.group.map { $0.symbols.filter(state.waiting.contains) } ?? state.waiting
+        guard let text = choice.narrowing else { return waiting }
+        return waiting.filter { Self.matches($0, text) }
+    }
+
+    /// Whether a symbol contains a text, in upper or lower case.
+    private static func matches(_ symbol: String, _ text: String) -> Bool {
+        text.isEmpty || symbol.lowercased().contains(text.lowercased())
+    }
+
+    /// Returns the indices of the listed ones of ``DisplayState/rows``, in the chosen order.
     static func rows(of state: DisplayState, choice: DisplayChoice, now: Moment) -> [Int] {
         let rows = state.rows
-        let places = Self.places(of: state, choice: choice)
+        var places = Self.places(of: state, choice: choice)
+        if let text = choice.narrowing { places.removeAll { !Self.matches(rows[$0].summary.symbol, text) } }
         // Descending for numbers and ascending for names and ages.
         let sorted: [Int] =
             switch choice.order {

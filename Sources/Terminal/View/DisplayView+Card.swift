@@ -65,6 +65,7 @@ extension DisplayView {
         let place = all.firstIndex(of: symbol).map { "\($0 + 1) of \(all.count)" } ?? ""
         let items = [item, ScreenItem(all.count > 1 ? [place] : [], .dimmed)]
         self.place(items, candidates: item.all(0) + [(1, 0)], row: line, gap: 2)
+        if self.choice.opened != nil, all.count > 1 { self.note(click: .back, row: line) }
     }
 
     // MARK: The large price

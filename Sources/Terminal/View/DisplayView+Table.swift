@@ -4,21 +4,29 @@ import Market
 extension DisplayView {
     mutating func drawTable(lines: Range<Int>, hasHeadings: Bool) {
         let order = DisplayListing.rows(of: self.state, choice: self.choice, now: self.now)
-        let awaited = DisplayListing.waiting(of: self.state, choice: self.choice)
-        let all = order.count + awaited.count
+        let unpriced = DisplayListing.waiting(of: self.state, choice: self.choice)
+        let all = order.count + unpriced.count
         let selected = DisplayListing.selected(of: self.state, choice: self.choice, now: self.now)
         var top = lines.lowerBound
         let lines = self.drawSelected(selected, all: all, lines: self.drawTotals(lines: lines))
+        if all == 0, let text = self.choice.narrowing {
+            self.put("no symbol here contains \(text)", .dimmed, row: lines.lowerBound)
+        } else if all == 0, let group = self.choice.group {
+            self.put("no symbol of \(group.name) is followed here", .dimmed, row: lines.lowerBound)
+        }
         let showsHeadings = hasHeadings && !self.state.rows.isEmpty && lines.count > 2
         if showsHeadings { top += 1 }
         var room = lines.upperBound - top
         let isCut = all > room && room > 1
         if isCut { room -= 1 }
-        let window = self.window(order, waiting: awaited, selected: selected, room: room)
+        let window = self.window(order, unpriced, selected: selected, room: room)
         if isCut { self.drawPosition(window, all: all, row: top + room) }
 
         let rows = window.filter { $0 < order.count }.map { self.state.rows[order[$0]] }
-        let waiting = window.filter { $0 >= order.count }.map { awaited[$0 - order.count] }
+        let waiting = window.filter { $0 >= order.count }.map { unpriced[$0 - order.count] }
+        for (line, symbol) in (rows.map(\.summary.symbol) + waiting).enumerated() {
+            self.note(click: .symbol(symbol), row: top + line)
+        }
         let marked = all > 1 ? selected : nil
         let contents = self.lines(rows, waiting: waiting, selected: marked)
         let hasChart = rows.contains { $0.history.start != nil }
@@ -39,6 +47,9 @@ extension DisplayView {
             if showsHeadings {
                 let style = column.order == self.choice.order ? CellStyle(.accent, .bold) : .dimmed
                 self.put(column.heading, style, in: place, isLeft: column.isLeft, row: top - 1)
+                if let order = column.order {
+                    self.note(click: .order(order), row: top - 1, columns: place.left..<(place.left + place.width))
+                }
             }
             for (line, content) in contents.enumerated() {
                 guard line < rows.count || column.order == .symbol else { continue }
@@ -73,7 +84,7 @@ extension DisplayView {
     }
 
     /// Returns the visible part of the list: the page with the selected row.
-    private func window(_ order: [Int], waiting: [String], selected: String?, room: Int) -> Range<Int> {
+    private func window(_ order: [Int], _ waiting: [String], selected: String?, room: Int) -> Range<Int> {
         let all = order.count + waiting.count
         guard room > 0 else { return 0..<0 }
         guard all > room else { return 0..<all }

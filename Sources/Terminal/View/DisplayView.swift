@@ -11,6 +11,8 @@ struct DisplayFrame: Sendable {
     var stateChangesAt: Int64?
     /// The last scroll position of the help, while it is open.
     var helpEnd: Int?
+    /// Where clicks act.
+    var clickAreas: [ClickArea] = []
 }
 
 /// The renderer of a ``DisplayState`` with a ``DisplayChoice``, a size and the time, as a grid of cells.
@@ -43,6 +45,8 @@ struct DisplayView {
     private var changesAt: Int64?
     private var stateChangesAt: Int64?
     var helpEnd: Int?
+    /// Where clicks act.
+    private var clickAreas: [ClickArea] = []
 
     /// Draws a frame.
     ///
@@ -69,7 +73,8 @@ struct DisplayView {
             grid: view.grid,
             changesAt: view.changesAt,
             stateChangesAt: view.stateChangesAt,
-            helpEnd: view.helpEnd
+            helpEnd: view.helpEnd,
+            clickAreas: view.clickAreas
         )
     }
 
@@ -157,6 +162,11 @@ struct DisplayView {
         } else {
             self.drawTable(lines: lines, hasHeadings: hasHeadings)
         }
+    }
+
+    /// Notes that a click on these columns of a line acts; by default on all of them.
+    mutating func note(click action: ClickArea.Action, row: Int, columns: Range<Int>? = nil) {
+        self.clickAreas.append(ClickArea(row: row, columns: columns ?? 0..<self.grid.size.columns, action: action))
     }
 
     // MARK: Time

@@ -93,6 +93,12 @@ extension Setting {
         .flag,
         help: "Show the price in the terminal's title, which is given back at the end."
     )
+    static let displayMouse = Setting(
+        "display.mouse",
+        \.screen.takesMouse,
+        .flag,
+        help: "Let the mouse select, open, sort and scroll on the screen; it then cannot select text."
+    )
     static let displayBytes = Setting(
         "display.bytes-per-second",
         \.screen.byteLimit,

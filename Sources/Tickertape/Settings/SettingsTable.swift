@@ -24,7 +24,7 @@ extension Setting {
         stateDirectory, runtimeDirectory,
         quiet, atMost,
         format, fields, isOnce, onceWithin, colour, displayTheme, displayPalette, displayGrouping, displayDecimal,
-        displayFlash, displayTitle, displayBytes,
+        displayFlash, displayTitle, displayMouse, displayBytes,
         isQuiet, keepsWatchlist,
         groups, lots, holdingCurrency, rates, hidesAmounts, holdingClients,
         recordFile, recordDirectory, recordFlushInterval, recordSyncInterval, recordSegmentSize, recordCompress,

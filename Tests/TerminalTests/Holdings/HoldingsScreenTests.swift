@@ -128,6 +128,29 @@ struct HoldingsScreenTests {
         #expect(shown() == ["X:A", "X:C", "X:B"])
     }
 
+    @Test("a click on a tab opens its group, and one without a followed symbol says so")
+    func clicked() {
+        let state = Self.state(Holdings())
+        var controller = ScreenController(
+            remote: .sample { _ in },
+            groups: [SymbolGroup(name: "Two", symbols: ["X:C", "X:B"]), SymbolGroup(name: "None", symbols: ["X:Z"])],
+            takesMouse: true
+        )
+        func click(_ column: Int) -> String {
+            let size = ScreenGrid.Size(columns: 80, rows: 12)
+            let frame = DisplayView.frame(of: state, choice: controller.choice, size: size, now: sampleNoon)
+            controller.clickAreas = frame.clickAreas
+            let row = (0..<12).first { frame.grid.line($0).contains(" All ") } ?? 0
+            let mouse = TerminalMouse(.press, row: row, column: column)
+            _ = controller.took(.mouse(mouse), state: state, now: sampleNoon)
+            return Self.text(state, controller.choice)
+        }
+        #expect(!click(8).contains("X:A") && controller.choice.openGroup == 0)
+        #expect(click(14).contains("no symbol of None is followed here"))
+        #expect(click(2).contains("X:A") && controller.choice.openGroup == nil)
+        #expect(click(70).contains("X:A"))
+    }
+
     @Test("without groups or holdings their keys say which setting gives them")
     func without() {
         var controller = ScreenController(remote: .sample { _ in })

@@ -81,7 +81,12 @@ struct TerminalKeysTests {
 
     @Test("No byte within a sequence of any length is a key, and the first one after it is", arguments: swallowed)
     func swallows(sequence: String) {
-        let keys = Self.typed(sequence + "n").filter { if case .answer = $0 { false } else { true } }
+        let keys = Self.typed(sequence + "n").filter {
+            switch $0 {
+            case .answer, .mouse: false
+            case .key, .pasted: true
+            }
+        }
         #expect(keys == Self.keys("n"))
     }
 
@@ -89,11 +94,11 @@ struct TerminalKeysTests {
     func splits() {
         let text =
             "aé€𝄞\u{1B}[A\u{1B}[1;2D\u{1B}OH\u{1B}[3~\u{1B}[?2026;2$yb\u{1B}]11;rgb:0/0/0\u{1B}\\c"
-            + "\u{1B}[200~x\u{1B}[20y\u{1B}[201~d\u{1B}[Mxyz\u{1B}[Z\te\u{3}\u{1B}[[Af\r"
+            + "\u{1B}[200~x\u{1B}[20y\u{1B}[201~d\u{1B}[Mxyz\u{1B}[Z\te\u{3}\u{1B}[[Af\r\u{1B}[<0;12;3M\u{1B}[<0;12;3mg"
         let bytes = Array(text.utf8)
         var whole = Typist()
         let expected = whole.types(bytes)
-        #expect(expected.count == 20)
+        #expect(expected.count == 22)
         for cut in bytes.indices {
             var typist = Typist()
             var pieces = typist.types(bytes[..<cut])
@@ -111,7 +116,7 @@ struct TerminalKeysTests {
     func noise() {
         var numbers = SeededGenerator(seed: 5)
         let alphabet =
-            Array("\u{1B}\u{1B}\u{1B}[[O]PM~;01289ABqy$?\\\u{7}\u{18}\u{3}".utf8) + [0x9B, 0xC2, 0xE2, 0xF0, 0xFF]
+            Array("\u{1B}\u{1B}\u{1B}[[O]PMm<~;01289ABqy$?\\\u{7}\u{18}\u{3}".utf8) + [0x9B, 0xC2, 0xE2, 0xF0, 0xFF]
         for _ in 0..<3_000 {
             var typist = Typist()
             for _ in 0..<Int.random(in: 1...40, using: &numbers) {
@@ -125,6 +130,21 @@ struct TerminalKeysTests {
             #expect(typist.keys.deadline == nil)
             #expect(typist.types("n") == Self.keys("n"))
         }
+    }
+
+    @Test(
+        "The mouse's left button and wheel are known; other reports, and hostile ones, have no meaning",
+        arguments: [
+            ("<0;1;1M", TerminalMouse(.press, row: 0, column: 0)), ("<0;200;60M", .init(.press, row: 59, column: 199)),
+            ("<64;3;2M", .init(.wheelUp, row: 1, column: 2)), ("<65;3;2M", .init(.wheelDown, row: 1, column: 2)),
+            ("<0;3;2m", nil), ("<2;3;2M", nil), ("<32;3;2M", nil), ("<4;3;2M", nil), ("<0;0;2M", nil), ("<0;3;0M", nil),
+            ("<0;3M", nil), ("<0;3;2;4M", nil), ("<M", nil), ("<;;M", nil), ("<0;-3;2M", nil), ("<0;<3;2M", nil),
+            ("0;3;2M", nil), ("<0;99999999999999999999;2M", nil),
+            ("<0;1;" + String(repeating: "0", count: 40) + "5M", nil),
+        ] as [(String, TerminalMouse?)]
+    )
+    func mouse(report: String, expected: TerminalMouse?) {
+        #expect(Self.typed("\u{1B}[\(report)n") == (expected.map { [.mouse($0)] } ?? []) + Self.keys("n"))
     }
 
     @Test("Esc is a key after a silence; the late rest of a sequence is ignored")
