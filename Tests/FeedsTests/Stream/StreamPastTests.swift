@@ -32,19 +32,21 @@ struct StreamPastTests {
         return try StreamPast(settings, on: MultiThreadedEventLoopGroup.singleton, timeout: timeout) { 0 }
     }
 
-    @Test("are requested by the second and by the minute, beside the stream, with the token if there is one")
+    @Test("are requested by the second, the minute and five minutes, beside the stream, with the token if there is one")
     func asks() async throws {
         for (path, base, token) in [("/", "", nil), ("/v1/stream", "", Canary.key), ("/x/v1/stream", "/x", nil)] {
             let server = try await RawServer.start { head in
-                .send(head.contains("width=1s") ? Self.list("1s", start: 61_000) : Self.list("1m", start: 60_000))
+                if head.contains("width=1s") { return .send(Self.list("1s", start: 61_000)) }
+                if head.contains("width=1m") { return .send(Self.list("1m", start: 60_000)) }
+                return .send(Self.list("5m", start: 300_000))
             }
             let past = try #require(try self.past(server.port, path: path, token: token))
             let found = try #require(await past.bars(of: "A:B C"))
-            #expect(found.map(\.width) == [.second, .minute])
+            #expect(found.map(\.width) == [.second, .minute, .fiveMinutes])
             #expect(found.allSatisfy { $0.symbol == "A:B C" && $0.bars.count == 1 && $0.bars[0].count == 4 })
             let heads = server.heads
-            #expect(heads.count == 2)
-            for (head, width) in zip(heads, ["1s&limit=3900", "1m&limit=150"]) {
+            #expect(heads.count == 3)
+            for (head, width) in zip(heads, ["1s&limit=3900", "1m&limit=150", "5m&limit=320"]) {
                 #expect(head.hasPrefix("GET \(base)/v1/bars/A%3AB%20C?width=\(width) HTTP/1.1\r\n"), "\(head)")
                 #expect(head.contains("\r\nAuthorization: Bearer \(token ?? "")\r\n") == (token != nil))
                 #expect(!head.contains("X-Finnhub-Token"))

@@ -1,7 +1,8 @@
 /// The drawing of candles.
 extension ChartDots {
-    /// The columns of dots of a candle's body and of its wick.
+    /// The columns of dots of a candle: of its period, its body and its wick.
     struct CandlePlace {
+        var period: Range<Int>
         var body: Range<Int>
         var wick: Int
 
@@ -13,6 +14,7 @@ extension ChartDots {
             let room = max(pitch - max(pitch / 4, 1), 1)
             let width = room - (room + 1) % 2
             let left = start + (pitch - width) / 2
+            self.period = start..<start + pitch
             self.body = left..<left + width
             self.wick = left + width / 2
         }
@@ -32,6 +34,12 @@ extension ChartDots {
     ) {
         guard rows > 0, place.body.lowerBound >= 0, place.body.upperBound <= self.columns else { return }
         func row(_ price: Double) -> Int { Self.row(price, scale: scale, rows: rows) }
+        // A dash beside the candle would have its colour.
+        for row in row(candle.high)...row(candle.low) {
+            for column in place.period.clamped(to: 0..<self.columns) where self[row, column] == .open {
+                self[row, column] = .none
+            }
+        }
         let body = row(max(candle.open, candle.close))...row(min(candle.open, candle.close))
         for row in row(candle.high)...row(candle.low) {
             self[row, place.wick] = candle.isRising ? .risingWick : .fallingWick
