@@ -36,6 +36,7 @@ package enum PageFiles {
         Self.script("tools.js", PackageResources.tools_js),
         Self.script("touch.js", PackageResources.touch_js),
         Self.script("viewport.js", PackageResources.viewport_js),
+        Self.script("prices.js", PackageResources.prices_js),
         Self.script("chart.js", PackageResources.chart_js),
         Self.script("plot.js", PackageResources.plot_js),
         Self.script("axes.js", PackageResources.axes_js),

@@ -13,8 +13,8 @@ export class Chart {
     constructor(canvas, askToPaint) {
         this.canvas = canvas;
         this.context = canvas.getContext("2d");
-        // The place of the plot within the canvas, px: {right, bottom}, of the last picture.
-        this.plot = { right: 1, bottom: 1 };
+        // The place of the plot within the canvas, px, and the limits of its prices, of the last picture.
+        this.plot = { right: 1, bottom: 1, height: 1, limits: { low: 0, high: 0, isLogarithmic: false } };
         this.readColours();
         new ResizeObserver(() => { this.#measure(); askToPaint(); }).observe(canvas.parentElement);
         this.#measure();
@@ -68,7 +68,8 @@ export class Chart {
      *     line or area; isLogarithmic; hasVolume; last: the newest price as text or null; decimals: the least number of
      *     decimals of a price; now: the end of the time that has passed, ms; isFaint: whether the prices are not current,
      *     and then no line continues from the last price to now; cross: the place of the bar under the crosshair, or
-     *     null; note: a text at the left edge, or at the centre without bars
+     *     null; note: a text at the left edge, or at the centre without bars; prices: the limits that the user chose, or
+     *     null
      */
     paint(scene) {
         if ((window.devicePixelRatio || 1) !== this.ratio) {
@@ -82,14 +83,15 @@ export class Chart {
         draw.lineCap = "butt";
         draw.lineJoin = "round";
         const { columns, view } = scene;
-        const { low, high, isLogarithmic } = limits(scene);
+        const shown = limits(scene);
+        const { low, high, isLogarithmic } = shown;
         const bottom = this.height - margin.bottom;
         const floor = scene.hasVolume ? margin.top + (bottom - margin.top) * (1 - volumeShare) : bottom;
         const lines = low < high ? priceLines(low, high, (floor - margin.top) / 48, isLogarithmic) : [];
         const texts = [...lines.map((line) => line.text), grouped(scene.last ?? "", scene.decimals)];
         const longest = Math.max(...texts.map((text) => draw.measureText(text).width));
         const right = Math.max(1, this.width - longest - 10);
-        this.plot = { right, bottom };
+        this.plot = { right, bottom, height: floor - margin.top, limits: shown };
         const span = view.to - view.from;
         const x = (time) => ((time - view.from) / span) * right;
         const onAxis = isLogarithmic ? Math.log : (price) => price;
@@ -182,7 +184,7 @@ export class Chart {
     }
 
     /** The crosshair stands on the close of a bar, so that its label is a price that was traded. */
-    #crosshair({ series, cross, decimals }, { x, y, right, bottom }) {
+    #crosshair({ series, cross, decimals }, { x, y, right, bottom, top, floor }) {
         const bar = series.bars[cross];
         if (bar === undefined) return;
         const draw = this.context;
@@ -195,11 +197,15 @@ export class Chart {
         draw.moveTo(at, margin.top);
         draw.lineTo(at, bottom);
         draw.stroke();
-        this.#priceLabel(grouped(bar.texts.close, decimals), y(bar.last), right, this.colours.ink, [4, 3]);
-        draw.beginPath();
-        draw.arc(at, y(bar.last), 3, 0, 2 * Math.PI);
-        draw.fillStyle = this.colours.ink;
-        draw.fill();
+        const level = y(bar.last);
+        // The user's limits may leave it out.
+        if (level >= top - 4 && level <= floor + 4) {
+            this.#priceLabel(grouped(bar.texts.close, decimals), level, right, this.colours.ink, [4, 3]);
+            draw.beginPath();
+            draw.arc(at, level, 3, 0, 2 * Math.PI);
+            draw.fillStyle = this.colours.ink;
+            draw.fill();
+        }
         const text = barTime(bar, series.width);
         const width = draw.measureText(text).width + 8;
         this.#box(text, Math.min(Math.max(0, at - width / 2), this.width - width), bottom + 2, width, this.colours.ink, this.colours.paper);
@@ -207,7 +213,8 @@ export class Chart {
 }
 
 /** Returns the lowest and the highest price of the axis, with some room, and whether it can be logarithmic. */
-function limits({ columns, last, view, now, isLogarithmic }) {
+function limits({ columns, last, view, now, isLogarithmic, prices }) {
+    if (prices !== null) return { low: prices.low, high: prices.high, isLogarithmic: isLogarithmic && prices.low > 0 };
     let low = Infinity;
     let high = -Infinity;
     for (const column of columns) {

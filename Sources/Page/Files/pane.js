@@ -3,6 +3,7 @@
 import { widths } from "./bars.js";
 import { Chart } from "./chart.js";
 import { barWords, chartWords } from "./chart-words.js";
+import { scaled, shifted } from "./prices.js";
 import { ChartTools } from "./tools.js";
 import { ChartInput } from "./touch.js";
 import * as viewport from "./viewport.js";
@@ -26,7 +27,7 @@ export class ChartPane {
         this.isOpen = isOpen;
         this.find = (id) => document.getElementById(id);
         this.tools = new ChartTools({
-            changed: () => this.#force(), range: (range) => this.#setRange(range), now: () => this.#toNow(),
+            changed: () => this.#force(), followPrices: () => this.#setPrices(null), range: (range) => this.#setRange(range), now: () => this.#toNow(),
         });
         this.name = null;
         this.view = null;
@@ -38,6 +39,8 @@ export class ChartPane {
         this.drawn = { width: null, columns: [], gaps: [], cross: null, key: "" };
         // The picture whose bar the values above the chart are of.
         this.written = "";
+        // The limits of the prices that the user chose; null while they follow the bars.
+        this.prices = null;
         this.isAsked = this.isStale = false;
         this.wordsAt = -Infinity;
         this.chart = new Chart(this.find("chart"), () => this.#force());
@@ -84,9 +87,13 @@ export class ChartPane {
     // What the user does
 
     #actions() {
-        const guarded = (action) => (...all) => { if (this.view !== null) action(...all); };
+        const guarded = (action) => (...all) => (this.view === null ? undefined : action(...all));
         const actions = {
-            pan: (by) => {
+            axis: () => this.chart.plot.right,
+            scale: (factor) => this.#setPrices(scaled(this.#limits, factor)),
+            followPrices: () => this.#setPrices(null),
+            pan: (by, up = 0) => {
+                if (this.prices !== null && up !== 0) this.#setPrices(shifted(this.prices, up / this.chart.plot.height));
                 if (this.tools.range === "all") this.tools.setRange(null);
                 this.#show(viewport.moved(this.view, (by / this.chart.plot.right) * this.#span));
             },
@@ -120,6 +127,14 @@ export class ChartPane {
             },
         };
         return Object.fromEntries(Object.entries(actions).map(([name, action]) => [name, guarded(action)]));
+    }
+
+    get #limits() { return this.prices ?? this.chart.plot.limits; }
+
+    #setPrices(limits) {
+        if (limits !== null && !(limits.low < limits.high)) return; // there is no price yet
+        this.prices = limits;
+        this.#force();
     }
 
     /** Moves the crosshair by bars, and the view with it; a screen reader hears the bar. */
@@ -181,7 +196,7 @@ export class ChartPane {
         if (symbol.name !== this.name || this.view === null) {
             this.name = symbol.name;
             this.view = viewport.newest(viewport.ranges[this.tools.range] ?? viewport.ranges["5m"], wall);
-            this.cross = null;
+            this.cross = this.prices = null;
             this.isPinned = false;
             this.drawn = { width: null, columns: [], gaps: [], cross: null, key: "" };
         } else {
@@ -238,10 +253,10 @@ export class ChartPane {
         const decimals = symbol?.decimals ?? 0;
         this.chart.paint({
             series, view, columns, gaps, cross, note, decimals, isFaint, kind: tools.kind, isLogarithmic: tools.isLogarithmic,
-            hasVolume: tools.hasVolume, last: symbol?.price ?? null, now: this.now,
+            hasVolume: tools.hasVolume, prices: this.prices, last: symbol?.price ?? null, now: this.now,
         });
         this.drawn = { width, columns, gaps, cross, key };
-        tools.showState(viewport.isFollowing(view, this.now), tools.width === "auto" ? series.width : null);
+        tools.showState(viewport.isFollowing(view, this.now), this.prices === null, tools.width === "auto" ? series.width : null);
     }
 
     /** Describes the chart to screen readers, a change of the symbol or of its gaps at once. */

@@ -12,6 +12,12 @@ import { grouped } from "./decimal.js";
 export function drawPlot(pen, scene, place) {
     gaps(pen, scene, place);
     if (scene.hasVolume) volume(pen, scene, place);
+    if (scene.prices != null) {
+        // Prices beyond the user's limits do not run into the volume.
+        pen.draw.beginPath();
+        pen.draw.rect(0, 0, place.right, place.floor);
+        pen.draw.clip();
+    }
     if (scene.isFaint) pen.draw.globalAlpha = 0.5;
     if (scene.kind === "candles") candles(pen, scene, place);
     else line(pen, scene, place);

@@ -76,11 +76,17 @@ export class Rows {
             if (isWrong) row.anchor.removeAttribute("href");
             else row.anchor.href = addressOf(symbol.name);
             setData(row.item, "wrong", String(isWrong));
+            // Who asked for it must see why it does not come.
+            if (isWrong && symbol.isOurs) row.isToShow = true;
         }
         setText(row.note, symbolWords(symbol));
         // A venue's reason may name it already.
         const meant = isWrong && !String(symbol.reason).includes(symbol.meant) ? symbol.meant : null;
         if (row.meant.hidden !== (meant === null)) row.meant.hidden = meant === null;
+        if (row.isToShow) {
+            row.isToShow = false;
+            row.item.scrollIntoView({ block: "nearest" });
+        }
         if (meant !== null && row.meantLink.textContent !== meant) {
             row.meantLink.textContent = meant;
             row.meantLink.href = addressOf(meant);
@@ -124,7 +130,8 @@ export class Rows {
         item.append(anchor, remove, meant);
         item.hidden = !this.#fits(name);
         const row = {
-            item, anchor, note, price, change: moved, trend, held, remove, meant, meantLink, isChosen: false, isWrong: false,
+            item, anchor, note, price, change: moved, trend, held, remove, meant, meantLink,
+            isChosen: false, isWrong: false, isToShow: false,
             trendShown: -1, trendAt: -Infinity,
         };
         this.rows.set(name, row);

@@ -12,7 +12,7 @@ const tapeBelowEvery = 1000; // ms between two changes of the tape's rows that a
 const paintEvery = 100; // ms
 const paintEveryInDrag = 300; // ms, while the chart is dragged
 const titleEvery = 1000; // ms between two prices in the title, which the browser draws
-const priceInterval = 30_000; // ms between two prices read aloud
+const priceInterval = 12_000; // ms between two prices read aloud
 const stateInterval = 3000; // ms between two states read aloud
 
 export class Screen {

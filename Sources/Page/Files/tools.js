@@ -11,7 +11,8 @@ const kinds = ["line", "candles", "area"];
 const sizes = ["auto", "1s", "1m", "5m", "1h"];
 
 export class ChartTools {
-    /** @param actions changed(): another look; range(name): another range; now(): back to the newest price */
+    /** @param actions changed(): another look; range(name): another range; now(): back to the newest price;
+     *     followPrices(): back to the limits of the bars */
     constructor(actions) {
         this.actions = actions;
         // Whether the user chose the range in this visit.
@@ -41,6 +42,10 @@ export class ChartTools {
         find("chart-now").addEventListener("click", () => {
             actions.now();
             // The button goes away.
+            find("chart-touch").focus();
+        });
+        find("chart-auto").addEventListener("click", () => {
+            actions.followPrices();
             find("chart-touch").focus();
         });
         find("chart-full").addEventListener("click", () => this.toggleFullScreen());
@@ -94,8 +99,13 @@ export class ChartTools {
         setText(find("bar-note"), bar?.incomplete ? "incomplete" : "");
     }
 
-    /** @param automatic the width of bars that was chosen for the user, ms; null if the user did */
-    showState(isFollowing, automatic) {
+    /**
+     * @param isFollowing whether the view shows now
+     * @param followsPrices whether the limits of the prices follow the bars
+     * @param automatic the width of bars that was chosen for the user, ms; null if the user did
+     */
+    showState(isFollowing, followsPrices, automatic) {
+        if (find("chart-auto").hidden !== followsPrices) find("chart-auto").hidden = followsPrices;
         if (find("chart-now").hidden !== isFollowing) find("chart-now").hidden = isFollowing;
         const option = find("chart-width").options[0];
         setText(option, automatic === null ? "Auto" : `Auto: ${widthName(automatic)}`);

@@ -4,19 +4,21 @@ const slop = 6; // px that a finger may move and still taps
 const longPress = 400; // ms
 const wheelLine = 16; // px of a line, where a wheel counts lines
 const zoomStep = 1.25;
+const scaleLength = 150; // px on the axis of the prices that scale them by e
 
 export class ChartInput {
     /**
      * @param element takes the input, and has the focus for the keyboard
-     * @param actions all with px from the left side of the element: pan(by), zoom(at, factor) with `at` null for the
-     *     usual place, cross(at) with null for none, step(bars), edge(-1 or 1), page(-1 or 1), now(), fullScreen(), leave()
+     * @param actions all with px from the left side of the element: pan(by, up) with px upwards, too, zoom(at,
+     *     factor) with `at` null for the usual place, axis(): where the axis of the prices begins, scale(factor): its
+     *     length, followPrices(), cross(at) with null for none, step(bars), edge(-1 or 1), page(-1 or 1), now(), fullScreen(), leave()
      */
     constructor(element, actions) {
         this.element = element;
         this.actions = actions;
         // The pressed pointers: id to {x, y}.
         this.pointers = new Map();
-        // What the pointers do: none, press (not decided), pan, cross or pinch.
+        // What the pointers do: none, press (not decided), pan, cross, pinch or scale (of the prices).
         this.mode = "none";
         this.timer = null;
         const listen = (name, handler, options) => element.addEventListener(name, handler, options);
@@ -25,12 +27,18 @@ export class ChartInput {
         for (const name of ["pointerup", "pointercancel", "lostpointercapture"]) listen(name, (event) => this.#up(event));
         listen("pointerleave", (event) => { if (event.pointerType !== "touch" && this.pointers.size === 0) actions.cross(null); });
         listen("wheel", (event) => this.#wheel(event), { passive: false });
-        listen("dblclick", () => actions.now());
+        listen("dblclick", (event) => (this.#isOnAxis(this.#place(event)) ? actions.followPrices() : actions.now()));
+        // A finger on the axis scales the prices, and does not scroll the page.
+        listen("touchstart", (event) => {
+            if (this.#isOnAxis(this.#place(event.touches[0])) && event.cancelable) event.preventDefault();
+        }, { passive: false });
         listen("keydown", (event) => this.#key(event));
         listen("blur", () => actions.cross(null));
     }
 
-    get isDragging() { return this.mode === "pan" || this.mode === "pinch"; }
+    get isDragging() { return ["pan", "pinch", "scale"].includes(this.mode); }
+
+    #isOnAxis({ x }) { return x >= (this.actions.axis() ?? Infinity); }
 
     #place(event) {
         const box = this.element.getBoundingClientRect();
@@ -51,8 +59,9 @@ export class ChartInput {
             this.actions.cross(null);
             return;
         }
-        this.mode = "press";
         this.pressed = this.#place(event);
+        this.mode = this.#isOnAxis(this.pressed) ? "scale" : "press";
+        if (this.mode === "scale") return this.actions.cross(null);
         if (event.pointerType !== "touch") return;
         this.timer = setTimeout(() => {
             if (this.mode !== "press") return;
@@ -64,6 +73,8 @@ export class ChartInput {
     #move(event) {
         const place = this.#place(event);
         const before = this.pointers.get(event.pointerId);
+        const over = this.mode === "scale" || this.#isOnAxis(place) ? "axis" : "plot";
+        if (this.element.dataset.over !== over) this.element.dataset.over = over;
         if (before === undefined) {
             if (event.pointerType !== "touch" && this.pointers.size === 0) this.actions.cross(place.x);
             return;
@@ -76,7 +87,9 @@ export class ChartInput {
             this.actions.cross(null);
         }
         if (this.mode === "cross") this.actions.cross(place.x);
-        if (this.mode === "pan") this.actions.pan(before.x - place.x);
+        // A finger that moves up scrolls the page.
+        if (this.mode === "pan") this.actions.pan(before.x - place.x, event.pointerType === "touch" ? 0 : place.y - before.y);
+        if (this.mode === "scale") this.actions.scale(Math.exp((place.y - before.y) / scaleLength));
         this.pointers.set(event.pointerId, place);
     }
 
@@ -131,8 +144,12 @@ export class ChartInput {
         switch (key) {
         case "ArrowLeft": return () => actions.step(-count);
         case "ArrowRight": return () => actions.step(count);
-        case "ArrowUp": case "+": case "=": return () => actions.zoom(null, 1 / zoomStep);
-        case "ArrowDown": case "-": return () => actions.zoom(null, zoomStep);
+        case "ArrowUp": case "ArrowDown":
+            if (count > 1) return () => actions.scale(key === "ArrowUp" ? 1 / zoomStep : zoomStep);
+            return () => actions.zoom(null, key === "ArrowUp" ? 1 / zoomStep : zoomStep);
+        case "a": case "A": return () => actions.followPrices();
+        case "+": case "=": return () => actions.zoom(null, 1 / zoomStep);
+        case "-": return () => actions.zoom(null, zoomStep);
         case "PageUp": return () => actions.page(-1);
         case "PageDown": return () => actions.page(1);
         case "Home": return () => actions.edge(-1);
