@@ -107,6 +107,9 @@ struct SettingsLayersTests {
     ]
 
     private static let unusual: [String: String] = [
+        "groups": "Two = A:B C:D by change reversed", "holdings.lots": "A:B 0.25 at 61000.5 USDT",
+        "holdings.rates": "A:B EUR/USDT", "holdings.currency": "USDT", "holdings.hidden": "true",
+        "holdings.clients": "never", "display.mouse": "true",
         "symbols": "A:B, IC MARKETS:1", "upstream.url": "wss://example.com:8443/x",
         "upstream.proxy": "http://proxy.test:3128", "upstream.ping-interval": "7s",
         "upstream.pong-timeout": "8s", "upstream.max-message": "2MiB", "tls.ca-file": "/ca.pem", "tls.verify": "false",
