@@ -76,7 +76,7 @@ enum DisplayListing {
         let portfolio = Portfolio(of: state, wall: wall)
         func amount(_ place: Int) -> Double {
             guard let worth = portfolio.worth(of: state.rows[place].summary.symbol) else { return -.infinity }
-            return Self.approximation(order == .value ? worth.value : worth.profit)
+            return (order == .value ? worth.value : worth.profit).approximation
         }
         return Self.sorted(places, by: amount, >)
     }
