@@ -22,7 +22,7 @@ struct PlayedScreenTests {
         let position = ReplayPosition(
             start: sampleNoon.wall - 900 * oneSecond,
             end: sampleNoon.wall,
-            at: sampleNoon.wall,
+            at: sampleNoon.wall - oneSecond,
             speed: 10,
             isPaused: isPaused
         )

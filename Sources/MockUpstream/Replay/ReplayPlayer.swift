@@ -345,7 +345,7 @@ package final class ReplayPlayer {
         }
         // A break that is still open at the recording's end ends there.
         self.isBroken = false
-        let wasPaused = self.machine.isPaused
+        let wasPaused = self.position.isPaused
         if self.machine.reachedEnd(now: self.now) {
             self.end()
         } else if !wasPaused {
