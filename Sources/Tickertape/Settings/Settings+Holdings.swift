@@ -91,7 +91,7 @@ extension Settings {
         }
     }
 
-    /// Refuses holdings that cannot be added up as the settings ask, and groups that cannot be told apart.
+    /// Refuses holdings that cannot be added up as the settings ask, and groups with the same name.
     func refuseUnusableHoldings() throws(OperatorError) {
         var currencies: [String: String] = [:]
         let holdings = self.namedHoldings
