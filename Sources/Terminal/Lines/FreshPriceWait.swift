@@ -70,7 +70,7 @@ package struct FreshPriceWait: Sendable {
             if self.states.count < SymbolTable.capacity { self.states[status.symbol] = status }
         case .expected(let symbols):
             self.wanted = self.wanted ?? symbols
-        case .day, .gap, .settled, .unsubscribed, .paused, .alert:
+        case .day, .gap, .settled, .unsubscribed, .paused, .step, .alert:
             break
         }
         return false

@@ -70,7 +70,7 @@ package struct LineFormat: Sendable {
         case .paused(let isPaused, _): self.isPaused = isPaused
         case .price(let update, _), .snapshot(let update, _): self.holdings.take(update.summary)
         case .day(let day): self.holdings.take(day)
-        case .gap, .settled, .symbol, .unsubscribed, .expected, .alert: break
+        case .gap, .settled, .symbol, .unsubscribed, .expected, .step, .alert: break
         }
         let reported = self.reported
         if self.style == .json {
@@ -84,7 +84,7 @@ package struct LineFormat: Sendable {
                 case .symbol(let status): StreamEncoder.symbol(status)
                 case .unsubscribed(let symbol, let since): StreamEncoder.released(symbol, since: since)
                 case .paused: reported == before ? nil : StreamEncoder.status(reported)
-                case .expected, .day: nil as ByteBuffer?
+                case .expected, .day, .step: nil as ByteBuffer?
                 case .alert(let alert, _): AlertText.json(alert)
                 }
             guard let message else { return Lines() }
@@ -92,7 +92,7 @@ package struct LineFormat: Sendable {
                 switch item {
                 case .status, .paused: true
                 case .price, .snapshot: !self.fields.isEmpty
-                case .day, .gap, .settled, .symbol, .unsubscribed, .expected, .alert: false
+                case .day, .gap, .settled, .symbol, .unsubscribed, .expected, .step, .alert: false
                 }
             return Lines(output: Self.jsonLine(message, source: saysSource ? nil : reported.source))
         }
@@ -117,7 +117,7 @@ package struct LineFormat: Sendable {
         case .unsubscribed(let symbol, _):
             self.troubles.forget(symbol)
             return Lines()
-        case .expected, .day:
+        case .expected, .day, .step:
             return Lines()
         case .alert(let alert, let call):
             return Lines(errors: Self.line("alert: \(AlertText.line(alert))") + call)

@@ -12,6 +12,8 @@ struct LineLoop {
     /// The lines of an item that did not fit into the previous chunk.
     private var next: (lines: LineFormat.Lines, arrived: Int64?)?
     private var pending: ArraySlice<UInt8> = []
+    /// The clicks on a status bar; `nil` where none come.
+    private var clicks: BarClicks?
     /// The arrivals of the trades whose lines are in `pending`.
     private var arrivals: [Int64] = []
     private var stopAt: Int64?
@@ -25,6 +27,7 @@ struct LineLoop {
         self.printer = printer
         self.output = LineOutput(printer.settings, status: printer.status, now: SystemClock.monotonic())
         self.pending = self.output.header[...]
+        self.clicks = printer.settings.clicks.map { BarClicks($0) }
     }
 
     mutating func run() -> OutputEnd {
@@ -120,12 +123,20 @@ struct LineLoop {
 
     private mutating func listen(atMost wait: Int64?) {
         let events = self.pending.isEmpty ? 0 : Int16(POLLOUT)
-        var descriptors = [pollfd(fd: self.printer.output.descriptor, events: events, revents: 0)]
+        var descriptors = [
+            pollfd(fd: self.printer.output.descriptor, events: events, revents: 0),
+            // poll(2) passes over a negative descriptor.
+            pollfd(fd: self.clicks?.descriptor ?? -1, events: Int16(POLLIN), revents: 0),
+        ]
         let canTake = self.pending.isEmpty && self.items.isEmpty
         self.printer.mailbox.wait(with: &descriptors, atMost: wait) { queue, isStopping in
             (canTake && queue.isEmpty, canTake && !queue.isEmpty || isStopping && self.stopAt == nil)
         }
         // Checked even without anything to write: `tickertape | head -1` ends with its reader.
         self.isClosed = Int32(descriptors[0].revents) & (POLLERR | POLLHUP | POLLNVAL) != 0
+        if descriptors[1].revents != 0, let steps = self.clicks?.read() {
+            for step in steps { self.printer.go(step) }
+            if self.clicks?.isAtEnd == true { self.clicks = nil }
+        }
     }
 }

@@ -25,11 +25,9 @@ package struct LineOutput: Sendable {
         case .tui, .plain: self.form = items(.plain)
         case .json: self.form = items(.json)
         case .csv: self.form = items(.csv)
-        case .oneline, .waybar:
-            let style = settings.format == .waybar ? LiveLine.Style.waybar : .oneline
-            self.form = .live(
-                LiveLine(style, symbols: settings.symbols, status: status, limits: settings.limits)
-            )
+        case .oneline: self.form = .live(LiveLine(.oneline, settings, status: status))
+        case .waybar: self.form = .live(LiveLine(.waybar, settings, status: status))
+        case .i3blocks: self.form = .live(LiveLine(.i3blocks, settings, status: status))
         }
         self.status = status
         self.gate = settings.once.map { FreshPriceWait($0, status: status, now: now) }

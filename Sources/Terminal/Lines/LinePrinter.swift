@@ -17,6 +17,12 @@ package final class LinePrinter: ThreadedOutput {
         /// The order of the symbols, in the formats with one line for all.
         package var symbols: [String] = []
         package var limits = FreshnessLimits()
+        /// How long one symbol is shown before the next, ns, in the formats with one line; `nil` to show all together.
+        package var rotation: Int64?
+        /// The colours, in a format that has them.
+        package var look = DisplaySettings()
+        /// The descriptor from which a status bar's clicks come, line by line; `nil` for none.
+        package var clicks: Int32?
         /// The person's holdings, for their fields.
         package var holdings = Holdings()
         /// Whether and how the output ends by itself, after one price of each symbol.
@@ -31,7 +37,7 @@ package final class LinePrinter: ThreadedOutput {
     let mailbox: OutputMailbox<LineQueue>
     let output: PollingOutput
     let errors: NoticeOutput
-    let settings: Settings
+    package let settings: Settings
     let status: FeedStatus
     /// Measures the age of a price when it has been written.
     let latency: LatencyBook?
@@ -68,6 +74,9 @@ package final class LinePrinter: ThreadedOutput {
         // The bytes for a terminal must not reach a file or a pipe.
         self.print(.alert(alert, call: []))
     }
+
+    /// Shows the neighbour of the symbol that is shown, in the formats with one line. Callable from any thread.
+    package func go(_ step: SymbolStep) { self.print(.step(step)) }
 
     func print(_ item: LineItem) { self.mailbox.leave { $0.append(item) } }
 

@@ -45,7 +45,7 @@ package struct LineQueue: Sendable {
         }
         switch item {
         case .price, .snapshot: self.prices.items.append((self.next, item))
-        case .status, .day, .gap, .settled, .symbol, .unsubscribed, .expected, .paused, .alert:
+        case .status, .day, .gap, .settled, .symbol, .unsubscribed, .expected, .paused, .step, .alert:
             self.others.items.append((self.next, item))
         }
         self.next += 1

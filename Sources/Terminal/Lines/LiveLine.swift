@@ -2,7 +2,8 @@ import Market
 import NIOCore
 import Wire
 
-/// The one line with all symbols, written anew whenever its text changes: for the status bars of tmux, i3 and Waybar.
+/// The one line with all symbols, or with one after the other, written anew whenever its text changes: for the status
+/// bars of tmux, i3 and Waybar.
 ///
 /// The age grows even if nothing arrives, so that a dead feed is visible. A pure state machine: time is an argument.
 struct LiveLine: Sendable {
@@ -11,45 +12,82 @@ struct LiveLine: Sendable {
         case oneline
         /// A JSON object for Waybar's custom module with `return-type: json`.
         case waybar
+        /// A JSON object for a block of i3blocks with `format=json`.
+        case i3blocks
     }
 
     /// The shortest time between two lines, ns.
     static let interval: Int64 = 1_000_000_000
     /// The most symbols in a line.
-    private static let maximumSymbols = 20
+    static let maximumSymbols = 20
 
-    private struct Row {
+    struct Row {
         var update: PriceUpdate?
         /// The arrival of its trade, monotonic ns.
         var arrived: Int64?
         var fractionDigits = 0
+        /// The venue's own figures of the last 24 hours.
+        var day: VenueDay?
     }
 
     private let style: Style
+    /// How long one symbol is shown before the next, ns; `nil` to show all symbols together.
+    private let rotation: Int64?
+    /// The colours of a bar without a style sheet.
+    let look: DisplaySettings
     /// The feed's status and what derives from it.
     private var feed: FeedFacts
     /// The symbols in the order of the line.
-    private var order: [String]
+    private(set) var order: [String]
+    /// The place in `order` of the symbol that is shown alone; `nil` while all are shown.
+    private var alone: Int?
+    /// When the next symbol follows, monotonic ns.
+    private var turnsAt: Int64?
     /// The symbols that stay, with or without a subscription.
     private let own: Set<String>
     /// The symbols without a subscriber. A price held back until then must not bring one back.
     private var unsubscribed: Set<String> = []
     private var rows: [String: Row] = [:]
-    private var states: [String: SymbolStatus] = [:]
-    /// The newest line and the time of its writing, monotonic ns.
-    private var written: (text: String, at: Int64)?
+    private(set) var states: [String: SymbolStatus] = [:]
+    /// The newest line.
+    private var written: String?
+    /// The earliest time of the next one, monotonic ns.
+    private var earliest: Int64 = 0
     /// When the text may change without an item; monotonic ns.
     private var changesAt: Int64?
     private var isChanged = true
 
-    /// - Parameter symbols: the symbols that stand first, even before they have a price.
-    init(_ style: Style, symbols: [String], status: FeedStatus, limits: FreshnessLimits = FreshnessLimits()) {
+    /// - Parameters:
+    ///   - symbols: the symbols that stand first, even before they have a price.
+    ///   - rotation: how long one symbol is shown before the next, ns; `nil` to show all together.
+    ///   - look: the colours of a bar without a style sheet.
+    init(
+        _ style: Style,
+        symbols: [String],
+        status: FeedStatus,
+        limits: FreshnessLimits = FreshnessLimits(),
+        rotation: Int64? = nil,
+        look: DisplaySettings = DisplaySettings()
+    ) {
         self.style = style
+        self.rotation = rotation
+        self.look = look
         self.feed = FeedFacts(status: status)
         self.feed.limits = limits
         self.own = Set(symbols)
         self.order = []
         for symbol in symbols where self.rows[symbol] == nil { self.add(symbol) }
+    }
+
+    init(_ style: Style, _ settings: LinePrinter.Settings, status: FeedStatus) {
+        self.init(
+            style,
+            symbols: settings.symbols,
+            status: status,
+            limits: settings.limits,
+            rotation: settings.rotation,
+            look: settings.look
+        )
     }
 
     private mutating func add(_ symbol: String) {
@@ -76,15 +114,50 @@ struct LiveLine: Sendable {
         case .unsubscribed(let symbol, _):
             self.states[symbol] = nil
             guard !self.own.contains(symbol) else { break }
-            self.order.removeAll { $0 == symbol }
+            if let place = self.order.firstIndex(of: symbol) {
+                self.order.remove(at: place)
+                // The next symbol moves to the place of the removed one.
+                if let alone, place < alone { self.alone = alone - 1 }
+            }
             self.rows[symbol] = nil
             if self.unsubscribed.count < SymbolTable.capacity { self.unsubscribed.insert(symbol) }
         case .paused(let isPaused, _):
             self.feed.isPaused = isPaused
             self.standStill(now: now)
-        case .day, .gap, .settled, .expected, .alert:
+        case .day(let day):
+            self.rows[day.symbol]?.day = day
+        case .step(let step):
+            self.go(step)
+            self.turnsAt = self.rotation.map { now.addingCapped($0) }
+            // A person waits for it.
+            self.earliest = 0
+        case .gap, .settled, .expected, .alert:
             break
         }
+    }
+
+    /// Shows the neighbour of the symbol that is shown. Without a rotation, all symbols together are a place of their own.
+    private mutating func go(_ step: SymbolStep) {
+        // The number of the place: 0 for all together.
+        let place = self.alone.map { $0 + 1 } ?? 0
+        let places = self.order.count + 1
+        var next = (place + (step == .next ? 1 : places - 1)) % places
+        if next == 0, self.rotation != nil { next = step == .next ? 1 : places - 1 }
+        self.alone = next == 0 || self.order.isEmpty ? nil : next - 1
+    }
+
+    /// Shows the symbol whose turn it is, if symbols are shown one after the other.
+    private mutating func rotate(now: Int64) {
+        guard let rotation else {
+            if let alone, alone >= self.order.count { self.alone = nil }
+            return
+        }
+        guard !self.order.isEmpty else { return self.alone = nil }
+        if let alone, let turnsAt {
+            if now >= turnsAt { self.go(.next) } else if alone < self.order.count { return }
+        }
+        if self.alone ?? self.order.count >= self.order.count { self.alone = 0 }
+        self.turnsAt = now.addingCapped(rotation)
     }
 
     /// Records whether the replay stands still, as it also does at its end.
@@ -108,13 +181,8 @@ struct LiveLine: Sendable {
 
     /// When ``line(now:isForced:)`` may return a line, monotonic ns; `nil` when only an item can change the text.
     var due: Int64? {
-        let earliest = self.written.map { written in
-            // A recording may contain any time.
-            let (at, isOut) = written.at.addingReportingOverflow(Self.interval)
-            return isOut ? .max : at
-        }
-        if self.isChanged { return earliest ?? 0 }
-        return self.changesAt.map { max($0, earliest ?? 0) }
+        if self.isChanged { return self.earliest }
+        return self.changesAt.map { max($0, self.earliest) }
     }
 
     /// Returns the line, if its text differs from the previous one's.
@@ -123,17 +191,20 @@ struct LiveLine: Sendable {
     mutating func line(now: Moment, isForced: Bool = false) -> [UInt8]? {
         guard isForced || self.due.map({ $0 <= now.monotonic }) ?? false else { return nil }
         self.isChanged = false
+        self.rotate(now: now.monotonic)
         let (text, lasts) = self.words(now)
-        self.changesAt = lasts.map { now.monotonic + $0 }
-        guard isForced || text != self.written?.text else { return nil }
-        self.written = (text, now.monotonic)
+        self.changesAt = lasts.map { now.monotonic.addingCapped($0) }
+        guard isForced || text != self.written else { return nil }
+        self.written = text
+        // A recording may contain any time.
+        self.earliest = now.monotonic.addingCapped(Self.interval)
         return Array(text.utf8) + [UInt8(ascii: "\n")]
     }
 
     /// Returns the very last line, if its text differs from the previous one's, without the minimum interval: a reader
     /// keeps the newest line, and would show an ended feed as a live one.
     mutating func last(now: Moment) -> [UInt8]? {
-        guard self.words(now).text != self.written?.text else { return nil }
+        guard self.words(now).text != self.written else { return nil }
         return self.line(now: now, isForced: true)
     }
 
@@ -145,49 +216,51 @@ struct LiveLine: Sendable {
         var feed = self.feed
         feed.newestArrival = self.rows.values.lazy.compactMap(\.arrived).max()
         let status = feed.effective(at: now)
-        var parts: [String] = []
-        var details: [String] = []
-        for symbol in self.order.prefix(Self.maximumSymbols) {
-            let row = self.rows[symbol] ?? Row()
-            let age = row.arrived.map { max(feed.age(since: $0, now: now.monotonic), 0) }
-            if let age, feed.status.phase != .ended { ends(in: AgeText.untilChange(growing: age)) }
-            let silence = row.arrived.map { max(feed.silence(since: $0, now: now.monotonic), 0) }
-            parts.append(self.part(symbol, row, age: age, silence: silence))
-            details.append(self.detail(symbol, row, age: age, silence: silence))
+        let entries = self.order.prefix(Self.maximumSymbols).map { self.entry($0, feed: feed, now: now) }
+        var shown = entries
+        if let alone, alone < self.order.count {
+            shown = [alone < entries.count ? entries[alone] : self.entry(self.order[alone], feed: feed, now: now)]
+            if self.rotation != nil, self.order.count > 1 { ends(in: self.turnsAt.map { max($0 - now.monotonic, 0) }) }
         }
-        if self.order.count > Self.maximumSymbols { parts.append("\(self.order.count - Self.maximumSymbols) more") }
+        for entry in self.style == .waybar ? shown + entries : shown {
+            if let age = entry.age, feed.status.phase != .ended { ends(in: AgeText.untilChange(growing: age)) }
+            ends(in: entry.base?.lasts)
+        }
         let (state, stateLasts) = Self.state(status, wall: now.wall)
         ends(in: stateLasts)
+        var parts = shown.map(\.text)
+        if shown.count > 1, self.order.count > Self.maximumSymbols {
+            parts.append("\(self.order.count - Self.maximumSymbols) more")
+        }
         let line = (parts + [state]).joined(separator: " | ")
         switch self.style {
         case .oneline: return (line, lasts)
-        case .waybar: return (self.object(line, details: details, status), lasts)
+        case .waybar: return (Self.waybar(line, shown: shown, details: entries.map(\.detail), status), lasts)
+        case .i3blocks: return (self.i3blocks(line, shown: shown, state: state, status), lasts)
         }
     }
 
-    /// `BTCUSDT 61837.63 +0.02% 3 s`, and a word where the symbol is in trouble.
-    private func part(_ symbol: String, _ row: Row, age: Int64?, silence: Int64?) -> String {
-        var words = [self.shortName(symbol)]
-        if let update = row.update {
-            words.append(PriceText.exact(update.summary.price, fractionDigits: row.fractionDigits))
-            if let percent = PriceText.percent(update.summary.price, since: update.summary.open) {
-                words.append(percent)
-            }
-        } else {
-            words.append("-")
-        }
-        if let trouble = self.trouble(symbol, silence: silence) { words.append(trouble) }
-        if let age { words.append(AgeText.words(age)) }
-        return words.joined(separator: " ")
+    private func entry(_ symbol: String, feed: FeedFacts, now: Moment) -> Entry {
+        let row = self.rows[symbol] ?? Row()
+        let silence = row.arrived.map { max(feed.silence(since: $0, now: now.monotonic), 0) }
+        return Entry(
+            symbol: symbol,
+            name: self.shortName(symbol),
+            row: row,
+            age: row.arrived.map { max(feed.age(since: $0, now: now.monotonic), 0) },
+            trouble: self.trouble(symbol, silence: silence),
+            wall: now.wall
+        )
     }
 
     /// - Parameter silence: the time since the newest price, ns; `nil` where there is no price.
-    private func trouble(_ symbol: String, silence: Int64?) -> String? {
+    private func trouble(_ symbol: String, silence: Int64?) -> Entry.Trouble? {
         switch self.states[symbol]?.state {
-        case .quiet, .refused: self.states[symbol]?.word
+        case .quiet: .quiet
+        case .refused: .refused(self.states[symbol]?.word ?? "refused")
         case .live: nil
         // A symbol just subscribed may have an old price.
-        case .asked, nil: silence.map { $0 >= self.feed.limits.staleAfter ? "old" : nil } ?? "no trade yet"
+        case .asked, nil: silence.map { $0 >= self.feed.limits.staleAfter ? .old : nil } ?? .noTrade
         }
     }
 
@@ -211,50 +284,5 @@ struct LiveLine: Sendable {
         let when = AgeText.seconds(wait) == 0 ? "now" : "in \(AgeText.words(wait))"
         if case .reconnecting(let attempt, _) = status.phase { words += " \(attempt)" }
         return ("\(words) \(when)", AgeText.untilChange(shrinking: wait))
-    }
-
-    // MARK: Waybar
-
-    private func detail(_ symbol: String, _ row: Row, age: Int64?, silence: Int64?) -> String {
-        let name = SymbolName.word(symbol)
-        guard let update = row.update else {
-            return "\(name): \(self.trouble(symbol, silence: silence) ?? "no trade yet")"
-        }
-        let summary = update.summary
-        var text = "\(name) \(PriceText.exact(summary.price, fractionDigits: row.fractionDigits))"
-        if let age { text += ", \(AgeText.words(age)) ago" }
-        if let change = PriceText.change(summary.price, since: summary.open, fractionDigits: row.fractionDigits) {
-            text += ", \(change) since the start"
-        }
-        text += ", high \(summary.high), low \(summary.low), volume \(PriceText.shortened(summary.volume))"
-        return text + ", \(summary.trades) trades"
-    }
-
-    private func object(_ line: String, details: [String], _ status: FeedStatus) -> String {
-        let object = JSONWriter.object { out in
-            out.field("text", Self.markup(line))
-            out.field("alt", status.word)
-            out.field("tooltip", Self.markup((details + [LineFormat.sentence(status)]).joined(separator: "\n")))
-            out.field("class", self.classes(status))
-        }
-        return String(buffer: object)
-    }
-
-    /// Returns words for the style sheet: the status first, then the kind of prices and the direction of the first
-    /// symbol.
-    private func classes(_ status: FeedStatus) -> [String] {
-        var classes = [status.word]
-        if status.source != .live { classes.append(status.source.word) }
-        if status.isPaused { classes.append("paused") }
-        if !status.certificateChecked { classes.append("unchecked") }
-        if let summary = self.order.first.flatMap({ self.rows[$0]?.update?.summary }) {
-            classes.append(summary.price == summary.open ? "flat" : summary.price < summary.open ? "down" : "up")
-        }
-        return classes
-    }
-
-    /// Escapes a text for Pango markup, which Waybar expects in text and tooltip.
-    private static func markup(_ text: String) -> String {
-        text.replacing("&", with: "&amp;").replacing("<", with: "&lt;").replacing(">", with: "&gt;")
     }
 }

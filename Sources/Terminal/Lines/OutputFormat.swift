@@ -12,13 +12,23 @@ package enum OutputFormat: String, Sendable, Equatable, CaseIterable {
     case oneline
     /// The same as one JSON object a line, as Waybar's custom module expects.
     case waybar
+    /// The same as one JSON object a line, as a block of i3blocks expects.
+    case i3blocks
+
+    /// Whether one line shows all symbols, for a status bar.
+    package var isOneLine: Bool {
+        switch self {
+        case .oneline, .waybar, .i3blocks: true
+        case .tui, .plain, .json, .csv: false
+        }
+    }
 
     /// Returns the format in force: the requested one, if the output supports it.
     ///
     /// A screen needs a terminal that can draw; without one (a pipe, `TERM=dumb` or no `TERM`) plain lines replace it.
     package static func inForce(asked: OutputFormat?, outputIsTerminal: Bool, term: String?) -> OutputFormat {
         switch asked ?? .tui {
-        case .plain, .json, .csv, .oneline, .waybar:
+        case .plain, .json, .csv, .oneline, .waybar, .i3blocks:
             return asked ?? .plain
         case .tui:
             let term = term ?? ""

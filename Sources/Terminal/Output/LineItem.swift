@@ -20,6 +20,13 @@ package enum LineItem: Sendable, Equatable {
     case expected([String])
     /// Whether a replay is paused; since when, wall clock, ns since 1970.
     case paused(Bool, since: Int64 = 0)
+    /// A person's wish to see another symbol, for an output that shows one after the other.
+    case step(SymbolStep)
     /// An alert, with the bytes for a terminal at the errors beside the line.
     case alert(Alert, call: [UInt8])
+}
+
+/// The neighbour of the symbol that is shown.
+package enum SymbolStep: Sendable, Equatable {
+    case next, previous
 }

@@ -81,6 +81,11 @@ package struct ScreenPalette: Sendable, Equatable {
         }
     }
 
+    /// Returns the colour of an ink as `#RRGGBB`; `nil` for the default of the text.
+    static func hexadecimal(_ ink: CellStyle.Ink, isLight: Bool, hues: Hues) -> String? {
+        Shades(isLight: isLight, isBlue: hues == .colourBlind).ink(ink).map(\.hexadecimal)
+    }
+
     /// Returns the parameters that select a style from any other.
     func codes(_ style: CellStyle) -> String { self.rendition(style).codes }
 
@@ -169,6 +174,11 @@ package struct ScreenPalette: Sendable, Equatable {
         init(_ number: Int, _ rgb: Int) {
             self.number = number
             (self.red, self.green, self.blue) = (rgb >> 16 & 255, rgb >> 8 & 255, rgb & 255)
+        }
+
+        var hexadecimal: String {
+            let digits = String(self.red << 16 | self.green << 8 | self.blue, radix: 16, uppercase: true)
+            return "#" + String(repeating: "0", count: 6 - digits.count) + digits
         }
 
         func code(foreground: Bool, isFull: Bool) -> String {

@@ -6,6 +6,7 @@ import Measurements
 import NIOCore
 import ServiceLifecycle
 import Terminal
+import UnixSignals
 
 /// The display of a program: the screen or lines, their inputs, and a logger that does not disturb the screen.
 struct DisplayService: Sendable {
@@ -52,11 +53,15 @@ struct DisplayService: Sendable {
                     latency: latency,
                     completeness: completeness
                 )
-            case .plain, .json, .csv, .oneline, .waybar:
+            case .plain, .json, .csv, .oneline, .waybar, .i3blocks:
                 var lines = LinePrinter.Settings(format: format)
                 lines.fields = settings.display.fields
                 lines.symbols = symbols
                 lines.limits = limits
+                lines.rotation = settings.display.rotation?.nanoseconds
+                lines.look = settings.screen
+                // Reading from a terminal would stop a program in the background.
+                lines.clicks = format == .i3blocks && isatty(STDIN_FILENO) == 0 ? STDIN_FILENO : nil
                 lines.holdings = settings.namedHoldings
                 lines.once = isOnce ? FreshPriceWait.Settings(settings, symbols: symbols) : nil
                 let errors = NoticeOutput(isTerminal: isatty(STDERR_FILENO) == 1, write: Console.log)
@@ -113,6 +118,13 @@ struct DisplayService: Sendable {
                     case .failed(let reason):
                         throw OperatorError("cannot write the lines: \(reason)", status: .failure)
                     case .missed(let report): throw OperatorError(report, status: .noFreshPrice)
+                    }
+                }
+                if let printer = output as? LinePrinter, printer.settings.format.isOneLine {
+                    group.addTask {
+                        let signals = await UnixSignalsSequence(trapping: .sigusr1, .sigusr2)
+                        for await signal in signals { printer.go(signal == .sigusr1 ? .next : .previous) }
+                        return false
                     }
                 }
                 group.addTask {

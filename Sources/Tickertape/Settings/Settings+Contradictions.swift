@@ -16,7 +16,7 @@ extension Settings {
         }
         let isScreen = self.isFlag(.format) && self.display.format == .tui
         if isScreen, self.display.isOnce {
-            let hint = "leave --format out, or ask for plain, json, csv, oneline or waybar"
+            let hint = "leave --format out, or ask for plain, json, csv, oneline, waybar or i3blocks"
             throw self.contradiction("display.once", "display.format", "cannot be combined with", hint: hint)
         }
         if self.isFlag(.isQuiet), self.display.isQuiet, self.isFlag(.format) {
@@ -32,7 +32,11 @@ extension Settings {
             throw self.contradiction("display.fields", "display.format", "cannot be combined with", hint: hint)
         }
         let format = self.display.format
-        if format == .oneline || format == .waybar { try self.refuseFields(of: format) }
+        if let format, format.isOneLine { try self.refuseFields(of: format) }
+        if self.isFlag(.rotation), self.display.rotation != nil, format?.isOneLine != true {
+            let hint = "ask for --format oneline, waybar or i3blocks"
+            throw self.contradiction("display.rotate", "display.format", "has no effect with", hint: hint)
+        }
         if self.isFlag(.onceWithin), !self.display.isOnce {
             throw self.contradiction("display.once-within", "display.once", "has no effect with", hint: "add --once")
         }
@@ -51,7 +55,7 @@ extension Settings {
                 "has no effect on a screen, with",
                 hint: "ask for --format plain, json or csv"
             )
-        case .oneline, .waybar:
+        case .oneline, .waybar, .i3blocks:
             throw self.contradiction(
                 "display.fields",
                 "display.format",

@@ -107,6 +107,8 @@ package struct Settings: Sendable, Equatable {
         package var isOnce = false
         /// The time after which such a program ends without the missing prices.
         package var onceWithin = TimeAmount.seconds(15)
+        /// How long a status bar's line shows one symbol before the next; `nil` to show all together.
+        package var rotation: TimeAmount?
         /// Whether the program shows nothing.
         package var isQuiet = false
         /// Whether symbols that were added or removed at the screen stay so after a restart.

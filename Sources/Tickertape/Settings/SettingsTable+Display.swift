@@ -24,7 +24,7 @@ extension Setting {
         \.display.format,
         Syntax<OutputFormat>.word(or: "auto"),
         flags: ["format"],
-        help: "How prices are shown: tui, plain, json, csv, oneline, waybar, or auto (tui on a terminal, else plain)."
+        help: "How prices are shown: tui, plain, json, csv, oneline, waybar, i3blocks, or auto."
     )
     static let fields = Setting(
         "display.fields",
@@ -47,6 +47,13 @@ extension Setting {
         Syntax.duration.within(.milliseconds(10)...(.hours(1))),
         flags: ["once-within"],
         help: "The longest that display.once waits."
+    )
+    static let rotation = Setting(
+        "display.rotate",
+        \.display.rotation,
+        Syntax.duration.within(.seconds(1)...(.hours(1))).optional("none"),
+        flags: ["rotate"],
+        help: "How long oneline, waybar and i3blocks show one symbol before the next; none shows all together."
     )
     static let colour = Setting(
         "display.colour",

@@ -176,7 +176,7 @@ struct OncePrinterTests {
         #expect(cause == .stopped)
         // A slow machine makes them older.
         let ages = output.replacing(#/ [0-9]+ s\b/#, with: " 0 s")
-        #expect(ages == "A 61837.63 +0.02% 0 s | B 61837.63 +0.02% 0 s | live\n")
+        #expect(ages == "A 61837.63 +0.02% session 0 s | B 61837.63 +0.02% session 0 s | live\n")
     }
 
     @Test("prints prices and reports missing ones after the time limit or a stop", arguments: [true, false])

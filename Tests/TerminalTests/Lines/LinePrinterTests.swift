@@ -179,6 +179,30 @@ struct LinePrinterTests {
         close(writer)
     }
 
+    @Test("Clicks on a block of i3blocks show other symbols; without their writer the lines go on")
+    func clicks() async throws {
+        let (reader, writer) = try Self.pipeEnds()
+        let (clicks, bar) = try Self.pipeEnds()
+        defer { for end in [reader, clicks] { close(end) } }
+        var settings = LinePrinter.Settings(format: .i3blocks)
+        settings.rotation = 3_600_000_000_000
+        settings.symbols = ["A", "B"]
+        settings.clicks = clicks
+        let printer = try LinePrinter(settings, status: sampleStatus(), output: writer, errors: .pipe(writer))
+        async let cause = printer.run()
+        let lines = Reading(descriptor: reader)
+        #expect(await lines.until { $0.contains("A - no trade yet") }.contains("full_text"))
+        let click = #"{"name":"ticker","button":1}"# + "\n"
+        #expect(write(bar, click, click.utf8.count) == click.utf8.count)
+        #expect(await lines.until { $0.contains("B - no trade yet") }.contains("full_text"))
+        close(bar)
+        printer.print(.status(sampleStatus(.ended)))
+        #expect(await lines.until { $0.contains("ended") }.contains("B - no trade yet | ended"))
+        printer.stop()
+        #expect(await cause == .stopped)
+        close(writer)
+    }
+
     @Test("A stopped reader delays no other; its missed lines are counted, and the newest comes last")
     func stuckReader() async throws {
         let (reader, writer) = try Self.pipeEnds()

@@ -44,7 +44,7 @@ struct ForeignTextProgramTests {
         "the service's errors, a symbol, a close and a refusal, in the log and in every form of lines",
         arguments: [
             ["--quiet"], ["--format", "plain"], ["--format", "csv"], ["--format", "json"], ["--format", "oneline"],
-            ["--format", "waybar"],
+            ["--format", "waybar"], ["--format", "i3blocks"],
         ]
     )
     func service(form: [String]) async throws {

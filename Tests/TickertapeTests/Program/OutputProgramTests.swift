@@ -81,7 +81,7 @@ struct OutputProgramTests {
 
     @Test(
         "--once without a key prints no price, says what to do, and ends with 78",
-        arguments: ["plain", "json", "csv", "oneline", "waybar"]
+        arguments: ["plain", "json", "csv", "oneline", "waybar", "i3blocks"]
     )
     func onceWithoutKey(format: String) async throws {
         let program = try self.start("--once", "--format", format)
@@ -168,7 +168,7 @@ struct OutputProgramTests {
 
     @Test(
         "a reader that goes away ends it quietly with 0, in every format",
-        arguments: ["plain", "json", "csv", "oneline", "waybar"]
+        arguments: ["plain", "json", "csv", "oneline", "waybar", "i3blocks"]
     )
     func closedPipe(_ format: String) async throws {
         let shell = try RunningProgram(
@@ -182,6 +182,28 @@ struct OutputProgramTests {
         #expect(shell.output.split(separator: "\n").count == 1)
         #expect(shell.errors.contains("status 0"), "\(shell.errors)")
         #expect(!shell.errors.lowercased().contains("pipe"))
+    }
+
+    @Test("a signal shows the next symbol in a bar, and has no effect on other formats")
+    func signals() async throws {
+        let options = ["--demo", "--relay", "off", "--symbol", "BINANCE:BTCUSDT", "--symbol", "BINANCE:ETHUSDT"]
+        let program = try self.start(options + ["--format", "oneline", "--rotate", "1h"])
+        #expect(await program.prints("BTCUSDT ") && !program.output.contains("ETHUSDT"), "\(program.errors)")
+        program.send(signal: SIGUSR1)
+        #expect(await program.prints("ETHUSDT "), "\(program.output) \(program.errors)")
+        let count = program.output.split(separator: "\n").count
+        program.send(signal: SIGUSR2)
+        let lines = await program.lines(count + 2)
+        #expect(lines.suffix(1).allSatisfy { $0.hasPrefix("BTCUSDT ") }, "\(lines)")
+        program.send(signal: SIGTERM)
+        #expect(await program.ending() == .exit(0))
+        let plain = try self.start(options + ["--format", "plain"])
+        #expect(await plain.lines(1).count >= 1, "\(plain.errors)")
+        for signal in [SIGUSR1, SIGUSR2] { plain.send(signal: signal) }
+        let before = plain.output.split(separator: "\n").count
+        #expect(await plain.lines(before + 3).count >= before + 3, "\(plain.errors)")
+        plain.send(signal: SIGTERM)
+        #expect(await plain.ending() == .exit(0))
     }
 
     @Test("status bars get a line whose age counts on when the service goes silent")
@@ -198,7 +220,7 @@ struct OutputProgramTests {
         )
         // At most one line a second; the price is late after five.
         let lines = await program.lines(12)
-        let ages = lines.compactMap { RunningProgram.number(in: $0, behind: "BTCUSDT 61837.63 0.00% ") }
+        let ages = lines.compactMap { RunningProgram.number(in: $0, behind: "BTCUSDT 61837.63 0.00% session ") }
         #expect(ages.count > 5 && zip(ages, ages.dropFirst()).allSatisfy { $0 < $1 }, "\(lines) \(program.errors)")
         #expect(
             lines.contains { $0.hasSuffix(" s | live") } && lines.contains { $0.hasSuffix(" s | late") },

@@ -40,6 +40,11 @@ struct DisplayContradictionTests {
                 "--format plain"
             ),
             (
+                ["--rotate", "5s", "--format", "json"],
+                "display.rotate (5s, from --rotate) has no effect with display.format (json, from --format)",
+                "--format oneline"
+            ),
+            (
                 ["--once-within", "5s"],
                 "display.once-within (5s, from --once-within) has no effect with display.once (false", "add --once"
             ),

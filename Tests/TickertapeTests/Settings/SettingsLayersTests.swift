@@ -103,13 +103,13 @@ struct SettingsLayersTests {
 
     private static let partners = [
         "relay.certificate-file": "relay.key-file", "relay.key-file": "relay.certificate-file",
-        "display.once-within": "display.once",
+        "display.once-within": "display.once", "display.rotate": "display.format",
     ]
 
     private static let unusual: [String: String] = [
         "groups": "Two = A:B C:D by change reversed", "holdings.lots": "A:B 0.25 at 61000.5 USDT",
         "holdings.rates": "A:B EUR/USDT", "holdings.currency": "USDT", "holdings.hidden": "true",
-        "holdings.clients": "never", "display.mouse": "true",
+        "holdings.clients": "never", "display.mouse": "true", "display.rotate": "5s",
         "symbols": "A:B, IC MARKETS:1", "upstream.url": "wss://example.com:8443/x",
         "upstream.proxy": "http://proxy.test:3128", "upstream.ping-interval": "7s",
         "upstream.pong-timeout": "8s", "upstream.max-message": "2MiB", "tls.ca-file": "/ca.pem", "tls.verify": "false",
@@ -137,7 +137,7 @@ struct SettingsLayersTests {
         "alerts.webhook-file": "/webhook", "alerts.webhook-ca-file": "/ca.pem",
         "state.directory": "/var/lib/tickertape",
         "state.runtime-directory": "off", "pipeline.quiet": "50ms",
-        "pipeline.at-most": "none", "display.format": "json", "display.colour": "never", "display.quiet": "true",
+        "pipeline.at-most": "none", "display.format": "waybar", "display.colour": "never", "display.quiet": "true",
         "display.keep-watchlist": "false", "relay.replay-control": "off",
         "display.theme": "light", "display.palette": "colour-blind", "display.grouping": "space",
         "display.bytes-per-second": "2KiB", "display.decimal": "comma", "display.flash": "false",

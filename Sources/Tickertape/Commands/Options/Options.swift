@@ -1,5 +1,6 @@
 import ArgumentParser
 import Market
+import Terminal
 
 /// A group of flags that stand for settings.
 protocol SettingFlags {
@@ -135,7 +136,7 @@ struct DisplayOptions: ParsableArguments, SettingFlags {
     @Option(
         name: .of(.format),
         help: .of(.format, "format"),
-        completion: .list(["auto", "tui", "plain", "json", "csv", "oneline", "waybar"])
+        completion: .list(["auto"] + OutputFormat.allCases.map(\.rawValue))
     )
     var format: String?
 
@@ -147,6 +148,9 @@ struct DisplayOptions: ParsableArguments, SettingFlags {
 
     @Option(name: .of(.onceWithin), help: .of(.onceWithin, "duration"))
     var onceWithin: String?
+
+    @Option(name: .of(.rotation), help: .of(.rotation, "duration"))
+    var rotate: String?
 
     @Flag(name: .of(.isQuiet), help: ArgumentHelp(stringLiteral: Setting.isQuiet.help))
     var quiet = false
@@ -183,6 +187,7 @@ struct DisplayOptions: ParsableArguments, SettingFlags {
         if let fields { flags.add(.fields, fields.split(separator: ",").map(String.init), flag: "--fields") }
         if self.once { flags.add(.isOnce, "true") }
         flags.add(.onceWithin, self.onceWithin)
+        flags.add(.rotation, self.rotate)
         if self.quiet { flags.add(.isQuiet, "true") }
         flags.add(.colour, self.colour)
         flags.add(.displayTheme, self.theme)
