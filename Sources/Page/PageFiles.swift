@@ -25,6 +25,8 @@ package enum PageFiles {
         Self.script("holdings.js", PackageResources.holdings_js),
         Self.script("portfolio.js", PackageResources.portfolio_js),
         Self.script("trend.js", PackageResources.trend_js),
+        Self.script("earlier.js", PackageResources.earlier_js),
+        Self.script("changes.js", PackageResources.changes_js),
         Self.script("finding.js", PackageResources.finding_js),
         Self.script("history.js", PackageResources.history_js),
         Self.script("bars.js", PackageResources.bars_js),

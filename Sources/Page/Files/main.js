@@ -1,5 +1,6 @@
 // The page at /: the reference client of /v1/stream. This file connects the parts of the others.
 
+import { Earlier } from "./earlier.js";
 import { Finding } from "./finding.js";
 import { BarHistory } from "./history.js";
 import { Holdings } from "./holdings.js";
@@ -13,7 +14,6 @@ import { offerToken } from "./token.js";
 import { isRefused } from "./words.js";
 
 const historyLength = 200;
-const mostTrends = 64;
 
 const market = new Market();
 const relay = new RelayConnection({
@@ -27,6 +27,9 @@ const relay = new RelayConnection({
 let screen = null;
 const history = new BarHistory({
     ask: (target) => ask(target, 10_000), send: (request) => relay.send(request), changed: () => screen.pane.ask(),
+});
+const earlier = new Earlier(market, {
+    ask: (target) => ask(target, 10_000), isOpen: () => relay.state === "open", changed: () => screen.ask(),
 });
 const holdings = new Holdings(market);
 const room = new Room(relay);
@@ -82,6 +85,7 @@ function received(message, now) {
 /** Subscribes to what the page shows: every symbol with its newest price, the chosen one with every trade. */
 function begin(since) {
     const isFirst = market.chosen === null;
+    earlier.connected();
     if (!isFirst) {
         // First, so that its missed trades precede the newest prices of all symbols.
         const request = { type: "subscribe", symbol: market.chosen, delivery: "all" };
@@ -109,7 +113,6 @@ function begin(since) {
         selection.isArranged = true;
         selection.chooseFirst();
         screen.ask();
-        fetchTrends();
     });
 }
 
@@ -131,16 +134,6 @@ async function fetchHistory(name) {
 async function fetchMeant() {
     market.takeSymbols(await ask("/v1/status", 10_000));
     screen.ask();
-}
-
-/** Loads the last hour of each symbol for its row, one after another. */
-async function fetchTrends() {
-    for (const { name, seq, trend } of [...market.symbols.values()].slice(0, mostTrends)) {
-        if (seq === null || relay.state !== "open") continue;
-        const answer = await ask(`/v1/bars/${encodeURIComponent(name)}?width=1m&limit=60`, 10_000);
-        trend.takeEarlier(answer?.bars);
-        screen.ask();
-    }
 }
 
 /** Returns the relay's response within `limit` ms, or null; without it the chart begins later. */
@@ -174,6 +167,7 @@ setInterval(() => {
     const now = performance.now();
     relay.tick(now);
     room.tick(now);
+    if (!document.hidden) earlier.tick(now);
     screen.tick(now);
 }, 250);
 

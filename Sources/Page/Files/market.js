@@ -1,17 +1,16 @@
 // The state from the relay's messages: the status of the feed, the newest figures of each symbol, and the tape of the
 // chosen one.
 
+import { changeBase, newestDay } from "./changes.js";
 import { reportedGaps, reportedOutcomes } from "./past.js";
 import { Pauses } from "./pauses.js";
 import { SymbolFigures } from "./symbol.js";
 import { Tape } from "./tape.js";
-import { lostCount, missingWords, settledWords } from "./words.js";
+import { lostCount } from "./words.js";
 
 const mostSymbols = 500;
 // A trade whose time is farther from its arrival than this is of an old recording, ms.
 const foreignAfter = 3_600_000;
-// The venue's figures of the last 24 hours are shown for this long, ms.
-const dayGoodFor = 300_000;
 
 export class Market {
     constructor() {
@@ -107,11 +106,11 @@ export class Market {
         case "settled": return this.#settled(message);
         case "venueDay": return this.#venueDay(message);
         case "skipped":
-            return this.tapeOfChosen.note(`${message.trades} trades left out: this page was too slow`, message.to ?? null);
+            return this.tapeOfChosen.noteSkipped(message);
         case "resumed":
             this.isCatchingUp = false;
             this.runOfTrades = this.epoch;
-            if (message.complete && message.trades > 0) this.tapeOfChosen.note(`caught up: ${message.trades} trades`, message.to);
+            if (message.complete && message.trades > 0) this.tapeOfChosen.noteCaughtUp(message);
             return;
         case "pong": this.#setClock(message.time, now); return;
         default: return; // newer relays may send more
@@ -238,27 +237,17 @@ export class Market {
             const from = message.from ?? symbol.time ?? message.to;
             if (message.symbol === undefined || message.symbol === symbol.name) symbol.gaps.add(from, message.to);
         }
-        if (message.cause === "seek") return this.tapeOfChosen.note(message.reason ?? "the replay was moved", null);
-        if (message.symbol !== undefined && message.symbol !== this.chosen) return;
-        const isTimed = typeof message.from === "number";
-        const length = isTimed ? ` of ${Math.max(0, Math.round((message.to - message.from) / 1000))} s` : "";
-        if (message.overlap > 0) return; // proven complete
-        const missing = missingWords(message.missing);
-        this.tapeOfChosen.note(`gap${length}${missing}: ${message.reason ?? "trades may be missing"}`, null, {
-            from: message.from, to: message.to, words: `gap${length}`,
-        });
+        if (message.cause === "seek") return this.tapeOfChosen.noteMove(message);
+        if (message.symbol === undefined || message.symbol === this.chosen) this.tapeOfChosen.noteGap(message);
     }
 
     /** Takes the outcome of a gap: its band goes if all trades have come, and else has their number. */
     #settled(message) {
         const symbol = this.symbols.get(message.symbol);
         if (symbol === undefined) return;
-        const { from, to, missing, reason } = message;
         const lost = lostCount(message.lost);
-        symbol.settle({ from, to, lost });
-        if (symbol.name !== this.chosen) return;
-        const text = settledWords(missing, lost, reason);
-        if (!this.tapeOfChosen.settle(from, to, text) && lost > 0n) this.tapeOfChosen.note(`gap, ${text}`, null);
+        symbol.settle({ from: message.from, to: message.to, lost });
+        if (symbol.name === this.chosen) this.tapeOfChosen.noteSettled(message, lost);
     }
 
     /** Takes the outcomes of `/v1/status`: those that were decided while this page had no connection. */
@@ -278,20 +267,10 @@ export class Market {
     }
 
     /** Returns the venue's own figures of a symbol's last 24 hours, or null without any that are new enough. */
-    day(symbol, now) {
-        const day = symbol?.day ?? null;
-        return day !== null && this.wall(now) - day.received / 1000 < dayGoodFor ? day : null;
-    }
+    day(symbol, now) { return newestDay(symbol, this.wall(now)); }
 
-    /**
-     * Returns from which price a symbol's change is counted: {price, words, word}. It is that of 24 hours ago where the
-     * venue publishes it, else the session's first.
-     */
-    base(symbol, now) {
-        const open = this.day(symbol, now)?.open;
-        if (typeof open === "string") return { price: open, words: "in 24 hours", word: "24h" };
-        return { price: symbol.open, words: "since start", word: "session" };
-    }
+    /** Returns from which price a symbol's change is counted, see `changeBase`. */
+    base(symbol, now) { return changeBase(symbol, this.day(symbol, now), this.chartTime(symbol, now)); }
 
     // The history
 

@@ -1,5 +1,6 @@
 // The newest figures of one symbol.
 
+import { DayAgo } from "./changes.js";
 import { add, compare, decimals } from "./decimal.js";
 import { Gaps } from "./gaps.js";
 import { Trend } from "./trend.js";
@@ -17,7 +18,8 @@ export class SymbolFigures {
             newestSeq: null, countedSeq: null,
             // Whether the replay was moved: no trade is late in comparison with those before.
             isMoved: false,
-            gaps: new Gaps(), outcomes: [], trend: new Trend(), day: null, meant: null,
+            gaps: new Gaps(), outcomes: [], trend: new Trend(), day: null, dayAgo: new DayAgo(),
+            meant: null,
         });
     }
 

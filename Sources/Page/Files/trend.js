@@ -27,14 +27,17 @@ export class Trend {
         this.version += 1;
     }
 
-    /** Takes the relay's bars of a minute from before the first known price. */
+    /** Takes the relay's bars of a minute. They know more than this page, except of the newest minute. */
     takeEarlier(bars) {
-        const first = this.minutes[0]?.start ?? Infinity;
         const earlier = (Array.isArray(bars) ? bars : [])
             .map((bar) => ({ start: bar?.start, price: typeof bar?.close === "string" ? Number(bar.close) : NaN }))
-            .filter(({ start, price }) => Number.isSafeInteger(start) && Number.isFinite(price) && start < first);
-        const newest = this.minutes.at(-1)?.start ?? earlier.at(-1)?.start;
-        this.minutes = [...earlier, ...this.minutes].filter(({ start }) => start > newest - most * minute).slice(-most);
+            .filter(({ start, price }) => Number.isSafeInteger(start) && Number.isFinite(price));
+        const last = this.minutes.at(-1);
+        const newest = last?.start ?? earlier.at(-1)?.start;
+        const known = new Map([...this.minutes, ...earlier].map((each) => [each.start, each]));
+        if (last !== undefined) known.set(newest, last);
+        this.minutes = [...known.values()].sort((one, other) => one.start - other.start)
+            .filter(({ start }) => start > newest - most * minute && start <= newest).slice(-most);
         this.version += 1;
     }
 }
