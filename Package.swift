@@ -114,7 +114,7 @@ let package = Package(
                 "pyramid.js", "gaps.js", "past.js", "pauses.js",
                 "pane.js", "tools.js", "touch.js", "viewport.js", "prices.js", "chart.js", "plot.js", "axes.js",
                 "chart-words.js", "decimal.js", "words.js", "zone.js", "texts.js", "room.js", "screen.js",
-                "symbol.js", "tape.js", "preferences.js", "token.js", "earlier.js", "changes.js",
+                "symbol.js", "tape.js", "preferences.js", "token.js", "earlier.js", "changes.js", "announcer.js",
             ].map { .embedInCode("Files/\($0)") },
             swiftSettings: house
         ),

@@ -51,6 +51,7 @@ package enum PageFiles {
         Self.script("token.js", PackageResources.token_js),
         Self.script("room.js", PackageResources.room_js),
         Self.script("screen.js", PackageResources.screen_js),
+        Self.script("announcer.js", PackageResources.announcer_js),
         PageFile(path: "/page/icon.svg", contentType: "image/svg+xml", bytes: PackageResources.icon_svg),
     ]
 

@@ -1,5 +1,6 @@
 // The elements of the page and their contents.
 
+import { Announcer } from "./announcer.js";
 import { change, grouped } from "./decimal.js";
 import { ChartPane } from "./pane.js";
 import { Rows } from "./rows.js";
@@ -12,8 +13,6 @@ const tapeBelowEvery = 1000; // ms between two changes of the tape's rows that a
 const paintEvery = 100; // ms
 const paintEveryInDrag = 300; // ms, while the chart is dragged
 const titleEvery = 1000; // ms between two prices in the title, which the browser draws
-const priceInterval = 12_000; // ms between two prices read aloud
-const stateInterval = 3000; // ms between two states read aloud
 
 export class Screen {
     constructor(market, relay, history, holdings, actions) {
@@ -28,12 +27,12 @@ export class Screen {
         // The number of rows down to the last in sight, and when the others were written.
         this.tapeInSight = tapeRows;
         this.tapeAt = -Infinity;
-        this.announced = { state: "", at: -Infinity, priceAt: 0, price: null };
         this.elements = {};
         for (const id of ["marks", "state", "state-mark", "state-word", "state-detail", "token-form", "token-help", "symbol",
             "price", "direction", "freshness-word", "age", "change", "open", "high", "low", "volume", "trades",
             "session-title", "day", "day-open", "day-high", "day-low", "day-change", "day-volume", "tape", "tape-caption",
-            "tape-zone", "about", "announcement"]) this.elements[id] = find(id);
+            "tape-zone", "about"]) this.elements[id] = find(id);
+        this.announcer = new Announcer((text) => setText(find("announcement"), text));
         this.holdings = holdings;
         this.symbols = new Rows(market, actions, holdings);
         this.pane = new ChartPane(market, history, () => relay.state === "open");
@@ -80,7 +79,7 @@ export class Screen {
         this.pane.tools.showTitle(symbol, words);
         this.pane.paint(now, true);
         this.#title(words, now);
-        this.#announce(words, symbol, now);
+        this.announcer.take(words, symbol, now);
     }
 
     #state(words) {
@@ -225,24 +224,5 @@ export class Screen {
         this.titleOf = subject;
         this.titleAt = now;
         if (document.title !== title) document.title = title;
-    }
-
-    /** Announces to screen readers: a new state soon, a new price occasionally. */
-    #announce(words, symbol, now) {
-        const announced = this.announced;
-        if (words.word !== announced.state) {
-            if (now - announced.at < stateInterval) return;
-            this.#write(announced, words.detail === "" ? words.word : `${words.word}, ${words.detail}`, now);
-            announced.state = words.word;
-        } else if ((words.level === "good" || words.level === "played") && symbol !== null && symbol.price !== announced.price && now - announced.priceAt >= priceInterval) {
-            this.#write(announced, `${symbol.name} ${grouped(symbol.price, symbol.decimals)}`, now);
-            announced.price = symbol.price;
-            announced.priceAt = now;
-        }
-    }
-
-    #write(announced, text, now) {
-        announced.at = now;
-        setText(this.elements.announcement, text);
     }
 }

@@ -120,4 +120,42 @@ struct PageWordsTests {
         )
         #expect(lines == ["0 the replay was moved", "1 gap of 2 s: lost"])
     }
+
+    @Test("are said to a screen reader when they change, and the selected price every 12 s")
+    func announced() async throws {
+        let lines = try await PagePastTests().printed(
+            """
+            import { Announcer } from "./announcer.js";
+            const heard = [];
+            const announcer = new Announcer((text) => heard.push(text));
+            const live = { word: "Live", detail: "", level: "good" };
+            const late = { word: "Late", detail: "no trade for 4 s", level: "warning" };
+            let price = 60_000;
+            // A price every 100 ms.
+            const play = (words, from, to) => {
+                for (let now = from; now < to; now += 100) {
+                    const before = heard.length;
+                    announcer.take(words, { name: "A", price: String(price += 1), decimals: 2 }, now);
+                    if (heard.length > before) console.log(now, heard.at(-1));
+                }
+            };
+            play(live, 500, 40_000);
+            play(late, 40_000, 60_000);
+            play(live, 60_000, 61_000);
+            play(late, 61_000, 62_000);
+            play(live, 62_000, 70_000);
+            announcer.take(live, { name: "A", price: String(price), decimals: 2 }, 90_000);
+            announcer.take(live, { name: "A", price: String(price), decimals: 2 }, 110_000);
+            announcer.take(live, null, 130_000);
+            console.log(heard.length);
+            """
+        )
+        #expect(
+            lines == [
+                "500 Live", "12000 A 60,116.00", "24000 A 60,236.00", "36000 A 60,356.00",
+                "40000 Late, no trade for 4 s",
+                "60000 Live", "60100 A 60,597.00", "8",
+            ]
+        )
+    }
 }
