@@ -6,6 +6,7 @@ usage: browser.py watch URL [DIR]       every change of price, state and freshne
        browser.py token URL TOKEN       types a wrong token into the page's form, then this one; then as watch
        browser.py chart URL [DIR]       touches the chart with mouse, fingers and keys, and asks for a wrong symbol; what the
                                         page then says
+       browser.py speech URL            what a screen reader hears, by a clock that goes faster
        browser.py finding URL [DIR]     opens the news and types into the field for symbols; what the page then says
        browser.py sample URL            Finnhub's JavaScript sample as a page of http://sample.example, with URL for the
                                         service's; what it logs, until SIGTERM
@@ -64,6 +65,43 @@ OBSERVER = """
         problem: `policy: ${event.violatedDirective} ${event.blockedURI}` })));
 })();
 """
+
+# Runs before the page's scripts: a clock that goes four times as fast, and what the live region says by it.
+FAST_CLOCK = """
+(() => {
+    const real = performance.now.bind(performance);
+    performance.now = () => real() * 4;
+    globalThis.heard = [];
+    document.addEventListener("DOMContentLoaded", () => {
+        const region = document.getElementById("announcement");
+        new MutationObserver(() => heard.push({ at: performance.now(), text: region.textContent, price: document.getElementById("price").textContent }))
+            .observe(region, { subtree: true, childList: true, characterData: true });
+    });
+})();
+"""
+
+# The prices of the candles in the picture: their highest and lowest row, CSS px.
+EXTENT = """
+(() => {
+    const canvas = document.getElementById("chart");
+    const { width, height } = canvas;
+    const probe = Object.assign(document.createElement("canvas"), { width, height }).getContext("2d", { willReadFrequently: true });
+    const wanted = ["--up", "--down"].map((name) => {
+        probe.fillStyle = getComputedStyle(canvas).getPropertyValue(name).trim();
+        probe.fillRect(0, 0, 1, 1);
+        return probe.getImageData(0, 0, 1, 1).data;
+    });
+    probe.clearRect(0, 0, 1, 1);
+    probe.drawImage(canvas, 0, 0);
+    const { data } = probe.getImageData(0, 0, width, height);
+    const rows = [];
+    for (let at = 0; at < data.length; at += 4) {
+        if (wanted.some((each) => [0, 1, 2].every((part) => data[at + part] === each[part]))) rows.push(Math.floor(at / 4 / width));
+    }
+    return { top: rows[0], bottom: rows[rows.length - 1] };
+})()
+"""
+FRAMES = "new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(done))))"
 
 # The lowest contrast of any text with its background (WCAG 2, 1.4.3), and its place.
 CONTRAST = """
@@ -412,9 +450,45 @@ async def chart(browser, pictures):
     for key in ("+", "-", "PageUp", "Home", "End"):
         await press(key)
     await browser.until(hidden)
-    for name, value in (("chart-kind", "candles"), ("chart-kind", "area"), ("chart-width", "1m")):
+
+    async def choose(name, value):
         await browser.value(f"(() => {{ const field = document.getElementById('{name}'); field.value = '{value}';"
                             " field.dispatchEvent(new Event('change')); })()")
+
+    # The axis of the prices, in a picture of the past, which stays as it is.
+    fits = "document.getElementById('chart-auto').hidden"
+
+    async def drag(*places):
+        """Presses the mouse at the first of these places in the chart, moves it to the others, and returns the extent."""
+        steps = [("mousePressed", places[0]), *(("mouseMoved", place) for place in places[1:]), ("mouseReleased", places[-1])]
+        for kind, (x, y) in steps:
+            await browser.call("Input.dispatchMouseEvent", type=kind, x=left + x, y=top + y, button="left",
+                               buttons=int(kind != "mouseReleased"), clickCount=1)
+        await browser.value(FRAMES)
+        return await browser.value(EXTENT)
+
+    await choose("chart-kind", "candles")
+    await choose("chart-width", "1s")
+    await browser.value("document.querySelector('[data-range=\"1m\"]').click()")
+    for _ in range(4):
+        await press("+")
+    await browser.value(FRAMES)
+    before = await drag((width * 0.5, 120), (width * 0.6, 120), (width * 0.65, 120))
+    await browser.until(f"!{hidden} && {fits}")
+    await keep("candles")
+    scaled = await drag((width - 20, 100), (width - 20, 130), (width - 20, 175))
+    is_free = await browser.value(f"!{fits}")
+    await keep("scaled")
+    moved = await drag((width * 0.5, 120), (width * 0.5 + 10, 110), (width * 0.5, 90))
+    for count in (1, 2):
+        for kind in ("mousePressed", "mouseReleased"):
+            await browser.call("Input.dispatchMouseEvent", type=kind, x=left + width - 20, y=middle, button="left", clickCount=count)
+    await browser.until(fits)
+    await browser.value(FRAMES)
+    say(step="axis", isFree=is_free, extents=[before, scaled, moved, await browser.value(EXTENT)])
+    await browser.value("document.getElementById('chart-now').click()")
+    for name, value in (("chart-kind", "area"), ("chart-width", "1m")):
+        await choose(name, value)
         await keep(value)
     await browser.value("document.querySelector('[data-range=\"1h\"]').click()")
     for name in ("chart-log", "chart-volume", "chart-full"):
@@ -425,25 +499,61 @@ async def chart(browser, pictures):
     await keep("full")
     await browser.value("document.getElementById('chart-full').click()")
     await browser.until("document.fullscreenElement === null")
-    # Two fingers apart, and a tap for a crosshair that stays.
+    # With fingers: drag, pinch, the axis of the prices, and a tap for a crosshair that stays.
     await browser.call("Emulation.setTouchEmulationEnabled", enabled=True, maxTouchPoints=2)
     await browser.value("document.getElementById('chart-touch').scrollIntoView({ block: 'center' })")
     left, top, width, height = await browser.value(
         "(() => { const box = document.getElementById('chart-touch').getBoundingClientRect();"
         " return [box.left, box.top, box.width, box.height]; })()")
 
-    async def touch(kind, *shares):
-        points = [{"x": left + width * share, "y": top + height / 2, "id": id} for id, share in enumerate(shares)]
+    async def touch(kind, *shares, down=0):
+        points = [{"x": left + width * share, "y": top + height / 2 + down, "id": id} for id, share in enumerate(shares)]
         await browser.call("Input.dispatchTouchEvent", type=kind, touchPoints=points)
 
-    await touch("touchStart", 0.4)
-    await touch("touchStart", 0.4, 0.6)
-    for by in (0.05, 0.1, 0.15):
-        await touch("touchMove", 0.4 - by, 0.6 + by)
-    await touch("touchEnd")
-    await browser.until(f"{pressed} === null")
+    async def times(*shares):
+        """Returns the times of the bars at these places, in seconds of the day."""
+        found = []
+        for share in shares:
+            await browser.call("Input.dispatchMouseEvent", type="mouseMoved", x=left + width * share, y=top + height / 2)
+            await browser.value(FRAMES)
+            hours, minutes, seconds = (await browser.value(text("bar-time"))).split()[0].split(":")
+            found.append(int(hours) * 3600 + int(minutes) * 60 + int(seconds))
+        return found
+
+    await choose("chart-width", "1s")
+    async def swipe(*shares):
+        await touch("touchStart", shares[0])
+        for share in shares[1:]:
+            await touch("touchMove", share)
+        await touch("touchEnd")
+
     await browser.value("document.querySelector('[data-range=\"1m\"]').click()")
-    await browser.value("(() => { const field = document.getElementById('chart-width'); field.value = '1s'; field.dispatchEvent(new Event('change')); })()")
+    for _ in range(4):
+        await press("+")
+    # From now on the picture stays as it is.
+    await swipe(0.5, 0.52, 0.56, 0.6)
+    await browser.until(f"!{hidden}")
+    shown = await times(0.6, 0.7)
+    await swipe(0.4, 0.45, 0.6)
+    dragged = await times(0.8, 0.9)
+    apart = await times(0.7, 0.82)
+    await touch("touchStart", 0.7)
+    await touch("touchStart", 0.7, 0.82)
+    for by in (0.02, 0.04):
+        await touch("touchMove", 0.7 - by, 0.82 + by)
+    await touch("touchEnd")
+    pinched = await times(0.66, 0.86, 0.7, 0.82)
+    scroll = await browser.value("scrollY")
+    await touch("touchStart", 0.98)
+    for down in (10, 30, 60):
+        await touch("touchMove", 0.98, down=down)
+    await touch("touchEnd")
+    await browser.until(f"!{fits}")
+    await keep("fingers")
+    say(step="fingers", shown=shown, dragged=dragged, apart=apart, pinched=pinched, scrolled=await browser.value("scrollY") - scroll)
+    await browser.value("document.getElementById('chart-auto').click()")
+    await browser.until(f"{fits} && document.activeElement.id === 'chart-touch'")
+    await browser.value("document.querySelector('[data-range=\"1m\"]').click()")
     await browser.until(f"!{text('bar-time')}.includes('-')")
     newest = await browser.value(text("bar-time"))
     await touch("touchStart", 0.6)
@@ -463,11 +573,23 @@ async def chart(browser, pictures):
     await keep("wrong")
     await browser.value("document.querySelector('#symbols .meant:not([hidden]) a').click()")
     await browser.until(f"{text('symbol')} === 'BINANCE:ETHUSDT'")
+    # A symbol that is added later is asked for like the first ones: its last hour, and the time 24 hours ago.
+    requests = ("performance.getEntriesByType('resource').map(({ name }) => decodeURIComponent(new URL(name).pathname + new URL(name).search))"
+                ".filter((name) => name.startsWith('/v1/bars/BINANCE:ETHUSDT?width=1m&') && /limit=(60|67)$/.test(name))")
+    await browser.until(f"{requests}.length === 2")
+    say(step="asked", requests=await browser.value(requests))
     say(step="meant", address=await browser.value("location.hash"),
         rows=await browser.value("[...document.querySelectorAll('#symbols .name')].map((each) => each.textContent)"))
     # The times of the page in another zone.
     await browser.value("(() => { const zone = document.getElementById('zone'); zone.value = 'utc'; zone.dispatchEvent(new Event('change')); })()")
     say(step="zone", zone=await browser.value(text("tape-zone")))
+
+
+async def speech(browser):
+    """Prints what a screen reader hears of prices."""
+    prices = "heard.filter(({ text }) => /[0-9]$/.test(text))"
+    await browser.until(f"{prices}.length >= 3", 100)
+    say(heard=await browser.value(prices), live=await browser.value("document.getElementById('announcement').getAttribute('aria-live')"))
 
 
 async def give_token(browser, token):
@@ -504,11 +626,15 @@ async def main():
             if command == "sample":
                 await browser.serve(SAMPLE_ORIGIN, "../Clients/Finnhub/sample.js", url)
                 url = SAMPLE_ORIGIN
+            if command == "speech":
+                await browser.call("Page.addScriptToEvaluateOnNewDocument", source=FAST_CLOCK)
             await browser.call("Page.navigate", url=url)
             if command == "layout":
                 await layout(browser, pictures, url)
             elif command == "chart":
                 await chart(browser, pictures)
+            elif command == "speech":
+                await speech(browser)
             elif command == "finding":
                 await finding(browser, pictures)
             elif command == "sample":

@@ -1,4 +1,6 @@
 import Foundation
+import History
+import Market
 import NIOConcurrencyHelpers
 import NIOHTTP1
 import Testing
@@ -93,13 +95,18 @@ struct PageBrowserTests {
         }
     }
 
-    private func start(_ market: Market, port: Int, folder: TemporaryFolder) throws -> RunningProgram {
+    private func start(
+        _ market: Market,
+        port: Int,
+        folder: TemporaryFolder,
+        _ more: [String] = []
+    ) throws -> RunningProgram {
         try RunningProgram(
             RunningProgram.tickertape,
             [
                 "run", "--quiet", "--upstream", "ws://127.0.0.1:\(market.server.port)", "--relay", "127.0.0.1:\(port)",
                 "--symbol", "BINANCE:BTCUSDT",
-            ],
+            ] + more,
             environment: [
                 "FINNHUB_TOKEN": Canary.key, "XDG_STATE_HOME": folder.path, "XDG_RUNTIME_DIR": folder.path,
             ]
@@ -355,6 +362,32 @@ struct PageBrowserTests {
         var links: Int?
         var rows: [String]?
         var zone: String?
+        /// Whether the limits of the prices are the user's.
+        var isFree: Bool?
+        /// Where the candles are: at first, scaled, moved, and fitted again.
+        var extents: [Extent]?
+        /// The seconds of the day under places of the chart, before and after a drag and a pinch of fingers.
+        var shown: [Int]?
+        var dragged: [Int]?
+        var apart: [Int]?
+        var pinched: [Int]?
+        /// By how much the page has scrolled under a finger on the axis, px.
+        var scrolled: Double?
+        var requests: [String]?
+    }
+
+    /// The highest and the lowest row with a candle, px.
+    private struct Extent: Decodable {
+        var top: Int
+        var bottom: Int
+        var height: Int { self.bottom - self.top }
+
+        func isNear(_ top: Int, _ bottom: Int) -> Bool { abs(self.top - top) <= 2 && abs(self.bottom - bottom) <= 2 }
+    }
+
+    private func isNear(_ seen: [Int]?, _ expected: [Int]?) -> Bool {
+        guard let seen, let expected, seen.count == expected.count else { return false }
+        return zip(seen, expected).allSatisfy { abs($0 - $1) <= 1 }
     }
 
     @Test("has a chart for mouse, fingers and keys, and a wrong symbol says so in its row and is not selected")
@@ -368,8 +401,12 @@ struct PageBrowserTests {
         #expect(await browser.program.ending(atMost: .seconds(120)) == .exit(0), "\(browser.program.errors)")
         let lines = browser.program.output.split(separator: "\n").map { Data($0.utf8) }
         let steps = lines.compactMap { try? JSONDecoder().decode(Step.self, from: $0) }
-        let names = ["first", "crosshair", "dragged", "keys", "full", "touched", "wrong", "meant", "zone"]
+        let names = [
+            "first", "crosshair", "dragged", "keys", "axis", "full", "fingers", "touched", "wrong", "asked", "meant",
+            "zone",
+        ]
         try #require(steps.map(\.step) == names, "\(browser.program.output.suffix(2_000))")
+        let step = Dictionary(uniqueKeysWithValues: steps.map { ($0.step, $0) })
         #expect(steps[0].range == "5m" && steps[0].followsNow == true)
         let bar = try #require(steps[1].bar)
         #expect(
@@ -378,27 +415,128 @@ struct PageBrowserTests {
         )
         // The volume is a sum of 0.02s.
         #expect(bar[5].wholeMatch(of: /0\.[0-9]{1,2}/) != nil, "\(bar)")
-        let said = try #require(steps[3].said)
+        let said = try #require(step["keys"]?.said)
         #expect(
             said.wholeMatch(of: /[0-9: -]+ UTC.*: close 6[01],[0-9.]+, open .*, high .*, low .*, volume 0\.[0-9]+.*/)
                 != nil,
             "\(said)"
         )
-        #expect(steps[4].title?.hasPrefix("BINANCE:BTCUSDT · ● Live") == true && steps[4].range == "1h", "\(steps[4])")
+        try self.expectAxis(step["axis"])
+        try self.expectFingers(step["fingers"])
+        let full = try #require(step["full"])
+        #expect(full.title?.hasPrefix("BINANCE:BTCUSDT · ● Live") == true && full.range == "1h", "\(full)")
         #expect(
-            steps[4].kept == #"{"range":"1h","kind":"area","width":"1m","isLogarithmic":true,"hasVolume":false}"#,
-            "\(steps[4])"
+            full.kept == #"{"range":"1h","kind":"area","width":"1m","isLogarithmic":true,"hasVolume":false}"#,
+            "\(full)"
         )
+        let wrong = try #require(step["wrong"])
         #expect(
-            steps[6].row
+            wrong.row
                 == "binance:ethusdt no such symbol: Invalid symbol binance:ethusdt × did you mean BINANCE:ETHUSDT?",
-            "\(steps[6])"
+            "\(wrong)"
         )
-        #expect(steps[6].filtered == "0 of 1 symbols here fit" && steps[6].isSame == true)
-        #expect(steps[6].address == "#BINANCE:BTCUSDT" && steps[6].links == 0)
-        #expect(steps[7].address == "#BINANCE:ETHUSDT")
-        #expect(steps[7].rows == ["BINANCE:BTCUSDT", "binance:ethusdt", "BINANCE:ETHUSDT"])
-        #expect(steps[8].zone == "UTC")
+        #expect(wrong.filtered == "0 of 1 symbols here fit" && wrong.isSame == true)
+        #expect(wrong.address == "#BINANCE:BTCUSDT" && wrong.links == 0)
+        let requests = try #require(step["asked"]?.requests)
+        #expect(requests.first == "/v1/bars/BINANCE:ETHUSDT?width=1m&limit=60" && requests.count == 2, "\(requests)")
+        #expect(step["meant"]?.address == "#BINANCE:ETHUSDT")
+        #expect(step["meant"]?.rows == ["BINANCE:BTCUSDT", "binance:ethusdt", "BINANCE:ETHUSDT"])
+        #expect(step["zone"]?.zone == "UTC")
+        #expect(browser.problems == [])
+        program.send(signal: SIGTERM)
+        #expect(await program.ending() == .exit(0))
+        try await market.stop()
+    }
+
+    /// Half of the 150 px that scale by e make the picture 0.607 times as high. Then it follows the mouse upwards by 30 px.
+    private func expectAxis(_ axis: Step?) throws {
+        let extents = try #require(axis?.extents)
+        try #require(extents.count == 4)
+        let (first, scaled) = (extents[0], extents[1])
+        #expect(axis?.isFree == true && first.height > 60, "\(extents)")
+        #expect(abs(Double(scaled.height) - Double(first.height) * exp(-0.5)) <= 3, "\(extents)")
+        #expect(extents[2].isNear(scaled.top - 30, scaled.bottom - 30), "\(extents)")
+        #expect(extents[3].isNear(first.top, first.bottom), "\(extents)")
+    }
+
+    /// What was under the fingers stays there. Between fingers that part, the times come closer.
+    private func expectFingers(_ fingers: Step?) throws {
+        let fingers = try #require(fingers)
+        #expect(self.isNear(fingers.dragged, fingers.shown), "\(fingers)")
+        let (apart, pinched) = (try #require(fingers.apart), try #require(fingers.pinched))
+        try #require(apart.count == 2 && pinched.count == 4)
+        #expect(self.isNear(Array(pinched.prefix(2)), apart), "\(fingers)")
+        #expect(pinched[3] - pinched[2] < apart[1] - apart[0], "\(fingers)")
+        #expect(fingers.scrolled == 0)
+    }
+
+    private struct Speech: Decodable {
+        struct Heard: Decodable {
+            /// By the page's clock, ms.
+            var at: Double
+            var text: String
+            /// The price on the screen at that moment.
+            var price: String
+        }
+
+        var heard: [Heard]
+        var live: String
+    }
+
+    @Test("says the selected price to a screen reader at most every 12 s")
+    func speech() async throws {
+        let folder = try TemporaryFolder()
+        defer { folder.remove() }
+        let market = try await Market()
+        let program = try self.start(market, port: 0, folder: folder)
+        let port = try #require(await program.relayPort(), "\(program.errors)")
+        let browser = try BrowserWatch("speech", "http://127.0.0.1:\(port)/")
+        #expect(await browser.program.ending(atMost: .seconds(120)) == .exit(0), "\(browser.program.errors)")
+        let lines = browser.program.output.split(separator: "\n").map { Data($0.utf8) }
+        let speech = try #require(lines.compactMap { try? JSONDecoder().decode(Speech.self, from: $0) }.first)
+        #expect(speech.live == "polite" && speech.heard.count >= 3)
+        for heard in speech.heard { #expect(heard.text == "BINANCE:BTCUSDT \(heard.price)") }
+        for (before, heard) in zip(speech.heard, speech.heard.dropFirst()) {
+            #expect(heard.at - before.at >= 12_000, "\(speech)")
+        }
+        #expect(browser.problems.filter { !self.isOfBrowserItself($0) } == [])
+        program.send(signal: SIGTERM)
+        #expect(await program.ending() == .exit(0))
+        try await market.stop()
+    }
+
+    @Test("counts changes from 24 hours ago where the program's history has that price")
+    func dayAgo() async throws {
+        let folder = try TemporaryFolder()
+        defer { folder.remove() }
+        let store = try HistoryStore(path: "\(folder.path)/h.sqlite")
+        var batch = HistoryBatch()
+        let start = Int64(Date().timeIntervalSince1970) * 1_000_000_000 - 86_400_000_000_000
+        for second in stride(from: -600, to: 1_200, by: 20) {
+            let trade = Trade(
+                price: sampleDecimal("50000.5"),
+                size: sampleDecimal("1"),
+                exchangeTime: start + Int64(second) * 1_000_000_000,
+                symbol: SymbolID(index: 0)
+            )
+            batch.take(trade, of: "BINANCE:BTCUSDT", isFirst: false)
+        }
+        try store.commit(batch, holes: [])
+        try store.close()
+        let market = try await Market()
+        let program = try self.start(
+            market,
+            port: 0,
+            folder: folder,
+            ["--record", "\(folder.path)/r.jsonl", "--set", "history.file=\(folder.path)/h.sqlite"]
+        )
+        let port = try #require(await program.relayPort(), "\(program.errors)")
+        let browser = try BrowserWatch("watch", "http://127.0.0.1:\(port)/")
+        let seen = try await browser.sees { $0.figures["change"]?.hasSuffix(" in 24 hours") == true }
+        func cents(_ text: some StringProtocol) -> Int? { Int(String(text.filter(\.isNumber))) }
+        let change = try #require(seen.figures["change"])
+        #expect(cents(change.prefix { $0 != " " }) == cents(seen.price).map { $0 - 5_000_050 }, "\(seen)")
+        #expect(await browser.end())
         #expect(browser.problems == [])
         program.send(signal: SIGTERM)
         #expect(await program.ending() == .exit(0))
