@@ -25,6 +25,7 @@ const relay = new RelayConnection({
     interrupted: () => {},
 });
 let screen = null;
+let takeZone = null;
 const history = new BarHistory({
     ask: (target) => ask(target, 10_000), send: (request) => relay.send(request), changed: () => screen.pane.ask(),
 });
@@ -104,6 +105,7 @@ function begin(since) {
     if (isFirst) selection.wantNamed();
     ask("/v1/holdings", 10_000).then((answer) => {
         holdings.take(answer);
+        if (answer !== null) takeZone(answer.timeZone ?? null);
         screen.ask();
     });
     ask("/v1/status", 10_000).then((status) => {
@@ -171,7 +173,7 @@ setInterval(() => {
     screen.tick(now);
 }, 250);
 
-offerZone(screen);
+takeZone = offerZone(screen);
 offerTheme(screen);
 offerToken(relay);
 relay.connect();

@@ -1,7 +1,7 @@
 // The colours and the zone of the times, as the user chooses them. Both are kept for the next visit.
 
 import { find } from "./texts.js";
-import { useZone } from "./zone.js";
+import { isZone, useZone } from "./zone.js";
 
 const themeKey = "tickertape.theme";
 const zoneKey = "tickertape.zone";
@@ -36,22 +36,40 @@ export function offerTheme(screen) {
     show();
 }
 
-/** Lets the user choose the zone of the times. */
+/**
+ * Lets the user choose the zone of the times. Returns a function that takes the zone of the program's settings, or null
+ * for that of the browser; it is used until the user chooses another one.
+ */
 export function offerZone(screen) {
     const choice = find("zone");
+    const named = choice.options[2];
+    let isChosen = false;
     const show = () => {
-        useZone(choice.value);
+        useZone(choice.value === "utc" ? "UTC" : choice.value);
         screen.readZone();
     };
     choice.options[0].textContent = `Local (${Intl.DateTimeFormat().resolvedOptions().timeZone ?? "this browser's"})`;
     try {
-        if (localStorage.getItem(zoneKey) === "utc") choice.value = "utc";
+        const kept = localStorage.getItem(zoneKey);
+        isChosen = kept === "utc" || kept === "local";
+        if (isChosen) choice.value = kept;
     } catch {
         // Without storage the times are the browser's.
     }
     choice.addEventListener("change", () => {
-        keep(zoneKey, choice.value);
+        isChosen = choice.value !== named.value;
+        // The zone of the settings may be another one at the next visit.
+        keep(zoneKey, isChosen ? choice.value : "");
         show();
     });
     show();
+    return (name) => {
+        const zone = isZone(name) ? name : "local";
+        const isNamed = zone !== "local" && zone !== "UTC";
+        const isShown = !isChosen || choice.value === named.value;
+        named.hidden = named.disabled = !isNamed;
+        if (isNamed) named.value = named.textContent = zone;
+        if (isShown) choice.value = zone === "UTC" ? "utc" : zone;
+        show();
+    };
 }

@@ -1,15 +1,52 @@
-// The time zone of all times on the page: that of the browser, or UTC. Times stay milliseconds since 1970 everywhere;
-// only their text depends on the zone.
+// The time zone of all times on the page: that of the browser, UTC, or another one. Times stay milliseconds since 1970
+// everywhere; only their text depends on the zone.
 
-let isLocal = false;
+const slot = 900_000; // ms: offsets change at quarters of an hour only
+const mostSlots = 5_000;
+const units = ["year", "month", "day", "hour", "minute", "second"];
 
-/** Chooses the zone: "local" is the browser's, everything else UTC. */
-export function useZone(choice) { isLocal = choice === "local"; }
+let offsetOf = () => 0;
+
+/** Returns whether the browser knows a zone of this name. */
+export function isZone(name) {
+    try {
+        return typeof name === "string" && name !== "" && Boolean(new Intl.DateTimeFormat("en", { timeZone: name }));
+    } catch {
+        return false;
+    }
+}
+
+/** Chooses the zone: "local" is the browser's, "UTC", or a name such as "Europe/Berlin" that isZone() knows. */
+export function useZone(name) {
+    if (name === "local") offsetOf = (milliseconds) => -new Date(milliseconds).getTimezoneOffset() * 60_000;
+    else if (name === "UTC") offsetOf = () => 0;
+    else offsetOf = named(name);
+}
+
+/** Returns the function of a named zone's offset. Offsets are kept, since they take long to find. */
+function named(timeZone) {
+    const format = new Intl.DateTimeFormat("en-US-u-ca-gregory-nu-latn", {
+        timeZone, hourCycle: "h23", ...Object.fromEntries(units.map((unit) => [unit, "numeric"])),
+    });
+    const kept = new Map();
+    return (milliseconds) => {
+        const start = Math.floor(milliseconds / slot) * slot;
+        if (Number.isNaN(new Date(start).getTime())) return 0;
+        let found = kept.get(start);
+        if (found === undefined) {
+            const parts = Object.fromEntries(format.formatToParts(start).map(({ type, value }) => [type, Number(value)]));
+            found = Date.UTC(parts.year, parts.month - 1, parts.day, parts.hour, parts.minute, parts.second) - start;
+            if (kept.size >= mostSlots) kept.clear();
+            kept.set(start, found);
+        }
+        return found;
+    };
+}
 
 /** Returns the zone's offset from UTC at a time, ms. It changes with summer time. */
 export function offset(milliseconds) {
-    const minutes = isLocal ? new Date(milliseconds).getTimezoneOffset() : 0;
-    return Number.isNaN(minutes) ? 0 : -minutes * 60_000;
+    const found = offsetOf(milliseconds);
+    return Number.isNaN(found) ? 0 : found;
 }
 
 /** Returns the zone at a time as a label: UTC, UTC+1, UTC−3:30. */

@@ -2,7 +2,7 @@ package import Market
 import NIOCore
 import Wire
 
-/// The holdings and groups of the relay's person, for the page.
+/// The holdings, the groups and the time zone of the relay's person, for the page.
 package struct RelayHoldings: Sendable, Equatable {
     /// A named list of symbols with the order of its table.
     package struct Group: Sendable, Equatable {
@@ -20,9 +20,16 @@ package struct RelayHoldings: Sendable, Equatable {
     package var groups: [Group]
     /// Whether amounts are hidden until the person shows them.
     package var isHidden: Bool
+    /// The zone of the times, by its name in the time zone database; `nil` for that of the browser.
+    package var timeZone: String?
 
-    package init(holdings: Holdings = Holdings(), groups: [Group] = [], isHidden: Bool = false) {
-        (self.holdings, self.groups, self.isHidden) = (holdings, groups, isHidden)
+    package init(
+        holdings: Holdings = Holdings(),
+        groups: [Group] = [],
+        isHidden: Bool = false,
+        timeZone: String? = nil
+    ) {
+        (self.holdings, self.groups, self.isHidden, self.timeZone) = (holdings, groups, isHidden, timeZone)
     }
 
     /// The body of `/v1/holdings`; decimals are exact strings.
@@ -30,6 +37,7 @@ package struct RelayHoldings: Sendable, Equatable {
         JSONWriter.object { out in
             out.field("currency", self.holdings.currency)
             out.field("hidden", self.isHidden)
+            out.field("timeZone", self.timeZone)
             out.array("lots") { out in
                 for lot in self.holdings.lots {
                     out.element { out in

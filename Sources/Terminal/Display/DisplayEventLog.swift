@@ -6,9 +6,14 @@ import Market
 struct DisplayEventLog: Sendable {
     static let capacity = 500
 
+    /// The clock of the times in texts, that of the pane.
+    let clock: ScreenClock
+
     private(set) var events: [DisplayEvent] = []
     private var status: FeedStatus?
     private var troubles = ReportedSymbolStates()
+
+    init(clock: ScreenClock = .utc) { self.clock = clock }
 
     /// Adds an entry, unless the newest one has the same text and time.
     mutating func add(_ text: String, isTrouble: Bool, at time: Int64) {
@@ -28,7 +33,7 @@ struct DisplayEventLog: Sendable {
             return
         }
         if let before = self.status, status.isAttempt(after: before) { return }
-        self.add(Self.sentence(status), isTrouble: status.phase.isTroubleOnScreen, at: time)
+        self.add(self.sentence(status), isTrouble: status.phase.isTroubleOnScreen, at: time)
     }
 
     mutating func gapFound(_ gap: Gap) {
@@ -54,9 +59,9 @@ struct DisplayEventLog: Sendable {
     }
 
     /// Returns the status with its reason. Wait times become times of day, since an entry may be read much later.
-    private static func sentence(_ status: FeedStatus) -> String {
+    private func sentence(_ status: FeedStatus) -> String {
         var text = status.words { time in
-            let moment = UTCText.timeOfDay(time)
+            let moment = self.clock.timeOfDay(time)
             return ("at \(moment)", "until \(moment)")
         }
         if let via = status.via { text += " by the relay at \(via)" }

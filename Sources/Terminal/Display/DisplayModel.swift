@@ -13,18 +13,21 @@ package struct DisplayModel: Sendable {
     /// The position of each symbol of the watchlist.
     var rankOf: [String: Int] = [:]
     var admission = SymbolAdmission()
-    var log = DisplayEventLog() { didSet { self.state.events = self.log.events } }
+    var log: DisplayEventLog { didSet { self.state.events = self.log.events } }
     /// The beginnings of charts, for symbols that have no row yet.
     var earlier: [String: PriceHistory] = [:]
 
-    /// - Parameter symbols: the subscribed symbols, in the order of the screen; each shows as waiting until its first
-    ///   price.
+    /// - Parameters:
+    ///   - symbols: the subscribed symbols, in the order of the screen; each shows as waiting until its first price.
+    ///   - clock: the clock of the screen.
     init(
         symbols: [String],
         status: FeedStatus,
         relay: DisplayRelay? = nil,
-        limits: FreshnessLimits = FreshnessLimits()
+        limits: FreshnessLimits = FreshnessLimits(),
+        clock: ScreenClock = .utc
     ) {
+        self.log = DisplayEventLog(clock: clock)
         self.state = DisplayState(waiting: symbols, status: status, relay: relay)
         self.state.limits = limits
         for (rank, symbol) in symbols.enumerated() { self.rankOf[symbol] = rank }

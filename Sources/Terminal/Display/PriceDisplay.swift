@@ -45,6 +45,7 @@ package final class PriceDisplay: TapeReader {
     ///   - limits: the ages from which prices count as late or stale, where the feed reports no status.
     ///   - replay: returns the position of the replay, if there is one; called when the screen is updated.
     ///   - holdings: the person's, for a screen.
+    ///   - clock: the clock of a screen.
     ///   - wallClock: ns since 1970.
     package init(
         output: any DisplayOutput,
@@ -57,6 +58,7 @@ package final class PriceDisplay: TapeReader {
         limits: FreshnessLimits,
         replay: (@Sendable () -> ReplayPosition?)? = nil,
         holdings: Holdings = Holdings(),
+        clock: ScreenClock = .utc,
         wallClock: @escaping @Sendable () -> Int64 = { SystemClock.now().wall }
     ) {
         self.loop = loop
@@ -66,7 +68,7 @@ package final class PriceDisplay: TapeReader {
         self.replayTask = CoalescedTask(on: loop)
         self.relay = relay
         self.clients = clients
-        var model = DisplayModel(symbols: symbols, status: status, relay: relay?(), limits: limits)
+        var model = DisplayModel(symbols: symbols, status: status, relay: relay?(), limits: limits, clock: clock)
         model.state.holdings = holdings
         self.output = output
         self.state = NIOLoopBoundBox.makeBoxSendingValue(

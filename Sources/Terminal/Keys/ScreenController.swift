@@ -31,6 +31,8 @@ struct ScreenController: Sendable {
     /// The actions of the rest of the program.
     let remote: DisplayRemote
     let glyphs: ScreenGlyphs
+    /// The clock of the screen's times, also of typed ones.
+    let clock: ScreenClock
     /// The prompt's state, while ``DisplayChoice/pane`` is a prompt.
     var question: ScreenQuestion?
     /// The number of searches, which identifies late answers to older ones.
@@ -53,6 +55,7 @@ struct ScreenController: Sendable {
         bindings: KeyBindings = KeyBindings(),
         remote: DisplayRemote,
         glyphs: ScreenGlyphs = .unicode,
+        clock: ScreenClock = .utc,
         hidesAmounts: Bool = false,
         groups: [SymbolGroup] = [],
         takesMouse: Bool = false
@@ -61,6 +64,7 @@ struct ScreenController: Sendable {
         self.takesMouse = takesMouse
         self.remote = remote
         self.glyphs = glyphs
+        self.clock = clock
         self.choice.hints = Self.hints(bindings, glyphs: glyphs)
         self.choice.hidesAmounts = hidesAmounts
         self.choice.groups = groups

@@ -278,7 +278,7 @@ extension ScreenController {
                 return []
             }
             do throws(TypedPlace.ParseError) {
-                let place = try TypedPlace.parse(text, at: state.replay)
+                let place = try TypedPlace.parse(text, at: state.replay, clock: self.clock)
                 self.close()
                 return [.replay(.seek(place))]
             } catch {

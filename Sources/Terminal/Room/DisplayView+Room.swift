@@ -54,7 +54,8 @@ extension DisplayView {
         let columns = max(self.grid.size.columns - 14, 12)
         let count = room.link == .open ? ", \(Self.count(room.users.count, "user"))" : ""
         let forms = [
-            "ROOM \(room.name) (UTC)\(count)", "ROOM \(SymbolName.withoutExchange(room.name)) (UTC)\(count)",
+            "ROOM \(room.name) (\(self.zone))\(count)",
+            "ROOM \(SymbolName.withoutExchange(room.name)) (\(self.zone))\(count)",
             "ROOM\(count)",
         ]
         let title =
@@ -66,9 +67,9 @@ extension DisplayView {
 
     private func lines(of entry: DisplayRoom.Entry, most: Int) -> [PaneContents.Line] {
         let isWide = self.grid.size.columns >= 60
-        let isOfToday = UTCText.date(entry.time) == UTCText.date(self.now.wall)
-        let day = isWide && !isOfToday ? "\(UTCText.date(entry.time)) " : ""
-        let time = "\(day)\(UTCText.timeOfDay(entry.time).prefix(5)) "
+        let date = self.clock.date(entry.time)
+        let day = isWide && date != self.clock.date(self.now.wall) ? "\(date) " : ""
+        let time = "\(day)\(self.clock.minute(entry.time)) "
         guard let user = entry.user else { return self.wrapped(time, entry.text, .dimmed, most: 2) }
         let sender = "<\(user)> "
         var lines = self.wrapped(time, sender + entry.text, .plain, most: most)

@@ -38,6 +38,8 @@ package struct DisplaySettings: Sendable, Equatable {
     package var theme: Theme
     package var hues: ScreenPalette.Hues
     package var look: DisplayLook
+    /// The zone of the times on the screen and on the page.
+    package var timeZone = TimeZoneChoice.local
     /// Whether the terminal's title shows the price, if the terminal has a title.
     package var mayTitle = true
     /// The groups of symbols, in the order of their tabs.

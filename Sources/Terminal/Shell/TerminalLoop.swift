@@ -31,6 +31,7 @@ struct TerminalLoop {
             bindings: display.bindings,
             remote: display.remote,
             glyphs: display.settings.glyphs,
+            clock: display.settings.look.clock,
             hidesAmounts: display.settings.hidesAmounts,
             groups: display.settings.groups,
             takesMouse: display.settings.takesMouse

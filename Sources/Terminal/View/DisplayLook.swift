@@ -10,17 +10,21 @@ package struct DisplayLook: Sendable, Equatable {
     package var flashes: Bool
     /// Whether the terminal's title shows the price.
     package var setsTitle: Bool
+    /// The wall clock that all times are read from.
+    package var clock: ScreenClock
 
     package init(
         glyphs: ScreenGlyphs = .unicode,
         numbers: NumberStyle = NumberStyle(),
         flashes: Bool = true,
-        setsTitle: Bool = false
+        setsTitle: Bool = false,
+        clock: ScreenClock = .utc
     ) {
         self.glyphs = glyphs
         self.numbers = numbers
         self.flashes = flashes
         self.setsTitle = setsTitle
+        self.clock = clock
     }
 
     /// The characters of charts.

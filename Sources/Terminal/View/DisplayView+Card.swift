@@ -90,7 +90,7 @@ extension DisplayView {
         let facts = line + max(0, big.lines.count - 3)
         // The start of a relay's session is unknown.
         let start = text.base.span == .session ? text.row.history.sessionStart : nil
-        let since = start.map { "since \(UTCText.timeOfDay($0)) UTC" } ?? ""
+        let since = start.map { "since \(self.clock.timeOfDay($0)) \(self.clock.label(at: $0))" } ?? ""
         let items = [ScreenItem(text.changes, text.changeStyle), ScreenItem([since], .dimmed)]
         self.place(items, candidates: items[0].all(0) + [(1, 0)], row: facts, column: column, gap: 1)
         self.drawChanges(text, row: facts + 1, column: column)

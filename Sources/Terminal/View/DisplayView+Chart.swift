@@ -160,13 +160,13 @@ extension DisplayView {
         if picture.form == .candles, columns >= 36 {
             left = self.put("\(picture.periods.word) candles", .dimmed, row: row) + 2
         }
-        for label in TimeAxis(picture.stretch, columns: picture.timed.count).labels {
+        for label in TimeAxis(picture.stretch, columns: picture.timed.count, clock: self.clock).labels {
             let column = picture.timed.lowerBound + label.column - label.text.count / 2
             guard column >= left, column + label.text.count <= columns else { continue }
             self.put(label.text, .dimmed, row: row, column: column)
         }
-        let words =
-            self.choice.span == .session ? ["UTC session", "session", "UTC"] : ["UTC \(self.choice.span.word)", "UTC"]
+        let (zone, span) = (self.clock.label(at: picture.stretch.upperBound), self.choice.span.word)
+        let words = ["\(zone) \(span)"] + (self.choice.span == .session ? [span, zone] : [zone, span])
         let room = all - columns - 1
         if let word = words.first(where: { $0.count <= room }) {
             self.put(word, .dimmed, row: row, column: columns + 1 + room - word.count)
@@ -213,9 +213,9 @@ extension DisplayView {
     }
 
     private func tapeColumns(_ text: RowText) -> [TableColumn<ShownPrices.Entry>] {
-        let (look, glyphs) = (self.look, self.glyphs)
+        let (look, glyphs, clock) = (self.look, self.glyphs, self.clock)
         func time(_ length: Int) -> (ShownPrices.Entry) -> String {
-            { String(UTCText.preciseTimeOfDay($0.time).prefix(length)) }
+            { String(clock.preciseTimeOfDay($0.time).prefix(length)) }
         }
         return [
             TableColumn("TIME", isLeft: true, forms: [(4, time(.max)), (1, time(8))], style: { _ in .dimmed }),

@@ -64,7 +64,7 @@ extension DisplayView {
         self.note(changeIn: AgeText.untilChange(growing: age))
         let words = AgeText.words(age)
         return ScreenItem(
-            ["FROZEN at \(UTCText.timeOfDay(since.wall)) UTC, \(words) ago", "FROZEN \(words)", "FROZEN", "F"],
+            ["FROZEN at \(self.clock.timeOfDay(since.wall)) \(self.clock.label(at: since.wall)), \(words) ago", "FROZEN \(words)", "FROZEN", "F"],
             CellStyle(.accent, [.bold, .reversed])
         )
     }
@@ -90,11 +90,11 @@ extension DisplayView {
         guard let gap = self.state.lastGap else { return }
         let gaps = Self.count(self.state.gaps, "gap")
         let span = AgeText.words(gap.length)
-        let until = UTCText.timeOfDay(gap.to)
+        let until = self.clock.timeOfDay(gap.to)
         let outcome = self.state.lastOutcome
         let item = ScreenItem(
             [
-                "\(gaps), the last \(span) until \(until) UTC: \(outcome?.sentence ?? gap.reason)",
+                "\(gaps), the last \(span) until \(until) \(self.clock.label(at: gap.to)): \(outcome?.sentence ?? gap.reason)",
                 "\(gaps), the last \(span) until \(until)\(outcome?.isComplete == true ? ", filled" : "")",
                 "\(gaps), the last \(span)", gaps,
             ],
@@ -106,8 +106,8 @@ extension DisplayView {
     /// Draws the replay's position: the recording's clock, a bar, and the end.
     mutating func drawReplay(_ replay: ReplayPosition, row: Int) {
         let columns = self.grid.size.columns
-        let time = UTCText.timeOfDay(replay.at)
-        let clock = ScreenItem(["\(UTCText.date(replay.at)) \(time)", time])
+        let (date, time) = (self.clock.date(replay.at), self.clock.timeOfDay(replay.at))
+        let clock = ScreenItem(["\(date) \(time) \(self.clock.label(at: replay.at))", "\(date) \(time)", time])
         guard replay.end < .max else {
             // A simulated market has no end, so it has no bar.
             self.place([clock], candidates: clock.all(0), row: row, gap: 1)

@@ -111,18 +111,18 @@ extension DisplayView {
     private func events(from place: Int, room: Int) -> PaneContents {
         let events = self.state.events
         let back = min(place, events.count)
-        let title = back > 0 ? "EVENTS (UTC), \(back) back" : "EVENTS (UTC)"
+        let title = "EVENTS (\(self.zone))\(back > 0 ? ", \(back) back" : "")"
         let none = "nothing has happened yet"
         return PaneContents(title, room: room, entries: events.count, from: place, none: none) {
             let event = events[events.count - 1 - $0]
             let mark = event.isTrouble ? self.glyphs.sign("✖ ", "! ") : "  "
             let style = CellStyle(event.isTrouble ? .alarm : .plain)
-            return self.wrapped(UTCText.timeOfDay(event.time) + " ", mark + event.text, style, most: 3)
+            return self.wrapped(self.clock.timeOfDay(event.time) + " ", mark + event.text, style, most: 3)
         }
     }
 
     private func news(from place: Int, room: Int) -> PaneContents {
-        let title = "NEWS (UTC)"
+        let title = "NEWS (\(self.zone))"
         switch self.state.news {
         case .notAsked: return PaneContents(title, room: room, [[("not requested yet", .dimmed)]])
         case .asking: return PaneContents(title, room: room, [[("asking the service", .dimmed)]])
@@ -133,8 +133,8 @@ extension DisplayView {
             let none = "the service has no headlines"
             return PaneContents(title, room: room, entries: headlines.count, from: place, none: none) {
                 let headline = headlines[$0]
-                let time = isWide ? "\(UTCText.date(headline.time)) " : ""
-                let hour = UTCText.timeOfDay(headline.time).prefix(5)
+                let time = isWide ? "\(self.clock.date(headline.time)) " : ""
+                let hour = self.clock.minute(headline.time)
                 let source = isWide ? "\(headline.source): " : ""
                 return self.wrapped("\(time)\(hour) ", source + headline.text, .plain, most: 2)
             }

@@ -27,6 +27,9 @@ struct DisplayView {
     let since: Int64?
     let look: DisplayLook
     var glyphs: ScreenGlyphs { self.look.glyphs }
+    var clock: ScreenClock { self.look.clock }
+    /// The name of the clock's zone now.
+    var zone: String { self.clock.label(at: self.now.wall) }
     /// The figures of the latency pane.
     let latency: LatencyReport?
     /// The completeness of the tape, in the same pane.

@@ -138,7 +138,8 @@ struct WatchCommand: SettingsCommand {
         var remote = DisplayRemote(without: "ask for this at the tickertape whose relay is watched")
         remote.connect(to: symbols)
         remote.connect(to: alerts)
-        remote.reconnect = .can { await subscriber.reconnect().remark() }
+        let clock = settings.screenClock
+        remote.reconnect = .can { await subscriber.reconnect().remark(clock: clock) }
         remote.replay = .cannot("this is not a replay of this program; pause it where it runs")
         if settings.token == nil {
             remote.search = .cannot(

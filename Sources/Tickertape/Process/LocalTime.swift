@@ -1,6 +1,6 @@
 import Glibc
 
-/// The local time, for quiet hours.
+/// The local time of this machine, for the screen and for quiet hours.
 enum LocalTime {
     /// Reads the time zone once. Must be called before there are other threads.
     ///

@@ -37,6 +37,7 @@ struct DisplayService: Sendable {
         replay: (@Sendable () -> ReplayPosition?)? = nil
     ) throws {
         guard let format = Self.format(settings) else { return nil }
+        let clock = settings.screenClock
         try settings.refuseFields(of: format)
         let isOnce = settings.display.isOnce
         var limits = settings.finnhub.watch.freshness
@@ -47,6 +48,7 @@ struct DisplayService: Sendable {
                 try settings.refuseAmbiguousNumbers()
                 var look = DisplaySettings(settings.screen, environment: ProcessEnvironment.current.variable)
                 look.groups = settings.namedGroups
+                look.look.clock = clock
                 self.output = try TerminalDisplay(
                     settings: look,
                     bindings: settings.keys,
@@ -84,7 +86,8 @@ struct DisplayService: Sendable {
             clients: clients,
             limits: limits,
             replay: replay,
-            holdings: settings.namedHoldings
+            holdings: settings.namedHoldings,
+            clock: clock
         )
     }
 
@@ -155,6 +158,9 @@ extension FreshPriceWait.Settings {
 extension Settings {
     /// Whether the user has set a log level.
     var isVerbose: Bool { self.display.isQuiet || self.origin(of: .logLevel) != .builtIn }
+
+    /// The clock of the screen.
+    var screenClock: ScreenClock { self.screen.timeZone.clock(local: LocalTime.offset) }
 
     /// These settings without the relay if the program only prints one price of each symbol.
     var withoutNeedlessRelay: Settings {

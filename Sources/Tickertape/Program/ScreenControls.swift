@@ -58,10 +58,12 @@ extension DisplayRemote {
     }
 
     /// Connects the key that reconnects a live feed, and the choice of a symbol, whose missing trades come first.
-    mutating func connect(to feed: FeedGroup, of source: FeedStatus.Source) {
+    ///
+    /// - Parameter clock: the screen's.
+    mutating func connect(to feed: FeedGroup, of source: FeedStatus.Source, clock: ScreenClock) {
         self.symbolChosen = { feed.prefer($0) }
         switch source {
-        case .live: self.reconnect = .can { await feed.reconnect().remark() }
+        case .live: self.reconnect = .can { await feed.reconnect().remark(clock: clock) }
         case .replay: self.reconnect = .cannot("this is a replay: there is nothing to connect to")
         case .simulated: self.reconnect = .cannot("this is a simulation: there is nothing to connect to")
         case .demo: self.reconnect = .cannot("this is the demo: set FINNHUB_TOKEN to connect to Finnhub")
@@ -100,13 +102,13 @@ extension Subscriptions: ScreenSymbolSource {
 extension ConnectionRenewal {
     /// Returns in one line why no new connection is made, or that the present one goes on meanwhile; `nil` if the
     /// connection is made anew.
-    func remark(now: Int64 = WallClock.now()) -> String? {
+    func remark(now: Int64 = WallClock.now(), clock: ScreenClock) -> String? {
         switch self {
         case .begun: nil
         case .beside: "a second connection is opened, and takes over when its trades prove that nothing is missing"
         case .underWay: "it is connecting already"
         case .notBefore(let until, let reason):
-            "not before \(UTCText.timeOfDay(until)) UTC, in \(AgeText.words(until - now)): \(reason)"
+            "not before \(clock.timeOfDay(until)) \(clock.label(at: until)), in \(AgeText.words(until - now)): \(reason)"
         case .tooSoon: "it was asked for a moment ago"
         case .over: "the feed has ended"
         }

@@ -179,7 +179,7 @@ struct TickerProgram {
                 material: self.played?.name ?? "the recording"
             )
         )
-        remote.connect(to: base.feed, of: self.feed.source)
+        remote.connect(to: base.feed, of: self.feed.source, clock: self.settings.screenClock)
         if let liveStart {
             if base.place?.settings.inheritedSocket == nil {
                 remote.connect(to: liveStart, display: display.display)

@@ -21,7 +21,7 @@ extension Settings {
         }
     }
 
-    /// The groups for the relay's page, and the holdings if its clients may see them.
+    /// The groups and the time zone for the relay's page, and the holdings if its clients may see them.
     var relayHoldings: RelayHoldings {
         let isShown =
             switch self.holdings.clients {
@@ -39,7 +39,8 @@ extension Settings {
                     isReversed: group.sort.isReversed
                 )
             },
-            isHidden: self.screen.hidesAmounts
+            isHidden: self.screen.hidesAmounts,
+            timeZone: self.screen.timeZone.name
         )
     }
 

@@ -88,6 +88,12 @@ extension Setting {
         .word,
         help: "What stands before the fraction on the screen: point or comma."
     )
+    static let displayTimeZone = Setting(
+        "display.time-zone",
+        \.screen.timeZone,
+        .timeZone,
+        help: "The zone of the times on the screen and the page: local, UTC or a name such as Europe/Berlin."
+    )
     static let displayFlash = Setting(
         "display.flash",
         \.screen.look.flashes,

@@ -140,7 +140,7 @@ struct SettingsLayersTests {
         "pipeline.at-most": "none", "display.format": "waybar", "display.colour": "never", "display.quiet": "true",
         "display.keep-watchlist": "false", "relay.replay-control": "off",
         "display.theme": "light", "display.palette": "colour-blind", "display.grouping": "space",
-        "display.bytes-per-second": "2KiB", "display.decimal": "comma", "display.flash": "false",
+        "display.bytes-per-second": "2KiB", "display.decimal": "comma", "display.time-zone": "UTC", "display.flash": "false",
         "display.title": "false",
         "record.file": "out.jsonl", "record.directory": "/var/lib", "history.file": "off",
         "record.flush-interval": "20ms", "record.sync-interval": "2s", "record.segment-size": "1MiB",

@@ -15,7 +15,8 @@ struct TimeAxis {
         604_800, 2_592_000,
     ]
 
-    init(_ stretch: Range<Int64>, columns: Int) {
+    /// Labels the round times of the clock.
+    init(_ stretch: Range<Int64>, columns: Int, clock: ScreenClock = .utc) {
         let span = Double(stretch.upperBound) - Double(stretch.lowerBound)
         guard columns > 0, span > 0, span < 1e18 else { return }
         let perColumn = span / Double(columns)
@@ -23,15 +24,16 @@ struct TimeAxis {
             let seconds = Self.steps.first(where: { Double($0) * 1e9 / perColumn >= Double(Self.width($0) + 8) })
         else { return }
         let step = seconds * 1_000_000_000
-        var time = stretch.lowerBound - (stretch.lowerBound % step + step) % step
-        while time < stretch.upperBound {
-            if time >= stretch.lowerBound {
+        let start = clock.local(stretch.lowerBound)
+        var local = start - (start % step + step) % step
+        let end = clock.local(stretch.upperBound)
+        while local < end {
+            for time in clock.times(ofLocal: local) where stretch.contains(time) {
                 let column = Int((Double(time) - Double(stretch.lowerBound)) / perColumn)
-                let text = UTCText.timestamp(time)
-                let from = text.index(text.startIndex, offsetBy: seconds >= 86_400 ? 5 : 11)
-                self.labels.append(Label(column: column, text: String(text[from...].prefix(Self.width(seconds)))))
+                let text = seconds >= 86_400 ? clock.date(time).dropFirst(5) : clock.timeOfDay(time)[...]
+                self.labels.append(Label(column: column, text: String(text.prefix(Self.width(seconds)))))
             }
-            time += step
+            local += step
         }
     }
 
