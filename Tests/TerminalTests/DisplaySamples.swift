@@ -193,11 +193,16 @@ func randomDisplayState(_ numbers: inout SeededGenerator) -> DisplayState {
     let address = "127.0.0.1:8080"
     state.relay =
         [
-            nil, .open(address), .waiting(address, reason: nil), .others(address, pid: 4_711), .closed(address),
+            nil, .open(address), .waiting(reason: nil), .others(address, pid: 4_711), .closed,
             .watched(address),
         ]
         .randomElement(using: &numbers) ?? nil
     state.clients = Bool.random(using: &numbers) ? .random(in: 0...1_000, using: &numbers) : nil
+    let file = awkwardTexts.randomElement(using: &numbers) ?? ""
+    if Bool.random(using: &numbers) {
+        let bytes = UInt64.random(in: 0...(.max), using: &numbers)
+        state.recording = DisplayRecording(file: file, bytes: bytes, isTaken: .random(using: &numbers))
+    }
     return state
 }
 

@@ -30,12 +30,12 @@ struct FooterTests {
         #expect(
             Self.footer(.others(place, pid: nil)).hasPrefix("ws://127.0.0.1:8080 is the relay of another tickertape ")
         )
-        #expect(Self.footer(.closed(place)).hasPrefix("relay ws://127.0.0.1:8080 is closed"))
-        let waiting = Self.footer(.waiting(place, reason: "in use"))
-        #expect(waiting.hasPrefix("relay ws://127.0.0.1:8080 is not open: in use"), "\(waiting)")
+        #expect(Self.footer(.closed).hasPrefix("relay closed"))
+        let waiting = Self.footer(.waiting(reason: "in use"))
+        #expect(waiting.hasPrefix("relay not open: in use"), "\(waiting)")
         #expect(Self.footer(.watched(place)).hasPrefix("from the relay ws://127.0.0.1:8080"))
         for relay in [
-            DisplayRelay.others(place, pid: 4_711), .closed(place), .waiting(place, reason: nil), .watched(place),
+            DisplayRelay.others(place, pid: 4_711), .closed, .waiting(reason: nil), .watched(place),
         ] {
             #expect(!Self.footer(relay).contains("client"))
             // On a narrow screen it shows less, but nothing untrue.
@@ -50,5 +50,47 @@ struct FooterTests {
         #expect(header.contains("● LIVE") && header.contains("follows"), "\(header)")
         #expect(header.contains("127.0.0.1:8080"), "\(header)")
         #expect(!Self.lines(nil, columns: columns)[0].contains("follows"))
+    }
+
+    private static func screen(_ recording: DisplayRecording?, columns: Int, rows: Int) -> [String] {
+        var state = DisplayState(rows: [sampleRow(sampleSummary())], status: sampleStatus(.live))
+        state.relay = .open("ws://127.0.0.1:8080")
+        state.recording = recording
+        let grid = DisplayView.frame(of: state, size: .init(columns: columns, rows: rows), now: sampleNoon).grid
+        return (0..<rows).map(grid.line)
+    }
+
+    @Test(
+        "The last line has the recorded file and its size, or says that nothing is recorded",
+        arguments: [
+            (812, "0 KiB"), (830_000, "810 KiB"), (1_048_576, "1.0 MiB"), (13_000_000, "12.3 MiB"),
+            (1 << 40, "1024.0 GiB"), (.max, "17179869183.9 GiB"),
+        ] as [(UInt64, String)]
+    )
+    func recording(_ bytes: UInt64, _ size: String) {
+        var recording = DisplayRecording(file: "btc.jsonl", bytes: bytes, isTaken: true)
+        #expect(Self.screen(recording, columns: 100, rows: 24)[23].hasPrefix("REC btc.jsonl \(size)   relay ws://"))
+        recording.isTaken = false
+        let failing = Self.screen(recording, columns: 100, rows: 24).joined(separator: "\n")
+        #expect(failing.contains("NOT RECORDED: btc.jsonl") && !failing.contains("REC btc"))
+        #expect(!Self.screen(nil, columns: 100, rows: 24).joined().contains("REC"))
+    }
+
+    @Test("A narrow or low screen says REC as long as the price has room")
+    func narrowRecording() {
+        let recording = DisplayRecording(file: "btc.jsonl", bytes: 13_000_000, isTaken: true)
+        for (columns, rows) in [(20, 24), (12, 10), (40, 4), (30, 3), (40, 1), (30, 1)] {
+            let lines = Self.screen(recording, columns: columns, rows: rows)
+            #expect(lines.joined().contains("REC"), "\(columns)x\(rows) \(lines)")
+        }
+        let price = sampleSummary().price
+        for rows in 1...8 {
+            for columns in 1...60 {
+                let lines = Self.screen(recording, columns: columns, rows: rows)
+                let bare = Self.screen(nil, columns: columns, rows: rows)
+                let hasPrice = lines.contains { $0.contains("\(price)") }
+                #expect(hasPrice == bare.contains { $0.contains("\(price)") }, "\(columns)x\(rows) \(lines)")
+            }
+        }
     }
 }

@@ -93,7 +93,9 @@ extension Recorder {
 
     private func notify(_ file: inout RecordingWriter) {
         let (failed, doubted) = (file.failed, file.doubted)
+        let newest = (file.path, file.file.bytes, !file.trouble.isFailing)
         self.queue.withLockedValue { queue in
+            queue.newest = newest
             queue.failed = failed
             queue.doubted = doubted
         }

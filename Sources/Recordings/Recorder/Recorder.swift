@@ -26,6 +26,16 @@ package final class Recorder: TapeReader {
         package var isWhole = true
     }
 
+    /// What a running recording has on the disk.
+    package struct Progress: Sendable, Equatable {
+        /// The newest file.
+        package var path: String
+        /// Its length, bytes.
+        package var bytes: UInt64
+        /// Whether the disk takes what comes now.
+        package var isTaken: Bool
+    }
+
     let settings: RecorderSettings
     let clock: RecorderClock
     let queue = NIOLockedValueBox(RecorderQueue())
@@ -107,6 +117,7 @@ package final class Recorder: TapeReader {
             disk: disk
         )
         self.path = writer.path
+        self.queue.withLockedValue { $0.newest = (writer.path, writer.file.bytes, true) }
         self.file = NIOLockedValueBox(writer)
         guard let thread else {
             self.maintenance = nil
@@ -213,6 +224,16 @@ package final class Recorder: TapeReader {
 
     /// Frames missing in the files so far. Callable from any thread; does not wait for the disk.
     package var dropped: UInt64 { self.queue.withLockedValue { $0.dropped + $0.failed } }
+
+    /// What is on the disk, as of the last write; `nil` once the recording ends. Callable from any thread; does not wait
+    /// for the disk.
+    package var written: Progress? {
+        self.queue.withLockedValue { queue in
+            guard !queue.isFinished, let newest = queue.newest else { return nil }
+            // A disk that hangs takes the next write only when it is too late for some frames.
+            return Progress(path: newest.path, bytes: newest.bytes, isTaken: newest.isTaken && queue.leftOut == nil)
+        }
+    }
 
     /// Frames in the files so far that may not survive a power cut. Callable from any thread.
     package var doubted: UInt64 { self.queue.withLockedValue { $0.doubted } }

@@ -64,6 +64,8 @@ struct RecorderQueue {
     /// Frames that the disk did not take, and those that may not survive a power cut, as of the last write.
     var failed: UInt64 = 0
     var doubted: UInt64 = 0
+    /// The newest file and its length, bytes, and whether the disk took the last write.
+    var newest: (path: String, bytes: UInt64, isTaken: Bool)?
     /// When a frame was last left out, monotonic ns.
     var lastLeftOut: Int64?
     /// Whether the writer was woken because much waits.

@@ -10,6 +10,8 @@ struct WritingTrouble: Sendable {
     private var lastFailure: Int64?
     private var last: Int64?
     private var unreported: String?
+    /// Whether the newest write failed.
+    private(set) var isFailing = false
     /// Whether a failure was reported, and its recovery not yet.
     private var isRecoveryDue = false
     private var hasRecovered = false
@@ -22,6 +24,7 @@ struct WritingTrouble: Sendable {
         }
         self.lastFailure = now
         self.last = now
+        self.isFailing = true
     }
 
     /// Records that the disk was too slow; the recorder reports that itself.
@@ -32,6 +35,7 @@ struct WritingTrouble: Sendable {
 
     /// Records a successful write.
     mutating func succeeded(now: Int64) {
+        self.isFailing = false
         guard self.isRecoveryDue, let last, now - last >= Self.recoveryTime else { return }
         self.isRecoveryDue = false
         self.hasRecovered = true

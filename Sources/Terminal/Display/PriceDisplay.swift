@@ -31,6 +31,7 @@ package final class PriceDisplay: TapeReader {
     let wallClock: @Sendable () -> Int64
     let relay: (@Sendable () -> DisplayRelay?)?
     let clients: (@Sendable () -> Int)?
+    let recording: (@Sendable () -> DisplayRecording?)?
     let replay: (@Sendable () -> ReplayPosition?)?
     /// Shows a change of the replay.
     let replayTask: CoalescedTask
@@ -42,6 +43,7 @@ package final class PriceDisplay: TapeReader {
     ///   - symbols: the subscribed symbols, in the order of the screen.
     ///   - relay: returns the relay's state; called when the screen is updated.
     ///   - clients: returns the number of the relay's clients; called when the screen is updated.
+    ///   - recording: returns the recording, if there is one; called when the screen is updated.
     ///   - limits: the ages from which prices count as late or stale, where the feed reports no status.
     ///   - replay: returns the position of the replay, if there is one; called when the screen is updated.
     ///   - holdings: the person's, for a screen.
@@ -55,6 +57,7 @@ package final class PriceDisplay: TapeReader {
         status: FeedStatus,
         relay: (@Sendable () -> DisplayRelay?)?,
         clients: (@Sendable () -> Int)?,
+        recording: (@Sendable () -> DisplayRecording?)? = nil,
         limits: FreshnessLimits,
         replay: (@Sendable () -> ReplayPosition?)? = nil,
         holdings: Holdings = Holdings(),
@@ -68,6 +71,7 @@ package final class PriceDisplay: TapeReader {
         self.replayTask = CoalescedTask(on: loop)
         self.relay = relay
         self.clients = clients
+        self.recording = recording
         var model = DisplayModel(symbols: symbols, status: status, relay: relay?(), limits: limits, clock: clock)
         model.state.holdings = holdings
         self.output = output

@@ -74,6 +74,8 @@ package struct DisplayState: Sendable {
     /// The relay of the screen's program, if there is one, and the number of its clients, if it is known.
     var relay: DisplayRelay?
     var clients: Int?
+    /// The recording of the screen's program, if there is one.
+    var recording: DisplayRecording?
     /// How far the way from the demo to the live market is, in one line; `nil` before it begins.
     var liveStart: String?
     /// The newest warning, which may be too old to be displayed.

@@ -14,15 +14,18 @@ extension DisplayView {
             self.frozenMark(),
             ScreenItem(self.followedForms(), CellStyle(.accent)),
             ScreenItem(symbols > 1 ? [Self.count(symbols, "symbol")] : [], .dimmed),
+            // Only where there is no last line.
+            self.grid.size.rows < 5 ? self.recordingItem : ScreenItem([]),
         ]
         var candidates = [items[1].shortest(1), items[2].shortest(2), items[3].shortest(3)] + items[0].all(0).prefix(3)
         // Full-word marks precede longer status words. The reason comes last, since it can have its own line. The
         // frozen mark is the only sign of a frozen screen, whereas the status words also identify a replay.
+        candidates += items[6].shortWord(6)
         candidates += items[3].shortWord(3) + items[1].shortWord(1) + items[2].shortWord(2) + items[4].shortWord(4)
         candidates += items[0].all(0)
         if words.reason != nil { candidates.removeAll { $0.item == 0 && $0.form == 0 } }
         candidates += items[1].all(1).dropLast() + items[2].all(2) + items[3].all(3) + items[4].all(4)
-        candidates += [(0, 0), (1, 0), (5, 0)]
+        candidates += items[6].all(6) + [(0, 0), (1, 0), (5, 0)]
         let chosen = self.place(items, candidates: candidates, row: 0, gap: 2)
         return chosen[0] == 0 ? nil : words.reason
     }
@@ -64,7 +67,10 @@ extension DisplayView {
         self.note(changeIn: AgeText.untilChange(growing: age))
         let words = AgeText.words(age)
         return ScreenItem(
-            ["FROZEN at \(self.clock.timeOfDay(since.wall)) \(self.clock.label(at: since.wall)), \(words) ago", "FROZEN \(words)", "FROZEN", "F"],
+            [
+                "FROZEN at \(self.clock.timeOfDay(since.wall)) \(self.clock.label(at: since.wall)), \(words) ago",
+                "FROZEN \(words)", "FROZEN", "F",
+            ],
             CellStyle(.accent, [.bold, .reversed])
         )
     }
@@ -78,12 +84,18 @@ extension DisplayView {
 
     mutating func drawFooter(row: Int) {
         let items = [
+            self.recordingItem,
             ScreenItem(self.state.relay?.forms(clients: self.state.clients) ?? [], CellStyle(.plain, .dim)),
             ScreenItem(self.choice.hints, .dimmed),
         ]
-        var candidates = [items[1].shortest(1), items[0].shortest(0)]
-        candidates += items[1].all(1) + items[0].all(0)
+        var candidates = [items[0].shortest(0), items[2].shortest(2), items[1].shortest(1)]
+        candidates += items[0].all(0) + items[2].all(2) + items[1].all(1)
         self.place(items, candidates: candidates, row: row, gap: 3)
+    }
+
+    /// The file that is recorded, and its size.
+    var recordingItem: ScreenItem {
+        self.state.recording.map { ScreenItem($0.forms, $0.style) } ?? ScreenItem([])
     }
 
     mutating func drawGaps(row: Int) {

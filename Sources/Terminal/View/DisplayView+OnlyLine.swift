@@ -44,7 +44,7 @@ extension DisplayView {
         let others = self.state.rows.count + self.state.waiting.count - 1
         let items = [
             symbol, price, change, state, self.sourceMark(isAlone: true), self.certificateMark(), self.frozenMark(),
-            ScreenItem(others > 0 ? ["+\(others)"] : []),
+            ScreenItem(others > 0 ? ["+\(others)"] : []), self.recordingItem,
         ]
         let marks = 4...6
         var candidates = marks.map { items[$0].shortest($0) }
@@ -62,7 +62,7 @@ extension DisplayView {
             candidates += marks.flatMap { items[$0].shortWord($0) }
             candidates += items[3].all(3).filter { $0.form > 0 }
         }
-        candidates += [symbol.shortest(0), items[7].shortest(7)] + change.all(2) + symbol.all(0)
+        candidates += [symbol.shortest(0), items[8].shortest(8), items[7].shortest(7)] + change.all(2) + symbol.all(0)
         candidates += marks.flatMap { items[$0].all($0) }
         if waiting == nil { candidates += items[3].all(3) }
         self.place(items, candidates: candidates, row: 0, gap: 1)

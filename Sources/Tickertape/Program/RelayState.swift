@@ -32,10 +32,14 @@ final class RelayState: Sendable {
     var shown: DisplayRelay {
         self.state.withLockedValue { state in
             switch state.phase {
-            case .waiting(let reason): .waiting(state.url, reason: reason)
-            case .others(let owner): .others(state.url, pid: owner?.pid)
+            case .waiting(let reason): .waiting(reason: reason)
+            case .others(let owner):
+                switch owner?.relay {
+                case .at: .others(state.url, pid: owner?.pid)
+                case .unknown, .off, nil: .waiting(reason: "another tickertape with this key is starting")
+                }
             case .open: .open(state.url)
-            case .closed: .closed(state.url)
+            case .closed: .closed
             }
         }
     }

@@ -28,6 +28,7 @@ struct TickerReaders {
         self.server = server
         do {
             let relayState = base.place.map(RelayState.init)
+            let recordingState = RecordingState()
             self.display = try DisplayService(
                 settings: settings,
                 loop: base.loop,
@@ -36,6 +37,7 @@ struct TickerReaders {
                 status: base.status,
                 relay: relayState.map { state in { @Sendable () -> DisplayRelay? in state.shown } },
                 clients: server.map { server in { @Sendable () -> Int in server.clientCount } },
+                recording: { recordingState.shown },
                 latency: base.instruments.latency,
                 completeness: base.instruments.completeness,
                 replay: program.played?.remote.map { replay in
@@ -79,6 +81,7 @@ struct TickerReaders {
                 history: history,
                 warnings: base.warnings
             )
+            if let recording = self.recording { recordingState.follow(recording.recorder) }
         } catch {
             base.feed.stop()
             await server?.stop()

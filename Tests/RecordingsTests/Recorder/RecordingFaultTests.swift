@@ -86,6 +86,56 @@ struct RecordingFaultTests {
         Issue.record("it has not happened in \(30 * Patience.factor) s")
     }
 
+    @Test("says how long the newest file is, and that nothing is recorded while the disk is full or hangs")
+    func progress() throws {
+        let disk = FaultyDisk()
+        var settings = RecorderSettings()
+        settings.compresses = false
+        settings.maximumWaitingBytes = 600
+        let recorder = try Recorder(
+            path: "a.jsonl",
+            symbols: [],
+            started: 0,
+            program: "test",
+            epoch: 7,
+            dialect: .finnhub,
+            settings: settings,
+            clock: RecorderClock(wall: { 5_000_000 }, monotonic: { 0 }),
+            disk: disk,
+            isByHand: true,
+            printError: { _ in }
+        )
+        func expect(isTaken: Bool, _ place: SourceLocation = #_sourceLocation) {
+            let length = UInt64(disk.content("a.jsonl").count)
+            let written = recorder.written
+            #expect(written?.path == "a.jsonl" && written?.bytes == length, sourceLocation: place)
+            #expect(written?.isTaken == isTaken, sourceLocation: place)
+        }
+        expect(isTaken: true)
+        self.read(recorder, 1)
+        recorder.drain()
+        expect(isTaken: true)
+        let used = disk.state.withLockedValue { $0.used }
+        #expect(used > 100)
+        disk.state.withLockedValue { $0.capacity = used }
+        self.read(recorder, 2)
+        recorder.drain()
+        expect(isTaken: false)
+        disk.state.withLockedValue { $0.capacity = .max }
+        self.read(recorder, 3)
+        recorder.drain()
+        expect(isTaken: true)
+        // As while the disk hangs: more waits than may.
+        for number in 4...9 { self.read(recorder, number) }
+        expect(isTaken: false)
+        recorder.drain()
+        self.read(recorder, 10)
+        recorder.drain()
+        expect(isTaken: true)
+        _ = recorder.close()
+        #expect(recorder.written == nil)
+    }
+
     @Test("a power cut at any moment costs the frames of the last second, and none before it")
     func powerCut() throws {
         let disk = FaultyDisk()
