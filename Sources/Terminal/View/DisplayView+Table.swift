@@ -35,7 +35,8 @@ extension DisplayView {
             isMarked: marked != nil,
             span: hasChart ? self.choice.span : nil,
             changeSpan: changeSpans.count == 1 ? changeSpans.first : nil,
-            hasHoldings: contents.contains { $0.worth != nil }
+            hasHoldings: contents.contains { $0.worth != nil },
+            chosen: self.look.columns
         )
         for index in columns.indices where columns[index].order == self.choice.order {
             columns[index].heading += self.sortArrow
@@ -63,9 +64,11 @@ extension DisplayView {
             }
             guard column.order == .symbol else { continue }
             for (line, symbol) in waiting.enumerated() {
-                let start = place.width + place.gap
-                let (text, style) = self.waitingWords(symbol, room: width - start)
-                self.put(text, style, row: top + rows.count + line, column: start)
+                // The side of the name with more room.
+                let behind = place.left + place.width + place.gap
+                let (start, room) = width - behind >= place.left - 1 ? (behind, width - behind) : (0, place.left - 1)
+                let (text, style) = self.waitingWords(symbol, room: room)
+                self.put(text, style, row: top + rows.count + line, column: start, limit: room)
             }
         }
     }
@@ -113,7 +116,7 @@ extension DisplayView {
         return symbols.enumerated().map { index, symbol in
             let isSelected = selected == symbol
             let mark = selected == nil ? "" : isSelected ? self.glyphs.pointer : " "
-            let names = [whole[index], brief[index], ScreenText.clean(short[index], columns: 6)]
+            let names = [whole[index], brief[index]] + [6, 3].map { ScreenText.clean(short[index], columns: $0) }
             var line = PriceLine(names: names.map { mark + $0 }, isSelected: isSelected)
             guard index < rows.count else { return line }
             line.text = self.text(of: rows[index])

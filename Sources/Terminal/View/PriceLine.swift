@@ -26,11 +26,13 @@ struct PriceLine {
     ///   - span: the time range of the charts; `nil` for no chart.
     ///   - changeSpan: the span of all lines' changes; `nil` if each line names its own.
     ///   - hasHoldings: whether any line has holdings.
+    ///   - chosen: the columns to draw, in order; all of them if this is empty.
     static func columns(
         isMarked: Bool,
         span: ChartSpan?,
         changeSpan: ChangeBase.Span?,
-        hasHoldings: Bool = false
+        hasHoldings: Bool = false,
+        chosen: [DisplayColumn] = []
     ) -> [TableColumn<PriceLine>] {
         typealias Column = TableColumn<PriceLine>
         /// Returns a text of a line with a price.
@@ -47,53 +49,84 @@ struct PriceLine {
         let first: [Column] = [
             Column(
                 isMarked ? " SYMBOL" : "SYMBOL",
+                name: .symbol,
                 order: .symbol,
                 isLeft: true,
-                forms: [(18, { $0.names[0] }), (8, { $0.names[1] }), (1, { $0.names[2] })],
+                forms: [
+                    (19, { $0.names[0] }), (9, { $0.names[1] }), (4, { $0.names[2] }), (3, { $0.names[3] }),
+                ],
                 style: { $0.isSelected ? CellStyle(.accent, .bold) : .plain }
             ),
             Column(
                 "PRICE",
+                name: .price,
                 order: .price,
                 extra: .flash,
-                forms: [(6, price(0)), (5, price(1)), (2, price(2)), (0, price(3))],
+                forms: [(7, price(0)), (6, price(1)), (1, price(2)), (0, price(3))],
                 style: look(\.priceStyle)
             ),
             Column(
                 "AGE",
+                name: .age,
                 order: .age,
                 calmWidth: 9,
-                forms: [(7, { $0.age(0) }), (4, { $0.age(1) }), (3, { $0.age(2) })],
+                forms: [(8, { $0.age(0) }), (5, { $0.age(1) }), (2, { $0.age(2) })],
                 style: look(\.freshness.style)
             ),
-            Column("CHANGE", calmWidth: 7, forms: [(13, said(\.change))], style: change),
+            Column("CHANGE", name: .change, calmWidth: 7, forms: [(14, said(\.change))], style: change),
             Column(
                 changeSpan?.heading ?? "%",
+                name: .percent,
                 order: .change,
                 calmWidth: 7,
-                forms: [(10, said(changeSpan == nil ? \.namedPercent : \.percent))],
+                forms: [(11, said(changeSpan == nil ? \.namedPercent : \.percent))],
                 style: change
             ),
         ]
         let chart = span.map { span in
             Column(
                 span == .session ? "CHART" : span.word,
+                name: .chart,
                 isLeft: true,
                 extra: .chart,
-                forms: [(19, blanks(24)), (14, blanks(16)), (11, blanks(8))],
+                forms: [(20, blanks(24)), (15, blanks(16)), (12, blanks(8))],
                 style: change
             )
         }
         let rest: [Column] = [
-            Column("HIGH", forms: [(15, said(\.high))], style: quiet),
-            Column("LOW", forms: [(16, said(\.low))], style: quiet),
-            Column("RATE/S", order: .rate, forms: [(12, \.rate)], style: quiet),
-            Column("VOLUME", order: .volume, calmWidth: 9, forms: [(17, said(\.volume))], style: quiet),
-            Column("SIZE", calmWidth: 10, forms: [(21, said(\.size))], style: quiet),
-            Column("TRADES", calmWidth: 8, forms: [(22, said { "\($0.row.summary.trades)" })], style: quiet),
-            Column("OPEN", forms: [(23, said(\.open))], style: quiet),
+            Column("HIGH", name: .high, forms: [(16, said(\.high))], style: quiet),
+            Column("LOW", name: .low, forms: [(17, said(\.low))], style: quiet),
+            Column("RATE/S", name: .rate, order: .rate, forms: [(13, \.rate)], style: quiet),
+            Column("VOLUME", name: .volume, order: .volume, calmWidth: 9, forms: [(18, said(\.volume))], style: quiet),
+            Column("SIZE", name: .size, calmWidth: 10, forms: [(22, said(\.size))], style: quiet),
+            Column(
+                "TRADES",
+                name: .trades,
+                calmWidth: 8,
+                forms: [(23, said { "\($0.row.summary.trades)" })],
+                style: quiet
+            ),
+            Column("OPEN", name: .open, forms: [(24, said(\.open))], style: quiet),
         ]
-        return first + (hasHoldings ? Self.holdings(changeSpan) : []) + (chart.map { [$0] } ?? []) + rest
+        let all = first + (hasHoldings ? Self.holdings(changeSpan) : []) + (chart.map { [$0] } ?? []) + rest
+        return chosen.isEmpty ? all : Self.arranged(all, chosen)
+    }
+
+    /// Returns the chosen columns in their order. A price that is not up to date says so, without the column of ages too.
+    private static func arranged(
+        _ all: [TableColumn<PriceLine>],
+        _ chosen: [DisplayColumn]
+    ) -> [TableColumn<PriceLine>] {
+        let chosen = DisplayColumn.completed(chosen)
+        return chosen.flatMap { name -> [TableColumn<PriceLine>] in
+            var columns = all.filter { $0.name == name }
+            if name == .price, !chosen.contains(.age), var warnings = all.first(where: { $0.name == .age }) {
+                warnings.forms.removeFirst()
+                (warnings.heading, warnings.calmWidth, warnings.order) = ("", 0, nil)
+                columns.append(warnings)
+            }
+            return columns
+        }
     }
 
     /// Returns the columns of holdings.
@@ -105,20 +138,28 @@ struct PriceLine {
         }
         let today = changeSpan.map { "\($0.heading) PROFIT" } ?? "PROFIT SINCE"
         return [
-            Column("VALUE", order: .value, forms: [(11, said(\.value)), (9, said(\.bareValue))], style: look(\.quiet)),
+            Column(
+                "VALUE",
+                name: .value,
+                order: .value,
+                forms: [(12, said(\.value)), (10, said(\.bareValue))],
+                style: look(\.quiet)
+            ),
             Column(
                 "PROFIT",
+                name: .profit,
                 order: .profit,
-                forms: [(12, said(\.namedProfit)), (10, said(\.profit))],
+                forms: [(13, said(\.namedProfit)), (11, said(\.profit))],
                 style: look(\.profitStyle)
             ),
             Column(
                 today,
-                forms: [(13, said(changeSpan == nil ? \.namedToday : \.today))],
+                name: .today,
+                forms: [(14, said(changeSpan == nil ? \.namedToday : \.today))],
                 style: look(\.todayStyle)
             ),
-            Column("WEIGHT", forms: [(14, said(\.weight))], style: look(\.quiet)),
-            Column("HOLDING", forms: [(17, said(\.quantity))], style: look(\.quiet)),
+            Column("WEIGHT", name: .weight, forms: [(15, said(\.weight))], style: look(\.quiet)),
+            Column("HOLDING", name: .holding, forms: [(18, said(\.quantity))], style: look(\.quiet)),
         ]
     }
 }

@@ -18,9 +18,11 @@ struct TableColumn<Line> {
     }
 
     /// The rank of the sorted column, which must be visible to explain the order.
-    static var sortedRank: Int { 9 }
+    static var sortedRank: Int { 10 }
 
     var heading: String
+    /// The name by which the table of symbols is arranged; `nil` in other tables.
+    var name: DisplayColumn?
     /// The sort order that this column shows with an arrow in its heading.
     var order: DisplayOrder?
     var isLeft = false
@@ -35,6 +37,7 @@ struct TableColumn<Line> {
 
     init(
         _ heading: String,
+        name: DisplayColumn? = nil,
         order: DisplayOrder? = nil,
         isLeft: Bool = false,
         isKept: Bool = false,
@@ -44,6 +47,7 @@ struct TableColumn<Line> {
         style: @escaping (Line) -> CellStyle
     ) {
         self.heading = heading
+        self.name = name
         self.order = order
         self.isLeft = isLeft
         self.isKept = isKept

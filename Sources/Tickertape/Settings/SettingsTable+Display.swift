@@ -94,6 +94,13 @@ extension Setting {
         .timeZone,
         help: "The zone of the times on the screen and the page: local, UTC or a name such as Europe/Berlin."
     )
+    static let displayColumns = Setting(
+        "display.columns",
+        list: \.screen.look.columns,
+        of: .displayColumn,
+        count: 0...DisplayColumn.allCases.count,
+        help: "The columns of the table and their order, such as symbol,price,percent; [] means all that fit."
+    )
     static let displayFlash = Setting(
         "display.flash",
         \.screen.look.flashes,

@@ -24,7 +24,7 @@ extension Setting {
         stateDirectory, runtimeDirectory,
         quiet, atMost,
         format, fields, isOnce, onceWithin, rotation, colour, displayTheme, displayPalette, displayGrouping,
-        displayDecimal, displayTimeZone, displayFlash, displayTitle, displayMouse, displayBytes,
+        displayDecimal, displayTimeZone, displayColumns, displayFlash, displayTitle, displayMouse, displayBytes,
         isQuiet, keepsWatchlist,
         groups, lots, holdingCurrency, rates, hidesAmounts, holdingClients,
         recordFile, recordDirectory, recordFlushInterval, recordSyncInterval, recordSegmentSize, recordCompress,

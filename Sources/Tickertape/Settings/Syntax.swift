@@ -287,15 +287,25 @@ extension Syntax where Value: RawRepresentable & CaseIterable, Value.RawValue ==
 
 extension Syntax<LineField> {
     /// A field of a line, by name.
-    static var lineField: Syntax {
+    static var lineField: Syntax { .listed("field") }
+}
+
+extension Syntax<DisplayColumn> {
+    /// A column of the screen's table, by name.
+    static var displayColumn: Syntax { .listed("column") }
+}
+
+extension Syntax where Value: RawRepresentable & CaseIterable, Value.RawValue == String {
+    /// One of the raw values, in any case; a message about another text lists them.
+    fileprivate static func listed(_ kind: String) -> Syntax {
         Syntax(
             read: { text throws(ParseError) in
-                guard let field = LineField(rawValue: text.lowercased()) else {
-                    let names = LineField.allCases.map(\.rawValue)
+                guard let value = Value(rawValue: text.lowercased()) else {
+                    let names = Value.allCases.map(\.rawValue)
                     let hint = text.lowercased().nearest(in: names).map { "did you mean \($0)? " } ?? ""
-                    throw ParseError("is not a field; \(hint)The fields are: \(names.joined(separator: ", "))")
+                    throw ParseError("is not a \(kind); \(hint)The \(kind)s are: \(names.joined(separator: ", "))")
                 }
-                return field
+                return value
             },
             write: { $0.rawValue }
         )

@@ -186,7 +186,7 @@ struct ScreenProgramTests {
                 "key:e", "wait:ENDED: end of the recording", "key:e", "key:,", "wait:PAUSED", "absent:ENDED",
                 "wait:REPLAY 50x", "wait:^relay ws://127.0.0.1:[0-9]+, 0 clients", "key:q", "exit:0",
             ],
-            ["replay", Self.demo, "--from", "98%", "--speed", "50", "--relay", "127.0.0.1:0"]
+            ["replay", Self.demo, "--from", "80%", "--speed", "50", "--relay", "127.0.0.1:0"]
         )
         #expect(await run.ending() == .exit(0), "\(run.output.suffix(4_000)) \(run.errors)")
     }
@@ -366,7 +366,8 @@ struct ScreenProgramTests {
     @Test("a simulated market has no end on the screen, and its own symbols in the add box")
     func simulated() async throws {
         let steps = [
-            "size:100x24", "wait:PLAYING", "wait:^\\d{4}-\\d\\d-\\d\\d \\d\\d:\\d\\d:\\d\\d UTC[-+:0-9]*$", "absent:% of",
+            "size:100x24", "wait:PLAYING", "wait:^\\d{4}-\\d\\d-\\d\\d \\d\\d:\\d\\d:\\d\\d UTC[-+:0-9]*$",
+            "absent:% of",
             "key:+X:Y\\r",
             "wait:the simulated market has no X:Y", "key:\\x1b", "absent:add a symbol", "key:q", "exit:0", "restored",
         ]

@@ -141,6 +141,7 @@ struct SettingsLayersTests {
         "display.keep-watchlist": "false", "relay.replay-control": "off",
         "display.theme": "light", "display.palette": "colour-blind", "display.grouping": "space",
         "display.bytes-per-second": "2KiB", "display.decimal": "comma", "display.time-zone": "UTC",
+        "display.columns": "price, symbol",
         "display.flash": "false",
         "display.title": "false",
         "record.file": "out.jsonl", "record.directory": "/var/lib", "history.file": "off",
