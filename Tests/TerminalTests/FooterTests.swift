@@ -24,7 +24,7 @@ struct FooterTests {
     @Test("The last line names the relay with its clients only where it is this program's and listens")
     func relays() {
         let place = "ws://127.0.0.1:8080"
-        #expect(Self.footer(.open(place)).hasPrefix("relay ws://127.0.0.1:8080, 2 clients"))
+        #expect(Self.footer(.open(place)).hasPrefix("page http://127.0.0.1:8080/, 2 clients"))
         let others = Self.footer(.others(place, pid: 4_711))
         #expect(others.hasPrefix("ws://127.0.0.1:8080 is the relay of another tickertape (pid 4711)"), "\(others)")
         #expect(
@@ -69,7 +69,7 @@ struct FooterTests {
     )
     func recording(_ bytes: UInt64, _ size: String) {
         var recording = DisplayRecording(file: "btc.jsonl", bytes: bytes, isTaken: true)
-        #expect(Self.screen(recording, columns: 100, rows: 24)[23].hasPrefix("REC btc.jsonl \(size)   relay ws://"))
+        #expect(Self.screen(recording, columns: 100, rows: 24)[23].hasPrefix("REC btc.jsonl \(size)   page http://"))
         recording.isTaken = false
         let failing = Self.screen(recording, columns: 100, rows: 24).joined(separator: "\n")
         #expect(failing.contains("NOT RECORDED: btc.jsonl") && !failing.contains("REC btc"))

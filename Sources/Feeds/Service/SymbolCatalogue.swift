@@ -92,7 +92,8 @@ actor SymbolCatalogue {
         switch source {
         case .recording(let symbols, let name):
             let listed = symbols.map { ListedSymbol(named: $0, description: "in \(name)") }
-            let note = "these are the symbols of \(name); Finnhub's list needs a key (FINNHUB_TOKEN) and no recording"
+            let note =
+                "these are the symbols of \(name); the list of all symbols needs the live market and a key (FINNHUB_TOKEN)"
             let list = List(search: SymbolSearch(listed), note: note)
             return .success(KeptList(value: list, fetched: now, goodUntil: .max))
         case .service(let calls, let exchange, let exchanges, let file):

@@ -24,13 +24,13 @@ package enum KeyAction: String, Sendable, Hashable, CaseIterable {
 
     /// The default keys and the meaning of an action.
     ///
-    /// The meaning appears in the help on the screen. It has at most 26 characters, so that it fits 80 columns.
+    /// The meaning appears in the help on the screen. It has at most 24 characters, so that two columns fit 80.
     private var facts: (keys: [TerminalKey], meaning: String) {
         switch self {
         case .help: ([.character("?")], "this help")
         case .quit: ([.character("q"), .character("Q")], "quit")
         case .add: ([.character("+")], "add a symbol")
-        case .remove: ([.character("-"), .named(.delete)], "remove the symbol or alert")
+        case .remove: ([.character("-"), .named(.delete)], "remove symbol or alert")
         case .find: ([.character("/")], "find a symbol")
         case .up: ([.named(.up), .character("k")], "the one above; scroll")
         case .down: ([.named(.down), .character("j")], "the one below; scroll")
@@ -44,21 +44,21 @@ package enum KeyAction: String, Sendable, Hashable, CaseIterable {
         case .reverse: ([.character("S")], "sort the other way round")
         case .span: ([.character("t")], "time span of charts")
         case .candles: ([.character("c")], "chart: area or candles")
-        case .freeze: ([.character("p")], "freeze, or go on")
+        case .freeze: ([.character("p")], "freeze the screen")
         case .nextGroup: ([.named(.tab)], "the next group")
         case .previousGroup: ([.shifted(.tab)], "the group before")
-        case .amounts: ([.character("$")], "hide or show amounts")
+        case .amounts: ([.character("$")], "hide or show holdings")
         case .latency: ([.character("l"), .character("L")], "latency")
         case .events: ([.character("e")], "event log")
         case .news: ([.character("n")], "news")
-        case .room: ([.character("m")], "messages in the symbol's room")
+        case .room: ([.character("m")], "room of the symbol")
         case .alert: ([.character("a")], "set an alert")
         case .alerts: ([.character("A")], "list of alerts")
         case .reconnect: ([.character("r")], "reconnect now")
         case .live: ([.character("v")], "the live market, no key")
         case .redraw: ([.control("l")], "draw everything anew")
         case .mouse: ([.character("M")], "mouse on, or off")
-        case .pause: ([.character(" ")], "pause, or go on")
+        case .pause: ([.character(" ")], "pause the replay")
         case .rewind: ([.named(.left), .character("h")], "10 s back")
         case .forward: ([.named(.right)], "10 s on")
         case .stepBack: ([.character(","), .shifted(.left)], "one message back")

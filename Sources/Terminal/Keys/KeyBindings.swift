@@ -47,16 +47,12 @@ package struct KeyBindings: Sendable, Equatable {
     func help(
         isReplay: Bool,
         isDemo: Bool = false,
-        hasGroups: Bool = false,
-        hasHoldings: Bool = false,
         glyphs: ScreenGlyphs = .unicode
     ) -> [KeyHelp] {
         KeyAction.allCases.compactMap { action in
             let isUseful =
                 switch action {
                 case .live: isDemo
-                case .nextGroup, .previousGroup: hasGroups
-                case .amounts: hasHoldings
                 default: isReplay || !action.isForReplays
                 }
             guard isUseful else { return nil }

@@ -45,6 +45,8 @@ extension ScreenController {
             self.choose(by: steps, state, now)
             return []
         }
+        // An opened symbol stays, whatever the wheel is turned for.
+        guard self.choice.pane != nil || self.choice.opened == nil else { return [] }
         let scrolls = if case .list(let list, _) = self.choice.pane { list != .latency } else { false }
         return self.moved(by: scrolls ? steps * Self.wheelLines : steps, state: state, now: now)
     }

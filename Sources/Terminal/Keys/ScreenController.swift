@@ -130,8 +130,6 @@ struct ScreenController: Sendable {
             let help = self.bindings.help(
                 isReplay: isReplay,
                 isDemo: self.remote.live.obstacle == nil,
-                hasGroups: !self.choice.groups.isEmpty,
-                hasHoldings: !state.holdings.isEmpty,
                 glyphs: self.glyphs
             )
             return self.toggle(.help(help + self.mouseHelp))
@@ -169,7 +167,7 @@ struct ScreenController: Sendable {
         case .nextGroup: return self.changeGroup(by: 1, now)
         case .previousGroup: return self.changeGroup(by: -1, now)
         case .amounts:
-            guard !state.holdings.isEmpty else { return self.say("there are no holdings: see holdings.lots", now) }
+            guard !state.holdings.isEmpty else { return self.say("no holdings: write them to holdings.lots in the config file", now) }
             self.choice.hidesAmounts.toggle()
             return []
         case .reverse:
@@ -213,7 +211,7 @@ struct ScreenController: Sendable {
     /// Opens the next tab, or the one before; the first one has all symbols.
     private mutating func changeGroup(by tabs: Int, _ now: Moment) -> [ScreenCommand] {
         let count = self.choice.groups.count + 1
-        guard count > 1 else { return self.say("there are no groups: see the setting groups", now) }
+        guard count > 1 else { return self.say("no groups: write them to groups in the config file", now) }
         let tab = ((self.choice.openGroup ?? -1) + 1 + tabs + count) % count
         self.choice.open(group: tab == 0 ? nil : tab - 1)
         return []

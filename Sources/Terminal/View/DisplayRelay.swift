@@ -11,15 +11,21 @@ package enum DisplayRelay: Sendable, Equatable {
     /// The relay whose prices are shown.
     case watched(String)
 
+    /// Returns the address of the relay's page, which is the same with another scheme; `nil` for a Unix socket.
+    private static func page(of address: String) -> String? {
+        address.hasPrefix("ws") && address.contains("://") ? "http\(address.dropFirst(2))/" : nil
+    }
+
     /// Returns the text in the last line, longest form first.
     ///
     /// - Parameter clients: the number of its clients, if it is known.
     func forms(clients: Int?) -> [String] {
         switch self {
         case .open(let address):
-            guard let clients else { return ["relay \(address)"] }
+            let place = Self.page(of: address).map { "page \($0)" } ?? "relay \(address)"
+            guard let clients else { return [place] }
             let count = DisplayView.count(clients, "client")
-            return ["relay \(address), \(count)", count]
+            return ["\(place), \(count)", count]
         case .waiting(let reason):
             return reason.map { ["relay not open: \($0)", "relay not open"] } ?? ["relay not open"]
         case .others(let address, let pid):

@@ -34,13 +34,15 @@ extension DisplayView {
         let ends = self.ends(of: row, picture)
         let dots = picture.dots(scale: scale, rows: priceRows, volumeRows: volumeRows, open: ends?.first)
         let style = text.freshness == .fresh ? Self.lineStyle(ends) : .dimmed
-        for (index, line) in ChartPlot(dots, drawing: picture.drawing).lines.enumerated() {
+        let plot = ChartPlot(dots, drawing: picture.drawing)
+        for (index, line) in plot.lines.enumerated() {
             for (column, cell) in line.enumerated() where cell.part != .none {
                 let style = Self.style(of: cell.part, line: style, isFresh: text.freshness == .fresh)
                 self.grid.set(cell.text, row: lines.lowerBound + index, column: column, style: style)
             }
         }
         let priceLines = lines.prefix(priceRows)
+        if let open = ends?.first { self.nameOpen(open, plot, scale, lines: priceLines) }
         self.drawExtremes(text, picture.samples, scale, lines: priceLines, columns: width)
         if width < columns {
             for row in lines.prefix(rows) {
@@ -99,6 +101,18 @@ extension DisplayView {
     private static func lineStyle(_ ends: (first: Double, last: Double)?) -> CellStyle {
         guard let ends, ends.first != ends.last else { return CellStyle(.accent) }
         return CellStyle(ends.last > ends.first ? .rising : .falling)
+    }
+
+    /// Names the line of the price at the beginning at its right end, where nothing else is drawn there.
+    private mutating func nameOpen(_ open: Double, _ plot: ChartPlot, _ scale: ChartScale, lines: Range<Int>) {
+        let word = "open"
+        guard lines.count >= 4, (scale.bottom...scale.top).contains(open) else { return }
+        let height = self.look.drawing.rows
+        let row = ChartDots.row(open, scale: scale, rows: lines.count * height) / height
+        guard plot.lines.indices.contains(row), plot.lines[row].count >= 24,
+            plot.lines[row].suffix(word.count + 1).allSatisfy({ $0.part == .none || $0.part == .open })
+        else { return }
+        self.put(word, .dimmed, row: lines.lowerBound + row, column: plot.lines[row].count - word.count)
     }
 
     /// Marks the highest and the lowest price of the span, with the number if it is that of the session: others are not

@@ -69,14 +69,10 @@ extension DisplayView {
         func across(_ width: Int) -> Int { max(1, (columns + 3) / (width + 3)) }
         func down(_ width: Int) -> Int { (keys.count + across(width) - 1) / across(width) }
         let whole = keyWidth + 2 + widest
-        var width = whole
-        // Rather than omit a key, it covers the prices, and then truncates meanings.
-        if down(width) > room - 1 { room = most }
-        while down(width) > room - 1, width > keyWidth + 2 + 9 { width -= 1 }
-        // If they still do not fit, the help is scrolled, and truncation would be useless.
-        if down(width) > room - 1 { width = whole }
-        let (count, length) = (across(width), down(width))
-        width = min(width, (columns + 3) / count - 3)
+        // Rather than omit a key, it covers the prices; if they still do not fit, it is scrolled.
+        if down(whole) > room - 1 { room = most }
+        let (count, length) = (across(whole), down(whole))
+        let width = min(whole, (columns + 3) / count - 3)
         let lines = (0..<length).map { line in
             var pieces: PaneContents.Line = []
             for place in stride(from: line, to: min(keys.count, count * length), by: length) {

@@ -67,7 +67,8 @@ extension DisplayView {
                 // The side of the name with more room.
                 let behind = place.left + place.width + place.gap
                 let (start, room) = width - behind >= place.left - 1 ? (behind, width - behind) : (0, place.left - 1)
-                let (text, style) = self.waitingWords(symbol, room: room)
+                let name = column.forms[place.form].text(contents[rows.count + line])
+                let (text, style) = self.waitingWords(symbol, room: room, isNamed: name.hasSuffix(symbol))
                 self.put(text, style, row: top + rows.count + line, column: start, limit: room)
             }
         }

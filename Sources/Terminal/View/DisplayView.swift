@@ -275,14 +275,19 @@ struct DisplayView {
 
     /// Returns the text for a symbol without a price, in the longest form that fits `room`, else the shortest; notes
     /// when it changes.
-    mutating func waitingWords(_ symbol: String, room: Int = 0) -> (text: String, style: CellStyle) {
+    mutating func waitingWords(
+        _ symbol: String,
+        room: Int = 0,
+        isNamed: Bool = false
+    ) -> (text: String, style: CellStyle) {
         let status = self.state.symbolStates[symbol]
         let age = self.now.wall - (status?.since ?? self.now.wall)
         guard let words = SymbolText(status, age: age, glyphs: self.glyphs) else { return ("no price yet", .dimmed) }
         if words.isAged { self.note(changeIn: AgeText.untilChange(growing: age)) }
-        let text = words.sentences.first { ScreenText.width(of: $0, limit: room + 1, glyphs: self.glyphs) <= room }
+        let sentences = isNamed ? words.unnamed : words.sentences
+        let text = sentences.first { ScreenText.width(of: $0, limit: room + 1, glyphs: self.glyphs) <= room }
         let style = words.isAged ? CellStyle(.warning) : CellStyle(.alarm)
-        return (text ?? words.sentences[words.sentences.count - 1], style)
+        return (text ?? sentences[sentences.count - 1], style)
     }
 
     mutating func rate(of row: DisplayRow) -> String? {

@@ -75,7 +75,7 @@ struct PriceLine {
             ),
             Column("CHANGE", name: .change, calmWidth: 7, forms: [(14, said(\.change))], style: change),
             Column(
-                changeSpan?.heading ?? "%",
+                changeSpan.map { "\($0.heading) %" } ?? "%",
                 name: .percent,
                 order: .change,
                 calmWidth: 7,

@@ -7,6 +7,8 @@ struct SymbolText {
     /// For a symbol without a price, longest first. The longer ones have the full name, since a column may truncate it,
     /// and the probable name; the shortest has neither.
     var sentences: [String]
+    /// The same beside the full name, without it.
+    var unnamed: [String]
     /// Whether the words include an age.
     var isAged = false
 
@@ -21,22 +23,24 @@ struct SymbolText {
             let words = AgeText.words(age)
             self.forms = ["\(mark) QUIET \(words)", "\(mark)QUIET \(words)", "\(mark)QUIET", "!"]
             self.sentences = ["no price yet, quiet \(words)"]
+            self.unnamed = self.sentences
             self.isAged = true
         case .refused(.noSuchSymbol, _):
             self.forms = ["\(mark) NO SUCH SYMBOL", "\(mark)NO SUCH SYMBOL", "\(mark)NO SYM", "!"]
-            self.sentences = Self.sentences(status, "no such symbol")
+            (self.sentences, self.unnamed) = Self.sentences(status, "no such symbol")
         case .refused(.notPermitted, _):
             self.forms = ["\(mark) NOT PERMITTED", "\(mark)NOT PERMITTED", "\(mark)NO PERM", "!"]
-            self.sentences = Self.sentences(status, "not permitted on this plan")
+            (self.sentences, self.unnamed) = Self.sentences(status, "not permitted on this plan")
         case .refused(.overLimit, _):
             self.forms = ["\(mark) OVER THE LIMIT", "\(mark)OVER THE LIMIT", "\(mark)LIMIT", "!"]
-            self.sentences = Self.sentences(status, "over the limit of symbols")
+            (self.sentences, self.unnamed) = Self.sentences(status, "over the limit of symbols")
         }
     }
 
-    private static func sentences(_ status: SymbolStatus, _ words: String) -> [String] {
+    private static func sentences(_ status: SymbolStatus, _ words: String) -> (named: [String], unnamed: [String]) {
         let named = "\(ScreenText.clean(status.symbol, columns: 128)): \(words)"
-        return ["\(named)\(Self.hint(status))", named, words]
+        let hint = Self.hint(status)
+        return (["\(named)\(hint)", named, words], ["\(words)\(hint)", words])
     }
 
     /// Returns a symbol's name, longest form first.

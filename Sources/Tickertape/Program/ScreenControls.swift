@@ -68,7 +68,10 @@ extension DisplayRemote {
         case .simulated: self.reconnect = .cannot("this is a simulation: there is nothing to connect to")
         case .demo: self.reconnect = .cannot("this is the demo: set FINNHUB_TOKEN to connect to Finnhub")
         }
-        self.live = .cannot(source == .live ? "this is the live market" : "this is not the demo")
+        self.live = .cannot(
+            source == .live
+                ? "this is the live market" : "this shows no market: start with --from venue, which needs no key"
+        )
     }
 }
 

@@ -72,7 +72,7 @@ struct KeyBindingsTests {
         #expect(help.contains(KeyHelp(keys: "↑ k", meaning: "the one above; scroll")))
         #expect(!help.contains { $0.meaning == "latency" || $0.meaning == "slower" })
         let replay = bindings.help(isReplay: true, glyphs: .ascii)
-        #expect(replay.contains(KeyHelp(keys: "Space", meaning: "pause, or go on")))
+        #expect(replay.contains(KeyHelp(keys: "Space", meaning: "pause the replay")))
         #expect(replay.contains(KeyHelp(keys: ", Shift-Left", meaning: "one message back")))
         #expect(replay.allSatisfy { $0.keys.unicodeScalars.allSatisfy(\.isASCII) })
     }

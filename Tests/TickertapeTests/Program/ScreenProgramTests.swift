@@ -152,7 +152,7 @@ struct ScreenProgramTests {
             // Its rooms are those of the program that it follows.
             "key:m", "wait:no message yet", "key:m",
             "wait:^ws://127.0.0.1:\(port) is the relay of another tickertape .pid \(first.processIdentifier).",
-            "wait:^relay ws://127.0.0.1:\(port), 0 clients", "absent:follows", "key:q", "exit:0", "restored",
+            "wait:^page http://127.0.0.1:\(port)/, 0 clients", "absent:follows", "key:q", "exit:0", "restored",
         ]
         let second = try self.screen(
             steps,
@@ -184,7 +184,7 @@ struct ScreenProgramTests {
                 "size:100x24", "wait:ENDED: end of the recording", "wait:REPLAY 50x", "key: ", "wait:PLAYING",
                 "wait:ENDED",
                 "key:e", "wait:ENDED: end of the recording", "key:e", "key:,", "wait:PAUSED", "absent:ENDED",
-                "wait:REPLAY 50x", "wait:^relay ws://127.0.0.1:[0-9]+, 0 clients", "key:q", "exit:0",
+                "wait:REPLAY 50x", "wait:^page http://127.0.0.1:[0-9]+/, 0 clients", "key:q", "exit:0",
             ],
             ["replay", Self.demo, "--from", "80%", "--speed", "50", "--relay", "127.0.0.1:0"]
         )
