@@ -14,6 +14,10 @@ struct CellStyle: Sendable, Hashable {
         case accent
         /// A chart's axes, and other minor elements.
         case faint
+        /// The person's own colours of symbols.
+        case violet
+        case magenta
+        case grey
     }
 
     struct Attributes: OptionSet, Sendable, Hashable {

@@ -59,13 +59,15 @@ package struct ScreenPalette: Sendable, Equatable {
             let (up, down) = isBlue ? (isLight ? "34" : "94", "33") : ("32", "31")
             self.inks = CellStyle.Ink.allCases.map { ink in
                 switch ink {
-                case .plain, .faint: ""
+                case .plain, .faint, .grey: ""
                 case .rising: up
                 case .falling: down
                 case .good: isBlue ? up : "32"
                 case .warning: "33"
                 case .alarm: "31"
                 case .accent: "36"
+                case .violet: "35"
+                case .magenta: "95"
                 }
             }
             self.flashInks = self.inks
@@ -110,7 +112,7 @@ package struct ScreenPalette: Sendable, Equatable {
         var rendition = Rendition(ink: ink)
         rendition.isBold = style.attributes.contains(.bold)
         // With many colours, the faint ink is a grey.
-        let isFaint = style.ink == .faint && ink.isEmpty || isShaded && tone.isEmpty
+        let isFaint = (style.ink == .faint || style.ink == .grey) && ink.isEmpty || isShaded && tone.isEmpty
         rendition.isDim = style.attributes.contains(.dim) || isFaint
         rendition.isReversed = style.attributes.contains(.reversed)
         rendition.isStruck = style.attributes.contains(.struck)
@@ -204,6 +206,9 @@ package struct ScreenPalette: Sendable, Equatable {
             case .alarm: self.isBlue ? self.down : (self.isLight ? Shade(124, 0xB3261E) : Shade(203, 0xFF6B66))
             case .accent: self.isLight ? Shade(24, 0x1F5F8B) : Shade(110, 0x8AB8D8)
             case .faint: self.isLight ? Shade(246, 0x949494) : Shade(242, 0x6C6C6C)
+            case .violet: self.isLight ? Shade(55, 0x5F00AF) : Shade(141, 0xAF87FF)
+            case .magenta: self.isLight ? Shade(127, 0xAF00AF) : Shade(213, 0xFF87FF)
+            case .grey: self.isLight ? Shade(242, 0x6C6C6C) : Shade(246, 0x949494)
             }
         }
 
@@ -213,7 +218,7 @@ package struct ScreenPalette: Sendable, Equatable {
             return switch ink {
             case .rising, .good: self.isBlue ? Shade(18, 0x0F3F7D) : Shade(22, 0x0B5A22)
             case .falling, .alarm, .warning: self.isBlue ? Shade(58, 0x6B3300) : Shade(88, 0x8E1616)
-            case .plain, .accent, .faint: self.ink(ink)
+            case .plain, .accent, .faint, .violet, .magenta, .grey: self.ink(ink)
             }
         }
 
@@ -227,7 +232,8 @@ package struct ScreenPalette: Sendable, Equatable {
                 self.isBlue
                     ? (self.isLight ? Shade(223, 0xF7D3A1) : Shade(52, 0x54330A))
                     : (self.isLight ? Shade(217, 0xF6C2C0) : Shade(52, 0x521B1B))
-            case .plain, .accent, .faint: self.isLight ? Shade(254, 0xE4E4E4) : Shade(236, 0x303030)
+            case .plain, .accent, .faint, .violet, .magenta, .grey:
+                self.isLight ? Shade(254, 0xE4E4E4) : Shade(236, 0x303030)
             }
         }
 
@@ -248,8 +254,8 @@ package struct ScreenPalette: Sendable, Equatable {
                 (Shade(88, 0x8A4040), Shade(52, 0x4A2020))
             case (.accent, _, true): (Shade(110, 0x8FB5CE), Shade(153, 0xD0E1EC))
             case (.accent, _, false): (Shade(24, 0x456B85), Shade(236, 0x24394A))
-            case (.plain, _, true), (.faint, _, true): (Shade(250, 0xBCBCBC), Shade(254, 0xE4E4E4))
-            case (.plain, _, false), (.faint, _, false): (Shade(239, 0x4E4E4E), Shade(236, 0x303030))
+            case (_, _, true): (Shade(250, 0xBCBCBC), Shade(254, 0xE4E4E4))
+            case (_, _, false): (Shade(239, 0x4E4E4E), Shade(236, 0x303030))
             }
         }
 

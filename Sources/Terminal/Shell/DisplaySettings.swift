@@ -44,6 +44,8 @@ package struct DisplaySettings: Sendable, Equatable {
     package var mayTitle = true
     /// The groups of symbols, in the order of their tabs.
     package var groups: [SymbolGroup] = []
+    /// Notes about symbols, with their names as written.
+    package var notes: [SymbolNote] = []
     /// Whether amounts of money are hidden until a key shows them.
     package var hidesAmounts = false
     /// Whether the screen begins with the mouse, which then cannot select text.

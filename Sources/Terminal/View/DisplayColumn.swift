@@ -10,6 +10,7 @@ package enum DisplayColumn: String, Sendable, CaseIterable {
     case today
     case weight
     case holding
+    case note
     case chart
     case high
     case low

@@ -10,6 +10,8 @@ package struct DisplayLook: Sendable, Equatable {
     package var flashes: Bool
     /// Whether the terminal's title shows the price.
     package var setsTitle: Bool
+    /// The person's notes about symbols, by name.
+    package var notes: [String: SymbolNote] = [:]
     /// The columns of the table, in order; empty for all that fit.
     package var columns: [DisplayColumn] = []
     /// The wall clock that all times are read from.

@@ -60,12 +60,19 @@ extension DisplayView {
     }
 
     private mutating func drawSymbol(_ symbol: String, line: Int) {
-        let item = ScreenItem(SymbolText.names(of: symbol), CellStyle(.accent, .bold))
+        let item = self.nameItem(symbol)
         let all = DisplayListing.symbols(of: self.state, choice: self.choice, now: self.now)
         let place = all.firstIndex(of: symbol).map { "\($0 + 1) of \(all.count)" } ?? ""
-        let items = [item, ScreenItem(all.count > 1 ? [place] : [], .dimmed)]
-        self.place(items, candidates: item.all(0) + [(1, 0)], row: line, gap: 2)
+        let note = self.look.notes[symbol]?.text ?? ""
+        let notes = ScreenItem(note.isEmpty ? [] : [note] + [40, 20].map { ScreenText.clean(note, columns: $0) })
+        let items = [item, ScreenItem(all.count > 1 ? [place] : [], .dimmed), notes]
+        self.place(items, candidates: item.all(0) + [(1, 0)] + notes.all(2), row: line, gap: 2)
         if self.choice.opened != nil, all.count > 1 { self.note(click: .back, row: line) }
+    }
+
+    /// Returns a symbol's name above its prices.
+    func nameItem(_ symbol: String) -> ScreenItem {
+        ScreenItem(SymbolText.names(of: symbol), self.look.notes.style(of: symbol, else: CellStyle(.accent, .bold)))
     }
 
     // MARK: The large price

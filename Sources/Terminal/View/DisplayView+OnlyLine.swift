@@ -38,7 +38,8 @@ extension DisplayView {
                 state = ScreenItem([])
             }
             price = ScreenItem(text.prices, text.priceStyle)
-            symbol = ScreenItem(SymbolText.names(of: row.summary.symbol))
+            let name = row.summary.symbol
+            symbol = ScreenItem(SymbolText.names(of: name), self.look.notes.style(of: name, else: .plain))
             change = ScreenItem(text.changes, text.changeStyle)
         }
         let others = self.state.rows.count + self.state.waiting.count - 1

@@ -53,7 +53,7 @@ extension DisplayView {
                 }
             }
             for (line, content) in contents.enumerated() {
-                guard line < rows.count || column.order == .symbol else { continue }
+                guard line < rows.count || column.name == .symbol else { continue }
                 var text = column.forms[place.form].text(content)
                 if column.extra == .chart { text = self.sparkline(rows[line], width: text.utf8.count) }
                 let start = self.put(text, column.style(content), in: place, isLeft: column.isLeft, row: top + line)
@@ -62,7 +62,7 @@ extension DisplayView {
                     self.drawFlash(of: text, row: top + line, column: start)
                 }
             }
-            guard column.order == .symbol else { continue }
+            guard column.name == .symbol else { continue }
             for (line, symbol) in waiting.enumerated() {
                 // The side of the name with more room.
                 let behind = place.left + place.width + place.gap
@@ -81,7 +81,7 @@ extension DisplayView {
             let row = self.state.rows.first(where: { $0.summary.symbol == selected }), row.history.start != nil
         else { return lines }
         let top = lines.upperBound - left
-        let name = ScreenItem(SymbolText.names(of: selected), CellStyle(.accent, .bold))
+        let name = self.nameItem(selected)
         self.place([name], candidates: name.all(0), row: top, gap: 1)
         self.drawHistory(self.text(of: row), lines: (top + 1)..<lines.upperBound)
         return lines.lowerBound..<(top - 1)
@@ -119,6 +119,11 @@ extension DisplayView {
             let mark = selected == nil ? "" : isSelected ? self.glyphs.pointer : " "
             let names = [whole[index], brief[index]] + [6, 3].map { ScreenText.clean(short[index], columns: $0) }
             var line = PriceLine(names: names.map { mark + $0 }, isSelected: isSelected)
+            line.nameStyle = self.look.notes.style(
+                of: symbol,
+                else: isSelected ? CellStyle(.accent, .bold) : .plain
+            )
+            line.note = self.look.notes[symbol]?.text ?? ""
             guard index < rows.count else { return line }
             line.text = self.text(of: rows[index])
             line.worth = self.worth(of: symbol)

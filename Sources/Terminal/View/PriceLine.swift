@@ -9,6 +9,10 @@ struct PriceLine {
     var text: RowText?
     /// Trades per second.
     var rate = ""
+    /// The style of the symbol's name.
+    var nameStyle = CellStyle.plain
+    /// The person's words about the symbol.
+    var note = ""
     /// The texts of the symbol's holdings.
     var worth: WorthText?
 
@@ -55,7 +59,7 @@ struct PriceLine {
                 forms: [
                     (19, { $0.names[0] }), (9, { $0.names[1] }), (4, { $0.names[2] }), (3, { $0.names[3] }),
                 ],
-                style: { $0.isSelected ? CellStyle(.accent, .bold) : .plain }
+                style: \.nameStyle
             ),
             Column(
                 "PRICE",
@@ -106,6 +110,13 @@ struct PriceLine {
                 forms: [(23, said { "\($0.row.summary.trades)" })],
                 style: quiet
             ),
+            Column(
+                "NOTE",
+                name: .note,
+                isLeft: true,
+                forms: [(27, \.note), (26, Self.brief(24)), (25, Self.brief(12))],
+                style: quiet
+            ),
             Column("OPEN", name: .open, forms: [(24, said(\.open))], style: quiet),
         ]
         let all = first + (hasHoldings ? Self.holdings(changeSpan) : []) + (chart.map { [$0] } ?? []) + rest
@@ -127,6 +138,11 @@ struct PriceLine {
             }
             return columns
         }
+    }
+
+    /// Returns the note in few columns.
+    private static func brief(_ columns: Int) -> (PriceLine) -> String {
+        { ScreenText.clean($0.note, columns: columns) }
     }
 
     /// Returns the columns of holdings.

@@ -50,6 +50,7 @@ struct DisplayService: Sendable {
                 var look = DisplaySettings(settings.screen, environment: ProcessEnvironment.current.variable)
                 look.groups = settings.namedGroups
                 look.look.clock = clock
+                look.look.notes = settings.namedNotes
                 self.output = try TerminalDisplay(
                     settings: look,
                     bindings: settings.keys,

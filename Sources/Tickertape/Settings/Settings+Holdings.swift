@@ -119,7 +119,7 @@ extension Settings {
 }
 
 /// The words of a setting's text. A symbol with blanks stands in double quotes.
-private struct SettingWords {
+struct SettingWords {
     private var words: [String] = []
 
     init(_ text: String) throws(ParseError) {

@@ -146,6 +146,13 @@ extension Setting {
         count: 0...20,
         help: "Tabs of the screen: NAME = SYMBOL SYMBOL by ORDER; their symbols are followed."
     )
+    static let symbolNotes = Setting(
+        "notes",
+        list: \.screen.notes,
+        of: .symbolNote,
+        count: 0...200,
+        help: "Your own words about symbols, and colours of their names: SYMBOL COLOUR WORDS."
+    )
     static let lots = Setting(
         "holdings.lots",
         list: \.holdings.lots,

@@ -26,7 +26,7 @@ extension Setting {
         format, fields, isOnce, onceWithin, rotation, colour, displayTheme, displayPalette, displayGrouping,
         displayDecimal, displayTimeZone, displayColumns, displayFlash, displayTitle, displayMouse, displayBytes,
         isQuiet, keepsWatchlist,
-        groups, lots, holdingCurrency, rates, hidesAmounts, holdingClients,
+        groups, symbolNotes, lots, holdingCurrency, rates, hidesAmounts, holdingClients,
         recordFile, recordDirectory, recordFlushInterval, recordSyncInterval, recordSegmentSize, recordCompress,
         recordKeepDays, recordKeepSize,
         historyFile,

@@ -108,6 +108,7 @@ struct SettingsLayersTests {
 
     private static let unusual: [String: String] = [
         "groups": "Two = A:B C:D by change reversed", "holdings.lots": "A:B 0.25 at 61000.5 USDT",
+        "notes": "A:B violet mine",
         "holdings.rates": "A:B EUR/USDT", "holdings.currency": "USDT", "holdings.hidden": "true",
         "holdings.clients": "never", "display.mouse": "true", "display.rotate": "5s",
         "symbols": "A:B, IC MARKETS:1", "upstream.url": "wss://example.com:8443/x",
