@@ -167,7 +167,8 @@ func randomDisplayState(_ numbers: inout SeededGenerator) -> DisplayState {
     let headline = DisplayHeadline(
         time: sampleNoon.wall,
         source: awkwardTexts.randomElement(using: &numbers) ?? "",
-        text: awkwardTexts.randomElement(using: &numbers) ?? ""
+        text: awkwardTexts.randomElement(using: &numbers) ?? "",
+        url: Bool.random(using: &numbers) ? "https://a.example/1" : awkwardTexts.randomElement(using: &numbers) ?? ""
     )
     if Bool.random(using: &numbers) {
         state.notice = DisplayNotice(
@@ -277,13 +278,21 @@ func randomLatency(_ numbers: inout SeededGenerator) -> LatencyReport? {
 }
 
 func randomLook(_ numbers: inout SeededGenerator) -> DisplayLook {
-    DisplayLook(
+    var look = DisplayLook(
         glyphs: Bool.random(using: &numbers) ? .unicode : .ascii,
         numbers: NumberStyle(
             grouping: NumberStyle.Grouping.allCases.randomElement(using: &numbers) ?? .none,
             decimal: NumberStyle.DecimalMark.allCases.randomElement(using: &numbers) ?? .point
         ),
         flashes: .random(using: &numbers),
-        setsTitle: .random(using: &numbers)
+        setsTitle: .random(using: &numbers),
+        clock: ScreenClock(zone: "") { _ in 20_700 * oneSecond }
     )
+    look.hasLinks = .random(using: &numbers)
+    look.columns = Array(DisplayColumn.allCases.shuffled(using: &numbers).prefix(.random(in: 0...8, using: &numbers)))
+    for text in awkwardTexts + ["X:A"] where Bool.random(using: &numbers) {
+        let tint = SymbolNote.Tint.allCases.randomElement(using: &numbers) ?? .none
+        look.notes[text] = SymbolNote(symbol: text, tint: tint, text: awkwardTexts.randomElement(using: &numbers) ?? "")
+    }
+    return look
 }

@@ -11,6 +11,9 @@ struct TerminalEmulator {
     private(set) var strange: [String] = []
     private(set) var cellsWritten = 0
     private(set) var title: String?
+    /// The address of the open link, and of the link of each cell that has one.
+    private var link: String?
+    private(set) var links: [[String?]]
     private var row = 0
     private var column = 0
     private var isBehindEdge = false
@@ -22,6 +25,7 @@ struct TerminalEmulator {
         self.columns = size.columns
         self.rows = size.rows
         self.cells = Array(repeating: Array(repeating: .blank, count: size.columns), count: size.rows)
+        self.links = Array(repeating: Array(repeating: nil, count: size.columns), count: size.rows)
         self.styles = Array(repeating: Array(repeating: TerminalRendition(), count: size.columns), count: size.rows)
     }
 
@@ -39,6 +43,7 @@ struct TerminalEmulator {
                 continue
             }
             let kind = scalars.popFirst()
+            if self.link != nil, kind != "]" { self.strange.append("a link that does not end with its text") }
             if kind == "]" {
                 self.takeTitle(&scalars)
                 continue
@@ -56,17 +61,35 @@ struct TerminalEmulator {
                 parameters.unicodeScalars.append(next)
             }
         }
+        if self.link != nil { self.strange.append("a link that is left open") }
     }
 
-    /// `ESC ] 2 ; text ESC \`.
+    /// `ESC ] 2 ; text ESC \`, or a link.
     private mutating func takeTitle(_ scalars: inout ArraySlice<Unicode.Scalar>) {
         var text = ""
         while let scalar = scalars.popFirst(), scalar != "\u{1B}" { text.unicodeScalars.append(scalar) }
-        guard scalars.popFirst() == "\\", text.hasPrefix("2;") else {
+        let isEnded = scalars.popFirst() == "\\"
+        if isEnded, text.hasPrefix("8;") { return self.takeLink(text.dropFirst(2)) }
+        guard isEnded, text.hasPrefix("2;"), self.link == nil else {
             self.strange.append("a command that is no title")
             return
         }
         self.title = String(text.dropFirst(2))
+    }
+
+    /// `ESC ] 8 ; parameters ; address ESC \`, without an address at the end of a link.
+    private mutating func takeLink(_ text: Substring) {
+        let parts = text.split(separator: ";", maxSplits: 1, omittingEmptySubsequences: false)
+        guard parts.count == 2, parts[1].isEmpty != (self.link == nil) else {
+            self.strange.append("a link in a link, or an end without a beginning")
+            return
+        }
+        let address = String(parts[1])
+        guard address.isEmpty || ScreenLink(address)?.address == address && parts[0].hasPrefix("id=") else {
+            self.strange.append("a link to \(address)")
+            return
+        }
+        self.link = address.isEmpty ? nil : address
     }
 
     private mutating func obey(_ final: Unicode.Scalar, _ parameters: String) {
@@ -132,9 +155,11 @@ struct TerminalEmulator {
         if end < self.columns, self.cells[self.row][end].width == 0 { self.cells[self.row][end] = .blank }
         self.cells[self.row][self.column] = .init(text: String(Character(scalar)), width: UInt8(width), style: .plain)
         self.styles[self.row][self.column] = self.style
+        self.links[self.row][self.column] = self.link
         if width == 2 {
             self.cells[self.row][self.column + 1] = .init(text: "", width: 0, style: .plain)
             self.styles[self.row][self.column + 1] = self.style
+            self.links[self.row][self.column + 1] = self.link
         }
         self.column = end
         self.isBehindEdge = end == self.columns

@@ -37,6 +37,8 @@ struct CellStyle: Sendable, Hashable {
 
     var ink: Ink
     var attributes: Attributes
+    /// The number of the link in the grid that the text belongs to, from 1; 0 for none.
+    var link: UInt16 = 0
 
     init(_ ink: Ink = .plain, _ attributes: Attributes = []) {
         self.ink = ink
@@ -69,6 +71,8 @@ package struct ScreenGrid: Sendable, Equatable {
 
     let size: Size
     private(set) var cells: [Cell]
+    /// The links of cells, by their numbers less one.
+    private(set) var links: [ScreenLink] = []
     /// The terminal's title, without control characters; `nil` leaves it alone.
     var title: String?
 
@@ -79,6 +83,24 @@ package struct ScreenGrid: Sendable, Equatable {
 
     subscript(row: Int, column: Int) -> Cell {
         self.cells[row * self.size.columns + column]
+    }
+
+    /// The number of more links than a screen has lines.
+    private static let mostLinks = 400
+
+    /// Adds a link; returns its number for ``CellStyle/link``, 0 if there are too many.
+    mutating func add(_ link: ScreenLink) -> UInt16 {
+        if let known = self.links.firstIndex(of: link) { return UInt16(known + 1) }
+        guard self.links.count < Self.mostLinks else { return 0 }
+        self.links.append(link)
+        return UInt16(self.links.count)
+    }
+
+    /// Returns the grid with unknown links: its linked cells equal those of no other grid.
+    func forgettingLinks() -> ScreenGrid {
+        var grid = self
+        for index in grid.cells.indices where grid.cells[index].style.link != 0 { grid.cells[index].style.link = .max }
+        return grid
     }
 
     /// Writes `text` from `column` on, cut with an ellipsis at `limit` columns or the right edge; returns the columns

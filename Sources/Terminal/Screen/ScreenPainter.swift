@@ -36,7 +36,8 @@ struct ScreenPainter: Sendable {
         var bytes = self.synchronises ? Self.frameStart : []
         let known: ScreenGrid
         if let old, old.size == new.size {
-            known = old
+            // The numbers of other links mean other addresses.
+            known = old.links == new.links ? old : old.forgettingLinks()
         } else {
             bytes += Array("\u{1B}[0m\u{1B}[2J".utf8)
             known = ScreenGrid(size: new.size)
@@ -45,7 +46,7 @@ struct ScreenPainter: Sendable {
         if let title = new.title, title != old?.title { bytes += Array("\u{1B}]2;\(title)\u{1B}\\".utf8) }
         let changes = ScreenChanges(from: known, to: new)
         if bytes.count == emptyCount, changes.isEmpty, old?.size == new.size { return [] }
-        var pen = Pen(palette: self.palette, size: new.size)
+        var pen = Pen(palette: self.palette, size: new.size, links: new.links)
         new.withCells { cells in
             for run in changes.careful {
                 pen.write(run, of: cells, into: &bytes)
@@ -87,15 +88,17 @@ struct ScreenPainter: Sendable {
 private struct Pen {
     private let palette: ScreenPalette
     private let size: ScreenGrid.Size
+    private let links: [ScreenLink]
     /// The cursor's place; `nil` where it is uncertain.
     var place: CursorMove.Place?
     private var style = CellStyle.plain
     /// The bytes that change `style` to other styles; discarded when `style` changes.
     private var changes: [(style: CellStyle, bytes: [UInt8])] = []
 
-    init(palette: ScreenPalette, size: ScreenGrid.Size) {
+    init(palette: ScreenPalette, size: ScreenGrid.Size, links: [ScreenLink]) {
         self.palette = palette
         self.size = size
+        self.links = links
     }
 
     /// Returns how many bytes are needed before the run's text.
@@ -112,6 +115,11 @@ private struct Pen {
         let start = CursorMove.Place(row: run.row, column: run.columns.lowerBound)
         if self.place != start { CursorMove.append(from: self.place, to: start, into: &bytes) }
         self.select(run.style, into: &bytes)
+        // A link ends with the run, and so with the line.
+        let number = run.style.link
+        let link = number > 0 && Int(number) <= self.links.count ? self.links[Int(number) - 1] : nil
+        if let link { bytes += link.start(number) }
+        defer { if link != nil { bytes += ScreenLink.end } }
         var isCertain = true
         for column in run.columns {
             let cell = cells[run.row * self.size.columns + column]

@@ -110,6 +110,7 @@ package struct DisplaySettings: Sendable, Equatable {
         let isGraphical = Self.isGraphical(environment("TERM") ?? "")
         // The kernel's console has no Braille and few block characters, and prints titles as text.
         self.look.glyphs = isUTF8 && environment("TERM") != "linux" ? .unicode : .ascii
+        self.look.hasLinks = isGraphical
         self.look.setsTitle = isGraphical && chosen.mayTitle
         self.mayAsk = isGraphical
         self.mayHaveOctants = TerminalAnswers.mayDrawOctants(environment("TERM") ?? "")

@@ -4,13 +4,16 @@ import Platform
 /// A terminal: its modes, its size, its input and its output. No operation blocks.
 final class TerminalDevice: Sendable {
     private let output: PollingOutput
+    /// Whether frames have links.
+    private let hasLinks: Bool
     /// The original modes.
     private let modes: termios
 
     var descriptor: Int32 { self.output.descriptor }
 
     /// - Throws: ``SystemCallFailure`` when `given` is not a terminal.
-    init(_ given: Int32) throws(SystemCallFailure) {
+    init(_ given: Int32, hasLinks: Bool = false) throws(SystemCallFailure) {
+        self.hasLinks = hasLinks
         self.output = PollingOutput(given)
         var modes = termios()
         guard tcgetattr(self.output.descriptor, &modes) == 0 else {
@@ -28,7 +31,7 @@ final class TerminalDevice: Sendable {
     /// Enters raw mode: single keys without echo, Ctrl-C and Ctrl-Z as bytes, and no flow control by Ctrl-S, which
     /// would stop the output.
     func takeKeys() {
-        TerminalRescue.arm(descriptor: self.descriptor, modes: self.modes)
+        TerminalRescue.arm(descriptor: self.descriptor, modes: self.modes, hasLinks: self.hasLinks)
         var raw = self.rawModes
         tcsetattr(self.descriptor, TCSANOW, &raw)
     }

@@ -55,7 +55,7 @@ package final class TerminalDisplay: ThreadedOutput {
         self.bindings = bindings
         self.controls = NIOLockedValueBox(DisplayRemote(without: "this display can only be looked at"))
         self.mailbox = try OutputMailbox(Mailbox())
-        self.device = try TerminalDevice(output)
+        self.device = try TerminalDevice(output, hasLinks: settings.look.hasLinks)
         self.settings = settings
     }
 

@@ -84,16 +84,20 @@ enum TerminalRescue {
     }
 
     /// Publishes the restoration's data; must be called before the terminal is changed.
-    static func arm(descriptor: Int32, modes: termios) {
-        let leave = UnsafeMutablePointer<UInt8>.allocate(capacity: TerminalModes.leave.count)
-        leave.initialize(from: TerminalModes.leave, count: TerminalModes.leave.count)
+    ///
+    /// - Parameter hasLinks: whether a frame that is cut short may leave a link open.
+    static func arm(descriptor: Int32, modes: termios, hasLinks: Bool) {
+        // A string that was cut short is ended first.
+        let bytes = (hasLinks ? Array("\u{1B}\\".utf8) + ScreenLink.end : []) + TerminalModes.leave
+        let leave = UnsafeMutablePointer<UInt8>.allocate(capacity: bytes.count)
+        leave.initialize(from: bytes, count: bytes.count)
         let new = UnsafeMutablePointer<RestoreContext>.allocate(capacity: 1)
         new.initialize(
             to: RestoreContext(
                 descriptor: descriptor,
                 modes: modes,
                 leave: leave,
-                leaveCount: TerminalModes.leave.count
+                leaveCount: bytes.count
             )
         )
         // The previous context is never freed (a few hundred bytes per Ctrl-Z), since a handler may be reading it.

@@ -164,8 +164,11 @@ package struct DisplayHeadline: Sendable, Equatable {
     package var time: Int64
     package var source: String
     package var text: String
+    /// The article's address; empty if it has none.
+    package var url: String
 
-    package init(time: Int64, source: String, text: String) {
+    package init(time: Int64, source: String, text: String, url: String = "") {
+        self.url = url
         self.time = time
         self.source = source
         self.text = text

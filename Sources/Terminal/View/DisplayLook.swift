@@ -6,6 +6,8 @@ package struct DisplayLook: Sendable, Equatable {
     /// Whether the terminal draws octants (Unicode 16), with which charts look better than with Braille.
     var hasOctants = false
     package var numbers: NumberStyle
+    /// Whether the terminal takes links.
+    package var hasLinks = false
     /// Whether a changed price is highlighted for a moment.
     package var flashes: Bool
     /// Whether the terminal's title shows the price.

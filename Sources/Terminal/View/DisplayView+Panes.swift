@@ -117,7 +117,7 @@ extension DisplayView {
         }
     }
 
-    private func news(from place: Int, room: Int) -> PaneContents {
+    private mutating func news(from place: Int, room: Int) -> PaneContents {
         let title = "NEWS (\(self.zone))"
         switch self.state.news {
         case .notAsked: return PaneContents(title, room: room, [[("not requested yet", .dimmed)]])
@@ -127,13 +127,18 @@ extension DisplayView {
         case .headlines(let headlines):
             let isWide = self.grid.size.columns >= 60
             let none = "the service has no headlines"
-            return PaneContents(title, room: room, entries: headlines.count, from: place, none: none) {
+            var grid = self.grid
+            let contents = PaneContents(title, room: room, entries: headlines.count, from: place, none: none) {
                 let headline = headlines[$0]
                 let time = isWide ? "\(self.clock.date(headline.time)) " : ""
                 let hour = self.clock.minute(headline.time)
                 let source = isWide ? "\(headline.source): " : ""
-                return self.wrapped("\(time)\(hour) ", source + headline.text, .plain, most: 2)
+                var style = CellStyle.plain
+                if self.look.hasLinks, let link = ScreenLink(headline.url) { style.link = grid.add(link) }
+                return self.wrapped("\(time)\(hour) ", source + headline.text, style, most: 2)
             }
+            self.grid = grid
+            return contents
         }
     }
 

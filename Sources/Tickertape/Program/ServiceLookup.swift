@@ -95,7 +95,9 @@ struct ServiceLookup: Sendable {
             return .failed(failure.description)
         case .success(let found):
             return .headlines(
-                found.headlines.map { DisplayHeadline(time: $0.time, source: $0.publisher, text: $0.text) }
+                found.headlines.map {
+                    DisplayHeadline(time: $0.time, source: $0.publisher, text: $0.text, url: $0.url)
+                }
             )
         }
     }
