@@ -47,12 +47,14 @@ package struct KeyBindings: Sendable, Equatable {
     func help(
         isReplay: Bool,
         isDemo: Bool = false,
+        hasGroups: Bool = false,
         glyphs: ScreenGlyphs = .unicode
     ) -> [KeyHelp] {
         KeyAction.allCases.compactMap { action in
             let isUseful =
                 switch action {
                 case .live: isDemo
+                case .previousGroup: hasGroups
                 default: isReplay || !action.isForReplays
                 }
             guard isUseful else { return nil }

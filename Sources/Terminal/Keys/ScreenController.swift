@@ -130,6 +130,7 @@ struct ScreenController: Sendable {
             let help = self.bindings.help(
                 isReplay: isReplay,
                 isDemo: self.remote.live.obstacle == nil,
+                hasGroups: !self.choice.groups.isEmpty,
                 glyphs: self.glyphs
             )
             return self.toggle(.help(help + self.mouseHelp))

@@ -79,7 +79,7 @@ struct PriceLine {
             ),
             Column("CHANGE", name: .change, calmWidth: 7, forms: [(14, said(\.change))], style: change),
             Column(
-                changeSpan.map { "\($0.heading) %" } ?? "%",
+                changeSpan?.heading ?? "%",
                 name: .percent,
                 order: .change,
                 calmWidth: 7,

@@ -155,7 +155,7 @@ struct HoldingsScreenTests {
     func without() {
         var controller = ScreenController(remote: .sample { _ in })
         let state = Self.state(Holdings())
-        for (key, words) in [(TerminalKey.named(.tab), "the setting groups"), (.character("$"), "holdings.lots")] {
+        for (key, words) in [(TerminalKey.named(.tab), "write them to groups"), (.character("$"), "holdings.lots")] {
             _ = controller.took(.key(key), state: state, now: sampleNoon)
             #expect(controller.notice?.text.contains(words) == true)
         }

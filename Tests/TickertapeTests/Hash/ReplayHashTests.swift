@@ -49,7 +49,7 @@ struct ReplayHashTests {
         defer { self.folder.remove() }
         let first = try await self.hash()
         #expect(first.elapsed == ScriptedMarket.length)
-        #expect(first.outputs.count == 18 && first.outputs.allSatisfy { $0.count > 0 }, "\(first.outputs)")
+        #expect(first.outputs.count == 19 && first.outputs.allSatisfy { $0.count > 0 }, "\(first.outputs)")
         #expect(Set(first.outputs.map(\.digest)).count == first.outputs.count)
         for speed in [0.1, 7.3, 10, 1_000, nil] as [Double?] {
             let report = try await self.hash { $0.replay.machine.speed = speed }
