@@ -1,13 +1,16 @@
 #!/usr/bin/env python3
 """Measures the chart of the page in a headless Chromium: what a step of dragging costs, and whether memory grows.
 
-usage: page.py drag [--steps 200] [--rate 0]          a day of bars of one second, dragged; by Chromium's own trace
+usage: page.py drag [--steps 200] [--rate 0] [--rounds 1] [--files DIR ...]
+                                                      a day of bars of one second, dragged; by Chromium's own trace
        page.py memory [--minutes 60] [--rate 500]     the used heap after each minute of trades, after a collection
 
 A stand-in of the relay serves the page's files and 24 hours of one symbol's bars, with a trade in each second, and sends
 `--rate` trades a second. A step is one movement of the mouse and the frame that follows it. Its cost is the time in which the
-page's main thread runs script, style, layout or paint, without the pauses between; the median counts. Needs the
-`websockets` of scripts/test and Chromium (scripts/setup --tests).
+page's main thread runs script, style, layout or paint, without the pauses between; the median counts, and of several rounds
+the smallest one. The processor's time beside it leaves out when other programs had the processor. With several folders of
+files, such as those of two commits, each round measures each of them. Needs the `websockets` of scripts/test and Chromium
+(scripts/setup --tests).
 """
 import argparse
 import asyncio
@@ -41,8 +44,9 @@ WORK = {"EventDispatch", "FireAnimationFrame", "FunctionCall", "UpdateLayoutTree
 class Relay:
     """Serves a day of bars that ends now, and goes on with trades."""
 
-    def __init__(self, rate):
+    def __init__(self, rate, files):
         self.rate = rate
+        self.files = files
         self.epoch = int(time.time() * 1000)
         self.seq = 1
         self.number = 0
@@ -83,9 +87,11 @@ class Relay:
             return self.json({"symbol": SYMBOL, "width": values["width"], "bars": bars[-int(values["limit"]):]})
         if path == "/v1/status":
             return self.json({"symbols": [{"symbol": SYMBOL, "state": "live"}], "gaps": {"newest": []}, "clients": {}})
+        if path == "/v1/holdings":
+            return self.json({})
         if path.startswith("/v1/trades/"):
             return self.json({"symbol": SYMBOL, "epoch": self.epoch, "trades": []})
-        file = FILES / ("index.html" if path == "/" else pathlib.PurePath(path).name)
+        file = self.files / ("index.html" if path == "/" else pathlib.PurePath(path).name)
         kind = mimetypes.guess_type(file.name)[0]
         return self.answer(file.read_bytes(), f"{kind}; charset=utf-8")
 
@@ -175,16 +181,17 @@ async def drag(browser, steps):
     await mouse("mouseReleased", x, clickCount=1)
     await browser.call("Tracing.end")
     await asyncio.wait_for(done.wait(), 60)
-    return loaded, costs(events)
+    return loaded, costs(events, "ts", "dur"), costs(events, "tts", "tdur")
 
 
-def costs(events):
-    """Returns the time of work of each step, ms."""
+def costs(events, start, length):
+    """Returns the time of work of each step, ms, from the times of this name in the events."""
+    events = [each for each in events if start in each]
     moves = [each for each in events if each["name"] == "EventDispatch" and each.get("args", {}).get("data", {}).get("type") == "pointermove"]
     thread = moves[0]["tid"]
-    spans = sorted((each["ts"], each["ts"] + each.get("dur", 0)) for each in events
+    spans = sorted((each[start], each[start] + each.get(length, 0)) for each in events
                    if each["tid"] == thread and each["name"] in WORK and each.get("ph") == "X")
-    begins = [each["ts"] for each in moves]
+    begins = [each[start] for each in moves]
     sums = []
     for begin, end in zip(begins, begins[1:]):
         total, until = 0, begin
@@ -211,14 +218,9 @@ async def memory(browser, minutes):
               f"{counts['JSEventListeners']:.0f} listeners", flush=True)
 
 
-async def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("what", choices=["drag", "memory"])
-    parser.add_argument("--steps", type=int, default=200)
-    parser.add_argument("--minutes", type=int, default=60)
-    parser.add_argument("--rate", type=int)
-    options = parser.parse_args()
-    relay = Relay(options.rate if options.rate is not None else 0 if options.what == "drag" else 500)
+async def measured(options, files, look):
+    """Opens the page with these files in a browser, and returns what `look` returns."""
+    relay = Relay(options.rate, files)
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
         browser = Browser(folder)
         async with websockets.asyncio.server.serve(
@@ -229,15 +231,39 @@ async def main():
                 port = server.sockets[0].getsockname()[1]
                 await browser.call("Page.navigate", url=f"http://127.0.0.1:{port}/")
                 await browser.until("document.getElementById('chart')?.getAttribute('aria-label').startsWith('Chart of')")
-                if options.what == "memory":
-                    await memory(browser, options.minutes)
-                else:
-                    loaded, steps = await drag(browser, options.steps)
-                    ordered = sorted(steps)
-                    print(f"a day of seconds loaded in {loaded:.1f} s; {len(steps)} steps: median {statistics.median(steps):.2f} ms, "
-                          f"90 % {ordered[len(ordered) * 9 // 10]:.2f} ms, most {ordered[-1]:.2f} ms")
+                return await look(browser)
             finally:
+                browser.reader.cancel()
                 browser.close()
+
+
+async def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("what", choices=["drag", "memory"])
+    parser.add_argument("--steps", type=int, default=200)
+    parser.add_argument("--minutes", type=int, default=60)
+    parser.add_argument("--rate", type=int)
+    parser.add_argument("--rounds", type=int, default=1)
+    parser.add_argument("--files", type=pathlib.Path, nargs="+", default=[FILES])
+    options = parser.parse_args()
+    if options.rate is None:
+        options.rate = 0 if options.what == "drag" else 500
+    if options.what == "memory":
+        return await measured(options, options.files[0], lambda browser: memory(browser, options.minutes))
+    medians = {files: [] for files in options.files}
+    for _ in range(options.rounds):
+        for files in options.files:
+            loaded, steps, busy = await measured(options, files, lambda browser: drag(browser, options.steps))
+            ordered = sorted(steps)
+            medians[files].append((statistics.median(steps), statistics.median(busy)))
+            print(f"{files}: a day of seconds loaded in {loaded:.1f} s; {len(steps)} steps: median {medians[files][-1][0]:.2f} ms, "
+                  f"90 % {ordered[len(ordered) * 9 // 10]:.2f} ms, most {ordered[-1]:.2f} ms; "
+                  f"of the processor median {medians[files][-1][1]:.2f} ms", flush=True)
+    if options.rounds > 1:
+        for files, each in medians.items():
+            steps, busy = zip(*each)
+            print(f"{files}: smallest median {min(steps):.2f} ms, of the processor {min(busy):.2f} ms; "
+                  f"middle one {statistics.median(steps):.2f} and {statistics.median(busy):.2f} ms")
 
 
 asyncio.run(main())

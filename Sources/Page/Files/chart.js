@@ -8,6 +8,7 @@ import { drawPlot } from "./plot.js";
 
 const margin = { top: 10, bottom: 22 };
 const volumeShare = 0.18;
+const mostLengths = 512;
 
 export class Chart {
     constructor(canvas, askToPaint) {
@@ -31,6 +32,17 @@ export class Chart {
         };
         this.font = `11px ${style.fontFamily}`;
         this.hatches = new Map();
+        this.lengths = new Map();
+    }
+
+    /** Returns the length of a label, px. The labels of the axes are the same in many pictures. */
+    #length(text) {
+        let length = this.lengths.get(text);
+        if (length === undefined) {
+            if (this.lengths.size >= mostLengths) this.lengths.clear();
+            this.lengths.set(text, length = this.context.measureText(text).width);
+        }
+        return length;
     }
 
     #measure() {
@@ -89,7 +101,7 @@ export class Chart {
         const floor = scene.hasVolume ? margin.top + (bottom - margin.top) * (1 - volumeShare) : bottom;
         const lines = low < high ? priceLines(low, high, (floor - margin.top) / 48, isLogarithmic) : [];
         const texts = [...lines.map((line) => line.text), grouped(scene.last ?? "", scene.decimals)];
-        const longest = Math.max(...texts.map((text) => draw.measureText(text).width));
+        const longest = Math.max(...texts.map((text) => this.#length(text)));
         const right = Math.max(1, this.width - longest - 10);
         this.plot = { right, bottom, height: floor - margin.top, limits: shown };
         const span = view.to - view.from;
@@ -136,7 +148,7 @@ export class Chart {
             const at = Math.round(x(line.time)) + 0.5;
             draw.moveTo(at, margin.top);
             draw.lineTo(at, bottom);
-            const half = draw.measureText(line.text).width / 2;
+            const half = this.#length(line.text) / 2;
             if (at - half < Math.max(free, 0) || at + half > this.width) continue;
             draw.fillStyle = line.isDay ? this.colours.ink : this.colours.text;
             draw.fillText(line.text, at, this.height - 6);
@@ -167,7 +179,7 @@ export class Chart {
         draw.lineTo(right, Math.round(at) + 0.5);
         draw.stroke();
         draw.setLineDash([]);
-        const width = Math.min(draw.measureText(text).width + 8, this.width - right - 2);
+        const width = Math.min(this.#length(text) + 8, this.width - right - 2);
         this.#box(text, right + 2, at - 9, width, colour, this.colours.paper);
     }
 

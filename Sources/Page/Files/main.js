@@ -23,6 +23,7 @@ const relay = new RelayConnection({
         room.update();
     },
     interrupted: () => {},
+    waiting: () => screen.ask(),
 });
 let screen = null;
 let takeZone = null;
@@ -140,6 +141,14 @@ async function fetchMeant() {
 
 /** Returns the relay's response within `limit` ms, or null; without it the chart begins later. */
 async function ask(target, limit) {
+    // In the order in which they came: what is older than the request, the rest, and then the answer.
+    relay.take();
+    const answer = await answered(target, limit);
+    relay.take();
+    return answer;
+}
+
+async function answered(target, limit) {
     try {
         const response = await fetch(target, {
             headers: relay.token === null ? {} : { Authorization: `Bearer ${relay.token}` },

@@ -36,7 +36,7 @@ export class ChartPane {
         // The start of the bar under the crosshair, ms; whether a tap or a key put it there, so that it stays.
         this.cross = null;
         this.isPinned = false;
-        this.drawn = { width: null, columns: [], gaps: [], cross: null, key: "" };
+        this.drawn = { width: null, gaps: [], cross: null, key: "" };
         // The picture whose bar the values above the chart are of.
         this.written = "";
         // The limits of the prices that the user chose; null while they follow the bars.
@@ -198,7 +198,7 @@ export class ChartPane {
             this.view = viewport.newest(viewport.ranges[this.tools.range] ?? viewport.ranges["5m"], wall);
             this.cross = this.prices = null;
             this.isPinned = false;
-            this.drawn = { width: null, columns: [], gaps: [], cross: null, key: "" };
+            this.drawn = { width: null, gaps: [], cross: null, key: "" };
         } else {
             this.view = viewport.followed(this.view, this.now, wall);
         }
@@ -255,7 +255,7 @@ export class ChartPane {
             series, view, columns, gaps, cross, note, decimals, isFaint, kind: tools.kind, isLogarithmic: tools.isLogarithmic,
             hasVolume: tools.hasVolume, prices: this.prices, last: symbol?.price ?? null, now: this.now,
         });
-        this.drawn = { width, columns, gaps, cross, key };
+        this.drawn = { width, gaps, cross, key };
         tools.showState(viewport.isFollowing(view, this.now), this.prices === null, tools.width === "auto" ? series.width : null);
     }
 

@@ -9,7 +9,10 @@ import { grouped } from "./decimal.js";
  * @param place x(time), y(price); right, top, bottom: the sides of the plot; floor: where the volume begins; spacing: the
  *     width of a bar, px
  */
-export function drawPlot(pen, scene, place) {
+export function drawPlot(pen, scene, { spacing, ...place }) {
+    // The width of a column's body, px.
+    place.body = Math.round(Math.min(60, Math.max(1, spacing * 0.7)));
+    place.lefts = leftSides(scene.columns, scene.series, place);
     gaps(pen, scene, place);
     if (scene.hasVolume) volume(pen, scene, place);
     if (scene.prices != null) {
@@ -44,26 +47,22 @@ function gaps({ draw, colours }, { gaps, view }, { x, right, top, bottom }) {
     }
 }
 
-/** Returns the left and the right side of a column's body: of whole pixels, so that equal bars look equal. */
-function sides({ first, last }, { bars, width }, x, wide) {
-    const centre = (x(bars[first].start) + x(bars[last].start + width)) / 2;
-    const from = Math.round(centre - wide / 2);
-    return [from, from + Math.max(1, Math.round(wide))];
+/** Returns the left side of each column's body: of whole pixels, so that equal bars look equal. */
+function leftSides(columns, { bars, width }, { x, body }) {
+    return columns.map(({ first, last }) => Math.round(x((bars[first].start + bars[last].start + width) / 2) - body / 2));
 }
 
-function volume({ draw, colours, hatch }, { columns, series }, { x, bottom, floor, spacing }) {
+function volume({ draw, colours, hatch }, { columns }, { bottom, floor, body, lefts }) {
     let most = 0;
     for (const column of columns) most = Math.max(most, column.volume);
     if (most === 0) return;
-    const wide = Math.min(60, Math.max(1, spacing * 0.7));
-    const room = bottom - floor - 4;
+    const scale = (bottom - floor - 4) / most;
     for (const isHatched of [false, true]) {
         draw.beginPath();
-        for (const column of columns) {
+        for (let index = 0; index < columns.length; index += 1) {
+            const column = columns[index];
             if (column.incomplete !== isHatched) continue;
-            const [from, to] = sides(column, series, x, wide);
-            const height = (column.volume / most) * room;
-            draw.rect(from, bottom - height, to - from, height);
+            draw.rect(lefts[index], bottom - column.volume * scale, body, column.volume * scale);
         }
         draw.fillStyle = isHatched ? hatch(colours.text) : colours.volume;
         draw.fill();
@@ -72,36 +71,36 @@ function volume({ draw, colours, hatch }, { columns, series }, { x, bottom, floo
 
 function candles(pen, { columns, series }, place) {
     const { draw, colours, hatch } = pen;
-    const { x, y, spacing } = place;
+    const { y, body, lefts } = place;
     const { bars } = series;
-    const wide = Math.min(60, Math.max(1, spacing * 0.7));
-    const hasBodies = wide >= 3;
+    const hasBodies = body >= 3;
     for (const [isUp, colour] of [[true, colours.up], [false, colours.down]]) {
         const hatched = [];
         // Rectangles in one path cost less than lines.
         draw.beginPath();
-        for (const column of columns) {
-            const open = bars[column.first].first;
-            const close = bars[column.last].last;
+        for (let index = 0; index < columns.length; index += 1) {
+            const { first, last, low, high, incomplete } = columns[index];
+            const open = bars[first].first;
+            const close = bars[last].last;
             if (close >= open !== isUp) continue;
-            const [from, to] = sides(column, series, x, wide);
-            const high = y(column.high);
-            draw.rect(Math.floor((from + to) / 2), high, 1, Math.max(1, y(column.low) - high));
+            const left = lefts[index];
+            const top = y(high);
+            draw.rect(left + Math.floor(body / 2), top, 1, Math.max(1, y(low) - top));
             if (!hasBodies) continue;
-            const top = y(Math.max(open, close));
-            const body = [from, top, to - from, Math.max(1, y(Math.min(open, close)) - top)];
-            if (column.incomplete) hatched.push(body);
-            else draw.rect(...body);
+            const from = y(Math.max(open, close));
+            const height = Math.max(1, y(Math.min(open, close)) - from);
+            if (incomplete) hatched.push([left, from, body, height]);
+            else draw.rect(left, from, body, height);
         }
         draw.fillStyle = draw.strokeStyle = colour;
         draw.fill();
         draw.lineWidth = 1;
-        for (const body of hatched) {
+        for (const rectangle of hatched) {
             for (const style of [colours.paper, hatch(colour)]) {
                 draw.fillStyle = style;
-                draw.fillRect(...body);
+                draw.fillRect(...rectangle);
             }
-            draw.strokeRect(...body);
+            draw.strokeRect(...rectangle);
         }
     }
     if (!hasBodies) hatchedTimes(pen, columns, series, place);

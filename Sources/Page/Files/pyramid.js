@@ -7,6 +7,8 @@ export class Pyramid {
         this.bars = bars;
         // levels[k] has blocks of 2^(k+1) bars.
         this.levels = [];
+        // The objects of the newest columns.
+        this.known = [];
         for (let index = 0; index < bars.length; index += 2) this.#update(index, bars.length <= index + 2);
     }
 
@@ -39,15 +41,15 @@ export class Pyramid {
 
     /**
      * Returns the bars from `first` to before `end` as at most about `most` columns, in order: {first, last, low, high,
-     * volume, incomplete}, of which `first` and `last` are places of bars. `volume` is the sum of a column's bars.
+     * volume, incomplete}, of which `first` and `last` are places of bars. `volume` is the sum of a column's bars. They are
+     * good until the next call.
      */
     columns(first, end, most) {
         const level = Math.max(0, Math.ceil(Math.log2((end - first) / Math.max(1, most))));
         const columns = [];
         if (level === 0) {
             for (let place = first; place < end; place += 1) {
-                const { low, high, volume, incomplete } = this.bars[place];
-                columns.push({ first: place, last: place, low, high, volume, incomplete });
+                columns.push(this.#column(columns.length, place, place, this.bars[place]));
             }
             return columns;
         }
@@ -56,8 +58,20 @@ export class Pyramid {
             const block = this.levels[level - 1]?.[place];
             if (block === undefined) break;
             const last = Math.min((place + 1) * size, this.bars.length) - 1;
-            columns.push({ first: place * size, last, ...block });
+            columns.push(this.#column(columns.length, place * size, last, block));
         }
         return columns;
+    }
+
+    /** Writes into a known object: each picture has up to thousands, which would soon be garbage. */
+    #column(index, first, last, { low, high, volume, incomplete }) {
+        const column = this.known[index] ??= { first, last, low, high, volume, incomplete };
+        column.first = first;
+        column.last = last;
+        column.low = low;
+        column.high = high;
+        column.volume = volume;
+        column.incomplete = incomplete;
+        return column;
     }
 }

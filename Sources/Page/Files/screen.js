@@ -66,6 +66,7 @@ export class Screen {
     }
 
     paint(now) {
+        this.relay.take();
         const words = stateWords(this.market, this.relay, now);
         const symbol = this.market.symbol;
         const fresh = freshness(symbol, words);
