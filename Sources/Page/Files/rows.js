@@ -100,7 +100,9 @@ export class Rows {
         const held = this.holdings.rowParts(symbol.name, now);
         showParts(row.held, held.length === 0 ? [] : [held]);
         if (row.remove.hidden !== (!symbol.isOurs || isChosen)) row.remove.hidden = !symbol.isOurs || isChosen;
-        if (row.trendShown !== symbol.trend.version && now - row.trendAt >= trendEvery && !row.item.hidden) {
+        // At first there is nothing to draw, and what comes must not wait for its turn.
+        const hasTrend = symbol.trend.minutes.length > 0;
+        if (hasTrend && row.trendShown !== symbol.trend.version && now - row.trendAt >= trendEvery && !row.item.hidden) {
             row.trendShown = symbol.trend.version;
             row.trendAt = now;
             drawTrend(row.trend, symbol.trend, getComputedStyle(row.trend).color);
