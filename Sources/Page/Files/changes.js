@@ -5,8 +5,8 @@ import { parse } from "./decimal.js";
 
 const minute = 60_000;
 const day = 86_400_000;
-// The longest time between a moment and the minute of the last trade before it, at which that trade's price is the one of
-// the moment: as on the screen of the terminal (`HistoryStore.price`), ms.
+// The longest time between a moment and the minute of the last trade before it, at which that trade's price is the one
+// of the moment: as on the screen of the terminal (`HistoryStore.price`), ms.
 const reach = 300_000;
 // The exchange's figures of the last 24 hours are shown for this long, ms.
 const dayGoodFor = 300_000;
@@ -16,7 +16,7 @@ const ahead = 3_600_000;
 /** The prices of a symbol around the time that was 24 hours ago. */
 export class DayAgo {
     constructor() {
-        // The bars of a minute, in order: {start, close, incomplete}; and the part of time that the relay was asked for.
+        // The bars of a minute, in order: {start, close, incomplete}; and the time that the relay was asked for.
         this.minutes = [];
         this.span = { from: 0, to: 0 };
     }

@@ -1,5 +1,5 @@
-// Loads what the rows need from before the page was opened: the closing prices of the last hour, and the price of 24 hours
-// ago. Each symbol is asked for as it comes, with one request after another.
+// Loads what the rows need from before the page was opened: the closing prices of the last hour, and the price of 24
+// hours ago. Each symbol is asked for as it comes, with one request after another.
 
 const pause = 60_000; // ms between two requests of a kind for one symbol
 const trendLength = 60; // bars of a minute
@@ -19,7 +19,7 @@ export class Earlier {
         this.isAsking = false;
         // The number of the connection: minutes may be missing that passed between two of them.
         this.connection = 0;
-        // What was asked for, by symbol: trend: the connection whose last hour is there; trendAt, dayAt: of the requests.
+        // What was asked for, by symbol: trend: the connection whose last hour is there; trendAt, dayAt: when.
         this.asked = new WeakMap();
     }
 

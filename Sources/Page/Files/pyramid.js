@@ -41,8 +41,8 @@ export class Pyramid {
 
     /**
      * Returns the bars from `first` to before `end` as at most about `most` columns, in order: {first, last, low, high,
-     * volume, incomplete}, of which `first` and `last` are places of bars. `volume` is the sum of a column's bars. They are
-     * good until the next call.
+     * volume, incomplete}, of which `first` and `last` are places of bars. `volume` is the sum of a column's bars. They
+     * are good until the next call.
      */
     columns(first, end, most) {
         const level = Math.max(0, Math.ceil(Math.log2((end - first) / Math.max(1, most))));

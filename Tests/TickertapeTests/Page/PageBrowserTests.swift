@@ -448,7 +448,7 @@ struct PageBrowserTests {
         try await market.stop()
     }
 
-    /// Half of the 150 px that scale by e make the picture 0.607 times as high. Then it follows the mouse upwards by 30 px.
+    /// Half of the 150 px that scale by e make the picture 0.607 times as high. Then it follows the mouse up by 30 px.
     private func expectAxis(_ axis: Step?) throws {
         let extents = try #require(axis?.extents)
         try #require(extents.count == 4)
