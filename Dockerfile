@@ -24,7 +24,7 @@ RUN scripts/build \
 FROM debian:bookworm-slim
 # hadolint ignore=DL3008
 RUN apt-get update \
-    && apt-get install --yes --no-install-recommends ca-certificates libgcc-s1 libsqlite3-0 libssl3 libstdc++6 libzstd1 zlib1g \
+    && apt-get install --yes --no-install-recommends ca-certificates libgcc-s1 libsqlite3-0 libssl3 libstdc++6 libzstd1 tzdata zlib1g \
     && rm -rf /var/lib/apt/lists/* \
     && useradd --uid 10001 --user-group --home-dir /nonexistent --no-create-home --shell /usr/sbin/nologin tickertape \
     && install --directory --owner=tickertape --group=tickertape /data

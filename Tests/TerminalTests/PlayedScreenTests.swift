@@ -75,6 +75,32 @@ struct PlayedScreenTests {
         }
     }
 
+    @Test("says its speed also while it is paused, the one that a key has just chosen", arguments: Self.sources)
+    func pausedSpeed(_ source: FeedStatus.Source, _ word: String) {
+        var state = Self.state(source, isPaused: true)
+        for (speed, said) in [(10.0, "10x"), (0.25, "0.25x"), (nil, "max")] as [(Double?, String)] {
+            state.replay?.speed = speed
+            for size in [(100, 1), (60, 4), (80, 24), (200, 60)] {
+                let text = Self.text(Self.frame(state, size))
+                #expect(text.contains("PAUSED") && text.contains(said), "\(size) \(text)")
+            }
+        }
+    }
+
+    @Test("counts no seek as a gap, however often it is moved")
+    func seeks() {
+        var model = DisplayModel(symbols: ["X:A"], status: sampleStatus(.live, .replay(file: "f", speed: 1)))
+        model.take(PriceUpdate(summary: sampleSummary("X:A"), skipped: 0), now: sampleNoon.monotonic)
+        for _ in 0..<3 {
+            model.gapFound(
+                Gap(from: 0, to: sampleNoon.wall, reason: "the replay was moved", nextSequence: 5, cause: .seek)
+            )
+        }
+        let frame = Self.frame(model.state, (80, 24))
+        #expect(model.state.gaps == 0 && !Self.text(frame).contains("gap"), "\(Self.text(frame))")
+        #expect(model.state.events.allSatisfy { !$0.isTrouble })
+    }
+
     @Test("the market is live, and green")
     func market() {
         let frame = Self.frame(Self.state(.live), (80, 24))

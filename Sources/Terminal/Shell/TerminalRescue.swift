@@ -87,8 +87,7 @@ enum TerminalRescue {
     ///
     /// - Parameter hasLinks: whether a frame that is cut short may leave a link open.
     static func arm(descriptor: Int32, modes: termios, hasLinks: Bool) {
-        // A string that was cut short is ended first.
-        let bytes = (hasLinks ? Array("\u{1B}\\".utf8) + ScreenLink.end : []) + TerminalModes.leave
+        let bytes = TerminalModes.leave + (hasLinks ? ScreenLink.end : [])
         let leave = UnsafeMutablePointer<UInt8>.allocate(capacity: bytes.count)
         leave.initialize(from: bytes, count: bytes.count)
         let new = UnsafeMutablePointer<RestoreContext>.allocate(capacity: 1)

@@ -12,7 +12,7 @@ enum DisplayMarks {
     }
 
     /// Returns the mark of the source for a line without the status words; it also says whether the replay plays, is
-    /// paused or has ended.
+    /// paused or has ended, and how fast it plays or will play.
     static func played(_ status: FeedStatus, replay: ReplayPosition?) -> [String] {
         guard let word = status.source.mark else { return [] }
         let last = String(word.prefix(1))
@@ -22,7 +22,12 @@ enum DisplayMarks {
         case .live where !status.isPaused:
             let said = isRecording ? status.spokenWord : word
             return self.forms(of: status.source, said, replay) + [said, last]
-        case .live, .ended:
+        case .live:
+            let said = isRecording ? status.spokenWord : "\(word) \(status.spokenWord)"
+            // A pause does not need the file or the seed.
+            let pace = self.forms(of: status.source, said, replay).suffix(1)
+            return pace + (isRecording ? [] : [said]) + [status.spokenWord, last]
+        case .ended:
             return (isRecording ? [] : ["\(word) \(status.spokenWord)"]) + [status.spokenWord, last]
         case .connecting, .waiting, .late, .stale, .reconnecting, .rateLimited, .keyRejected, .keyInUse, .noSuchSymbol,
             .notPermitted, .stopped:
