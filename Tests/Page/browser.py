@@ -580,9 +580,10 @@ async def chart(browser, pictures):
     say(step="asked", requests=await browser.value(requests))
     say(step="meant", address=await browser.value("location.hash"),
         rows=await browser.value("[...document.querySelectorAll('#symbols .name')].map((each) => each.textContent)"))
-    # The times of the page in another zone.
+    # The times of the page in the zone of the settings, and in another one.
+    named = await browser.value(text("tape-zone"))
     await browser.value("(() => { const zone = document.getElementById('zone'); zone.value = 'utc'; zone.dispatchEvent(new Event('change')); })()")
-    say(step="zone", zone=await browser.value(text("tape-zone")))
+    say(step="zone", named=named, zone=await browser.value(text("tape-zone")))
 
 
 async def speech(browser):

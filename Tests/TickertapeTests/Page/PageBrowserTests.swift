@@ -99,7 +99,8 @@ struct PageBrowserTests {
         _ market: Market,
         port: Int,
         folder: TemporaryFolder,
-        _ more: [String] = []
+        _ more: [String] = [],
+        zone: String = "local"
     ) throws -> RunningProgram {
         try RunningProgram(
             RunningProgram.tickertape,
@@ -109,6 +110,7 @@ struct PageBrowserTests {
             ] + more,
             environment: [
                 "FINNHUB_TOKEN": Canary.key, "XDG_STATE_HOME": folder.path, "XDG_RUNTIME_DIR": folder.path,
+                "TICKERTAPE_DISPLAY_TIME_ZONE": zone,
             ]
         )
     }
@@ -374,6 +376,7 @@ struct PageBrowserTests {
         /// By how much the page has scrolled under a finger on the axis, px.
         var scrolled: Double?
         var requests: [String]?
+        var named: String?
     }
 
     /// The highest and the lowest row with a candle, px.
@@ -395,7 +398,8 @@ struct PageBrowserTests {
         let folder = try TemporaryFolder()
         defer { folder.remove() }
         let market = try await Market()
-        let program = try self.start(market, port: 0, folder: folder)
+        let hasZones = FileManager.default.fileExists(atPath: "/usr/share/zoneinfo/Asia/Kathmandu")
+        let program = try self.start(market, port: 0, folder: folder, zone: hasZones ? "Asia/Kathmandu" : "UTC")
         let port = try #require(await program.relayPort(), "\(program.errors)")
         let browser = try BrowserWatch("chart", "http://127.0.0.1:\(port)/")
         #expect(await browser.program.ending(atMost: .seconds(120)) == .exit(0), "\(browser.program.errors)")
@@ -441,7 +445,8 @@ struct PageBrowserTests {
         #expect(requests.first == "/v1/bars/BINANCE:ETHUSDT?width=1m&limit=60" && requests.count == 2, "\(requests)")
         #expect(step["meant"]?.address == "#BINANCE:ETHUSDT")
         #expect(step["meant"]?.rows == ["BINANCE:BTCUSDT", "binance:ethusdt", "BINANCE:ETHUSDT"])
-        #expect(step["zone"]?.zone == "UTC")
+        let zone = try #require(step["zone"])
+        #expect(zone.named == (hasZones ? "UTC+5:45" : "UTC") && zone.zone == "UTC", "\(zone)")
         #expect(browser.problems == [])
         program.send(signal: SIGTERM)
         #expect(await program.ending() == .exit(0))
