@@ -34,7 +34,7 @@ CHROMIUM = next((path for path in map(shutil.which, ("chromium", "chromium-brows
 SAMPLE_ORIGIN = "http://sample.example/"
 # A user's message that must stay text, within its line and in its writing direction.
 HOSTILE = "<b>bold</b><img src=x> " + "w" * 300 + " \u05e9\u05dc\u05d5\u05dd"
-SIZES = [(1280, 800), (768, 1024), (390, 844), (360, 640), (320, 568)]
+SIZES = [(1280, 800), (1280, 717), (1366, 650), (1024, 768), (900, 480), (768, 1024), (390, 844), (360, 640), (320, 480)]
 
 # Runs before the page's scripts and reports every change of the document.
 OBSERVER = """
@@ -122,6 +122,25 @@ CONTRAST = """
         if (ratio < worst.ratio) worst = { ratio, where: `${element.tagName} ${element.id} ${element.className}` };
     }
     return worst;
+})()
+"""
+
+# What covers or leaves something else: parts of the page, and parts of its cards.
+OVERLAPS = """
+(() => {
+    const parts = [...document.querySelectorAll(".bar, .state, .asked, .card, .card > *, .foot")]
+        .filter((each) => each.checkVisibility({ contentVisibilityAuto: true }))
+        .map((each) => ({ each, box: each.getBoundingClientRect() })).filter(({ box }) => box.width > 2 && box.height > 2);
+    const name = ({ each }) => each.id || each.className || each.tagName;
+    const found = [];
+    parts.forEach((one, place) => parts.slice(place + 1).forEach((other) => {
+        const isInside = one.each.contains(other.each);
+        const right = Math.min(one.box.right, other.box.right) - Math.max(one.box.left, other.box.left);
+        const down = Math.min(one.box.bottom, other.box.bottom) - Math.max(one.box.top, other.box.top);
+        if (isInside && (other.box.bottom > one.box.bottom + 1 || other.box.right > one.box.right + 1)) found.push(`${name(other)} leaves ${name(one)}`);
+        if (!isInside && right > 1 && down > 1) found.push(`${name(other)} covers ${name(one)}`);
+    }));
+    return found;
 })()
 """
 
@@ -296,6 +315,8 @@ async def measure(browser, pictures, sizes, suffix):
                 scrollWidth=await browser.value("document.documentElement.scrollWidth"),
                 ground=await browser.value("getComputedStyle(document.body).backgroundColor"),
                 canvas=await browser.value("document.getElementById('chart').width"),
+                canvasHeight=await browser.value("document.getElementById('chart').clientHeight"),
+                overlaps=await browser.value(OVERLAPS),
                 contrast=await browser.value(CONTRAST))
             if pictures:
                 await browser.picture(os.path.join(pictures, f"{width}x{height}-{scheme}{suffix}.png"))

@@ -216,6 +216,9 @@ struct PageBrowserTests {
         var scrollWidth: Int
         var ground: String
         var canvas: Int
+        var canvasHeight: Int
+        /// What covers or leaves something else.
+        var overlaps: [String]
         var contrast: Contrast
     }
 
@@ -255,12 +258,13 @@ struct PageBrowserTests {
         #expect(await browser.program.ending(atMost: .seconds(120)) == .exit(0), "\(browser.program.errors)")
         let lines = browser.program.output.split(separator: "\n").map { Data($0.utf8) }
         let measures = lines.compactMap { try? JSONDecoder().decode(Measure.self, from: $0) }
-        #expect(Set(measures.map(\.width)) == [320, 360, 390, 768, 1280])
+        #expect(Set(measures.map(\.width)) == [320, 360, 390, 768, 900, 1024, 1280, 1366])
         // Those with the pane Room come last.
-        #expect(measures.count == 14)
+        #expect(measures.count == 22)
         for measure in measures {
             #expect(measure.scrollWidth <= measure.width, "\(measure)")
             #expect(measure.canvas > 0 && measure.canvas < measure.width, "\(measure)")
+            #expect(measure.canvasHeight >= 200 && measure.overlaps == [], "\(measure)")
             // WCAG 2, 1.4.3 (AA).
             #expect(measure.contrast.ratio >= 4.5, "\(measure)")
         }
