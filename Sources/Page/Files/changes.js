@@ -59,12 +59,12 @@ export function newestDay(symbol, wall) {
 }
 
 /**
- * Returns the base of a symbol's change: {price, words, word}.
+ * Returns the base of a symbol's change: {price, word}.
  * @param venueDay the exchange's own figures of the last 24 hours, or null
  * @param time the time of the symbol's chart, ms
  */
 export function changeBase(symbol, venueDay, time) {
     const price = typeof venueDay?.open === "string" ? venueDay.open : symbol.dayAgo.price(time);
-    if (price !== null) return { price, words: "in 24 hours", word: "24h" };
-    return { price: symbol.open, words: "since start", word: "session" };
+    if (price !== null) return { price, word: "24h" };
+    return { price: symbol.open, word: "session" };
 }

@@ -122,7 +122,7 @@ export class Screen {
         setData(parts.age, "milliseconds", age === null ? "" : String(Math.floor(age)));
         const base = price === null ? null : this.market.base(symbol, now);
         const moved = base === null ? null : change(price, base.price, symbol.decimals);
-        setText(parts.change, moved === null ? "" : `${moved.text}${moved.percent === null ? "" : ` (${moved.percent})`} ${base.words}`);
+        setText(parts.change, moved === null ? "" : `${moved.text}${moved.percent === null ? "" : ` (${moved.percent})`} ${base.word}`);
         setData(parts.change, "way", moved === null || moved.direction === 0 ? "none" : moved.direction > 0 ? "up" : "down");
         for (const key of ["open", "high", "low", "volume"]) {
             const text = symbol?.[key] ?? null;

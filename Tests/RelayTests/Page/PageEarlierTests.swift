@@ -122,13 +122,13 @@ struct PageEarlierTests {
                 console.log(base("A", 61 * minute), asked.length);
                 """
         )
-        let session = "5,since start,session"
+        let session = "5,session"
         #expect(
             lines == [
                 session, "/v1/bars/A?width=1m&limit=60", "/v1/bars/A?width=1m&from=-1446&to=-1379&limit=67",
-                "0 1,in 24 hours,24h", "0.9 1,in 24 hours,24h", "1 1,in 24 hours,24h", "2 \(session)", "7 \(session)",
-                "7.1 2,in 24 hours,24h", "8.1 \(session)", "9.1 4,in 24 hours,24h", "13.9 4,in 24 hours,24h",
-                "14 4,in 24 hours,24h", "59.5 6,in 24 hours,24h", "0",
+                "0 1,24h", "0.9 1,24h", "1 1,24h", "2 \(session)", "7 \(session)",
+                "7.1 2,24h", "8.1 \(session)", "9.1 4,24h", "13.9 4,24h",
+                "14 4,24h", "59.5 6,24h", "0",
                 "/v1/bars/A?width=1m&from=-1385&to=-1318&limit=67", "\(session) 0",
             ]
         )
@@ -153,8 +153,8 @@ struct PageEarlierTests {
         )
         #expect(
             lines == [
-                "/v1/bars/A?width=1m&limit=60", "4.25,in 24 hours,24h 0",
-                "/v1/bars/A?width=1m&from=-1440&to=-1373&limit=67", "9,in 24 hours,24h", "4.5,in 24 hours,24h",
+                "/v1/bars/A?width=1m&limit=60", "4.25,24h 0",
+                "/v1/bars/A?width=1m&from=-1440&to=-1373&limit=67", "9,24h", "4.5,24h",
             ]
         )
     }
@@ -175,7 +175,7 @@ struct PageEarlierTests {
         #expect(
             lines == [
                 "/v1/bars/A?width=1m&limit=60", "/v1/bars/A?width=1m&from=-2886&to=-2819&limit=67",
-                "5,since start,session",
+                "5,session",
             ]
         )
     }

@@ -125,8 +125,8 @@ struct PageFilledTests {
         )
         #expect(
             lines == [
-                "5 5 5 1 2 1", "4.25 12 null", "4.25,in 24 hours,24h 5,since start,session",
-                "null null 5,since start,session",
+                "5 5 5 1 2 1", "4.25 12 null", "4.25,24h 5,session",
+                "null null 5,session",
             ]
         )
     }

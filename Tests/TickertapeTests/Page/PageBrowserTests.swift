@@ -541,7 +541,7 @@ struct PageBrowserTests {
         )
         let port = try #require(await program.relayPort(), "\(program.errors)")
         let browser = try BrowserWatch("watch", "http://127.0.0.1:\(port)/")
-        let seen = try await browser.sees { $0.figures["change"]?.hasSuffix(" in 24 hours") == true }
+        let seen = try await browser.sees { $0.figures["change"]?.hasSuffix(" 24h") == true }
         func cents(_ text: some StringProtocol) -> Int? { Int(String(text.filter(\.isNumber))) }
         let change = try #require(seen.figures["change"])
         #expect(cents(change.prefix { $0 != " " }) == cents(seen.price).map { $0 - 5_000_050 }, "\(seen)")
