@@ -3,6 +3,7 @@
 
 const pause = 60_000; // ms between two requests of a kind for one symbol
 const trendLength = 60; // bars of a minute
+const secondsLength = 600; // bars of a second, for a trend of few minutes
 
 export class Earlier {
     /**
@@ -64,6 +65,9 @@ export class Earlier {
         if (answer === null) return;
         asked.trend = connection;
         trend.takeEarlier(answer.bars);
+        if (!trend.isShort || !(answer.bars?.length > 0)) return;
+        const fine = await this.ask(`/v1/bars/${encodeURIComponent(name)}?width=1s&limit=${secondsLength}`);
+        if (fine !== null) trend.takeSeconds(fine.bars);
     }
 
     async #loadDayAgo({ name, dayAgo }, time) {

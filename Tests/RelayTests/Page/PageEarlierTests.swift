@@ -39,6 +39,9 @@ struct PageEarlierTests {
         const base = (name, now) => Object.values(market.base(market.symbols.get(name), now)).join();
         const trend = (name) => market.symbols.get(name).trend.minutes
             .map(({ start, price }) => `${(start - wall) / minute}:${price}`).join(" ");
+        // In minutes, too.
+        const picture = (name) => market.symbols.get(name).trend.shown
+            .map(({ start, price }) => `${((start - wall) / minute).toFixed(1)}:${price}`).join(" ");
         let now = 0;
         performance.now = () => now;
         const tick = async (at) => {
@@ -59,7 +62,10 @@ struct PageEarlierTests {
                 await tick(1_250);
                 console.log(asked.length);
                 await answer([bar(-2, "3"), bar(-1, "4"), bar(0, "9")]);
+                // So short a time is shown in parts of 10 s, from the relay's bars of a second.
+                await answer([bar(-0.5, "2"), bar(-0.4, "1"), bar(0, "9")]);
                 await answer([]);
+                console.log(picture("A"));
                 console.log(asked.length, trend("A"), shown);
                 // One that is added later.
                 trade("B", 2, "7", 30_000);
@@ -70,6 +76,7 @@ struct PageEarlierTests {
                 console.log(asked.length, `${trend("B")}.`);
                 await tick(90_000);
                 await answer([bar(-1, "6")]);
+                await answer([]);
                 await answer([]);
                 await tick(91_000);
                 console.log(asked.length, trend("B"));
@@ -82,19 +89,25 @@ struct PageEarlierTests {
                 isOpen = true;
                 await tick(200_250);
                 await answer([bar(0, "6"), bar(2, "7"), bar(3, "1")]);
+                await answer([bar(2, "7")]);
                 await answer([]);
                 console.log(asked.length, trend("A"));
+                trade("A", 4, "9", 500_000);
+                console.log(picture("A"));
                 """
         )
         let around = "width=1m&from=-1446&to=-1379&limit=67"
         #expect(
             lines == [
-                "1", "/v1/bars/A?width=1m&limit=60", "/v1/bars/A?\(around)", "0 -2:3 -1:4 0:5 2",
+                "1", "/v1/bars/A?width=1m&limit=60", "/v1/bars/A?width=1s&limit=600", "/v1/bars/A?\(around)",
+                "-0.5:1 0.0:5", "0 -2:3 -1:4 0:5 2",
                 "/v1/bars/B?width=1m&limit=60", "/v1/bars/B?\(around)", "0 0:7.",
-                "/v1/bars/B?width=1m&limit=60",
+                "/v1/bars/B?width=1m&limit=60", "/v1/bars/B?width=1s&limit=600",
                 "/v1/bars/B?\(around.replacing("1446", with: "1445").replacing("1379", with: "1378"))",
-                "0 -1:6 0:7", "0", "/v1/bars/A?width=1m&limit=60", "/v1/bars/B?width=1m&limit=60",
-                "0 -2:3 -1:4 0:6 2:7 3:8",
+                "0 -1:6 0:7", "0", "/v1/bars/A?width=1m&limit=60", "/v1/bars/A?width=1s&limit=600",
+                "/v1/bars/B?width=1m&limit=60", "0 -2:3 -1:4 0:6 2:7 3:8",
+                // From ten minutes on it is shown in minutes.
+                "-2.0:3 -1.0:4 0.0:6 2.0:7 3.0:8 8.0:9",
             ]
         )
     }
