@@ -8,6 +8,8 @@ import { freshness, isRefused } from "./words.js";
 const hiddenKey = "tickertape.hidden";
 const orderEvery = 1000; // ms between two orders of the list, so that rows can be read
 const dots = "•••••";
+// The orders that need holdings, and their names.
+const heldOrders = { value: "By value", profit: "By profit" };
 // The orders of the settings in which this page can list; others keep the order of the group.
 const descending = {
     price: (market, symbol) => symbol.price,
@@ -69,9 +71,8 @@ export class Holdings {
             return tab;
         }));
         find("amounts").hidden = lots.size === 0;
-        for (const option of find("sort").options) {
-            option.hidden = option.disabled = lots.size === 0 && ["value", "profit"].includes(option.value);
-        }
+        for (const option of [...find("sort").options].filter(({ value }) => Object.hasOwn(heldOrders, value))) option.remove();
+        if (lots.size > 0) find("sort").append(...Object.entries(heldOrders).map(([order, name]) => new Option(name, order)));
         this.#choose(this.open);
         this.#showHidden();
     }
