@@ -117,7 +117,12 @@ export class ChartPane {
                 if (way > 0) return this.#toNow();
                 if (!this.#series.isEmpty) this.#show({ from: this.#series.start, to: this.#series.start + this.#span });
             },
-            now: () => this.#toNow(),
+            reset: () => {
+                this.tools.setRange(this.tools.lastRange);
+                this.#setPrices(null);
+                this.#toNow();
+                this.#setRange(this.tools.range);
+            },
             fullScreen: () => this.tools.toggleFullScreen(),
             leave: () => {
                 if (this.cross === null) this.tools.leaveFullScreen();

@@ -18,6 +18,8 @@ export class ChartTools {
         // Whether the user chose the range in this visit.
         this.isRangeChosen = false;
         this.pane = find("chart-pane");
+        // The range at last, also after zooming.
+        this.lastRange = "5m";
         Object.assign(this, { range: "5m", kind: "line", width: "auto", isLogarithmic: false, hasVolume: true });
         this.#load();
         for (const button of this.pane.querySelectorAll("[data-range]")) {
@@ -56,6 +58,7 @@ export class ChartTools {
     /** Marks a range as chosen; null for none, after zooming. */
     setRange(range) {
         this.range = range;
+        if (range !== null) this.lastRange = range;
         for (const button of this.pane.querySelectorAll("[data-range]")) {
             const isPressed = String(button.dataset.range === range);
             if (button.getAttribute("aria-pressed") !== isPressed) button.setAttribute("aria-pressed", isPressed);

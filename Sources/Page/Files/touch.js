@@ -11,7 +11,8 @@ export class ChartInput {
      * @param element takes the input, and has the focus for the keyboard
      * @param actions all with px from the left side of the element: pan(by, up) with px upwards, too, zoom(at,
      *     factor) with `at` null for the usual place, axis(): where the axis of the prices begins, scale(factor): its
-     *     length, followPrices(), cross(at) with null for none, step(bars), edge(-1 or 1), page(-1 or 1), now(), fullScreen(), leave()
+     *     length, followPrices(), cross(at) with null for none, step(bars), edge(-1 or 1), page(-1 or 1),
+     *     reset(): the view at first, fullScreen(), leave()
      */
     constructor(element, actions) {
         this.element = element;
@@ -27,7 +28,7 @@ export class ChartInput {
         for (const name of ["pointerup", "pointercancel", "lostpointercapture"]) listen(name, (event) => this.#up(event));
         listen("pointerleave", (event) => { if (event.pointerType !== "touch" && this.pointers.size === 0) actions.cross(null); });
         listen("wheel", (event) => this.#wheel(event), { passive: false });
-        listen("dblclick", (event) => (this.#isOnAxis(this.#place(event)) ? actions.followPrices() : actions.now()));
+        listen("dblclick", (event) => (this.#isOnAxis(this.#place(event)) ? actions.followPrices() : actions.reset()));
         // A finger on the axis scales the prices, and does not scroll the page.
         listen("touchstart", (event) => {
             if (this.#isOnAxis(this.#place(event.touches[0])) && event.cancelable) event.preventDefault();
