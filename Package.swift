@@ -110,8 +110,8 @@ let package = Package(
             name: "Page",
             resources: [
                 "index.html", "style.css", "icon.svg", "theme.js", "main.js", "relay.js", "market.js", "rows.js",
-                "selection.js", "holdings.js", "portfolio.js", "trend.js", "finding.js", "history.js", "bars.js",
-                "pyramid.js", "gaps.js", "past.js", "pauses.js",
+                "selection.js", "holdings.js", "portfolio.js", "trend.js", "finding.js", "search.js", "keys.js",
+                "history.js", "bars.js", "pyramid.js", "gaps.js", "past.js", "pauses.js",
                 "pane.js", "tools.js", "touch.js", "viewport.js", "prices.js", "chart.js", "plot.js", "axes.js",
                 "chart-words.js", "decimal.js", "words.js", "zone.js", "texts.js", "room.js", "screen.js",
                 "symbol.js", "tape.js", "preferences.js", "token.js", "earlier.js", "changes.js", "announcer.js",

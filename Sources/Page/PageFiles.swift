@@ -18,6 +18,8 @@ package enum PageFiles {
         Self.script("main.js", PackageResources.main_js),
         Self.script("relay.js", PackageResources.relay_js),
         Self.script("selection.js", PackageResources.selection_js),
+        Self.script("search.js", PackageResources.search_js),
+        Self.script("keys.js", PackageResources.keys_js),
         Self.script("market.js", PackageResources.market_js),
         Self.script("symbol.js", PackageResources.symbol_js),
         Self.script("tape.js", PackageResources.tape_js),

@@ -390,6 +390,11 @@ async def room(browser, url):
     await browser.until(f"{text('list')}.includes('welcome')")
 
 
+async def press(browser, key, code=0):
+    for kind in ("keyDown", "keyUp"):
+        await browser.call("Input.dispatchKeyEvent", type=kind, key=key, windowsVirtualKeyCode=code)
+
+
 async def finding(browser, pictures):
     """Prints the news, the news of one publisher, and the symbols that fit a typed text."""
     text = lambda name: f"document.getElementById('{name}').textContent"
@@ -412,8 +417,19 @@ async def finding(browser, pictures):
     say(found=await browser.value(texts("#found .name")), note=await browser.value(text("found-note")))
     if pictures:
         await browser.picture(os.path.join(pictures, "finding.png"))
-    await browser.value("document.querySelector('#found a')?.click()")
-    await browser.until("document.getElementById('add').value === '' && document.querySelector('#found a') === null")
+    # Enter opens the marked symbol; the arrow keys move the mark. What the relay finds comes after the rows that fit.
+    marked = "[document.getElementById('match')?.closest('ul').id ?? null, document.querySelector('#match .name')?.textContent ?? null]"
+    first = await browser.value(marked)
+    await press(browser, "Escape", 27)
+    await browser.call("Input.insertText", text="btcusdt")
+    await browser.until("document.querySelector('#found a') !== null")
+    marks = [await browser.value(marked)]
+    for key, code in (("ArrowDown", 40), ("ArrowDown", 40), ("ArrowUp", 38)):
+        await press(browser, key, code)
+        marks.append(await browser.value(marked))
+    say(first=first, marks=marks, options=await browser.value(texts("#sort option")))
+    await browser.enter()
+    await browser.until("document.getElementById('add').value === '' && document.querySelector('#found a') === null && location.hash === '#BINANCE:BTCUSDT'")
     say(address=await browser.value("location.hash"), hasRooms=await browser.value("!document.getElementById('room').hidden"))
 
 
@@ -435,10 +451,6 @@ async def chart(browser, pictures):
     async def mouse(kind, share, **more):
         await browser.call("Input.dispatchMouseEvent", type=kind, x=left + width * share, y=middle, **more)
 
-    async def press(key, code=0):
-        for kind in ("keyDown", "keyUp"):
-            await browser.call("Input.dispatchKeyEvent", type=kind, key=key, windowsVirtualKeyCode=code)
-
     async def keep(name):
         if pictures:
             await browser.picture(os.path.join(pictures, f"chart-{name}.png"))
@@ -459,17 +471,27 @@ async def chart(browser, pictures):
     await browser.until(f"!{hidden}")
     say(step="dragged", followsNow=False)
     await keep("dragged")
+    # A double click brings the range back, and now.
+    for count in (1, 2):
+        for kind in ("mousePressed", "mouseReleased"):
+            await mouse(kind, 0.5, button="left", clickCount=count)
+    await browser.until(f"{hidden} && ({pressed}) === '5m'")
+    await mouse("mousePressed", 0.3, button="left", clickCount=1)
+    for share in (0.4, 0.5):
+        await mouse("mouseMoved", share, button="left", buttons=1)
+    await mouse("mouseReleased", 0.5, button="left", clickCount=1)
+    await browser.until(f"!{hidden}")
     await browser.value("document.getElementById('chart-now').click()")
     await browser.until(f"{hidden} && document.activeElement.id === 'chart-touch'")
     # By keys: two bars back are said, with the relay's numbers.
     for _ in range(3):
-        await press("ArrowLeft", 37)
+        await press(browser, "ArrowLeft", 37)
     await browser.until(f"{text('chart-said')} !== ''")
     await browser.until(f"{text('chart-said')}.includes(`close ${{{text('bar-close')}}}, open`)")
     say(step="keys", said=await browser.value(text("chart-said")))
-    await press("Escape", 27)
+    await press(browser, "Escape", 27)
     for key in ("+", "-", "PageUp", "Home", "End"):
-        await press(key)
+        await press(browser, key)
     await browser.until(hidden)
 
     async def choose(name, value):
@@ -492,7 +514,7 @@ async def chart(browser, pictures):
     await choose("chart-width", "1s")
     await browser.value("document.querySelector('[data-range=\"1m\"]').click()")
     for _ in range(4):
-        await press("+")
+        await press(browser, "+")
     await browser.value(FRAMES)
     before = await drag((width * 0.5, 120), (width * 0.6, 120), (width * 0.65, 120))
     await browser.until(f"!{hidden} && {fits}")
@@ -550,7 +572,7 @@ async def chart(browser, pictures):
 
     await browser.value("document.querySelector('[data-range=\"1m\"]').click()")
     for _ in range(4):
-        await press("+")
+        await press(browser, "+")
     # From now on the picture stays as it is.
     await swipe(0.5, 0.52, 0.56, 0.6)
     await browser.until(f"!{hidden}")
@@ -591,16 +613,37 @@ async def chart(browser, pictures):
     row = await browser.value("document.querySelector('#symbols [data-wrong=true]').innerText.replaceAll('\\n', ' ')")
     say(step="wrong", row=row, filtered=filtered, isSame=await browser.value(text("symbol")) == chosen,
         address=await browser.value("location.hash"), links=await browser.value("document.querySelectorAll('#symbols [data-wrong=true] > a[href]').length"))
+    asked = await browser.value("document.getElementById('asked').innerText.replaceAll('\\n', ' ')")
     await keep("wrong")
+    # It is forgotten by its ×, or when another symbol is chosen.
+    rows = "[...document.querySelectorAll('#symbols .name')].map((each) => each.textContent)"
+    await browser.value("document.querySelector('#symbols [data-wrong=true] .remove:not([hidden])').click()")
+    await browser.until(f"document.getElementById('asked').hidden && {rows}.length === 1")
+    await browser.value("location.hash = 'binance:ethusdt'")
+    await browser.until("document.querySelector('#symbols .meant:not([hidden])') !== null && !document.getElementById('asked').hidden")
+    again = await browser.value("location.hash")
     await browser.value("document.querySelector('#symbols .meant:not([hidden]) a').click()")
-    await browser.until(f"{text('symbol')} === 'BINANCE:ETHUSDT'")
+    await browser.until(f"{text('symbol')} === 'BINANCE:ETHUSDT' && document.getElementById('asked').hidden")
+    status = "fetch('/v1/status').then((answer) => answer.json()).then(({ symbols }) => symbols.map(({ symbol }) => symbol))"
+    await browser.until(f"{status}.then((names) => names.length === 2)")
+    say(step="forgotten", asked=asked, address=again, rows=await browser.value(status))
     # A symbol that is added later is asked for like the first ones: its last hour, and the time 24 hours ago.
     requests = ("performance.getEntriesByType('resource').map(({ name }) => decodeURIComponent(new URL(name).pathname + new URL(name).search))"
                 ".filter((name) => name.startsWith('/v1/bars/BINANCE:ETHUSDT?width=1m&') && /limit=(60|67)$/.test(name))")
     await browser.until(f"{requests}.length === 2")
     say(step="asked", requests=await browser.value(requests))
     say(step="meant", address=await browser.value("location.hash"),
-        rows=await browser.value("[...document.querySelectorAll('#symbols .name')].map((each) => each.textContent)"))
+        rows=await browser.value(rows))
+    # The keys of the page, with the focus nowhere.
+    await browser.value("document.activeElement.blur()")
+    is_open = "document.getElementById('keys').open"
+    await press(browser, "?", 191)
+    await browser.until(is_open)
+    await keep("keys")
+    await press(browser, "Escape", 27)
+    await browser.until(f"!{is_open}")
+    await press(browser, "/", 191)
+    say(step="slash", focus=await browser.value("document.activeElement.id"))
     # The times of the page in the zone of the settings, and in another one.
     named = await browser.value(text("tape-zone"))
     await browser.value("(() => { const zone = document.getElementById('zone'); zone.value = 'utc'; zone.dispatchEvent(new Event('change')); })()")

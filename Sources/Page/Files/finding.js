@@ -31,6 +31,8 @@ export function failureWords({ type, message, cure, retryAt }) {
     const until = typeof retryAt === "number" ? ` until ${clock(retryAt)} ${zoneName(retryAt)}` : "";
     const word = Object.hasOwn(failures, type) ? failures[type] : "Refused";
     const detail = [message, cure].filter((text) => typeof text === "string" && text !== "").join(": ");
+    // The message may begin with the word.
+    if (until === "" && detail.toLowerCase().startsWith(word.toLowerCase())) return word[0] + detail.slice(1);
     return `${word}${until}${detail === "" ? "" : `: ${detail}`}`;
 }
 
@@ -116,11 +118,13 @@ export class Finding {
         this.relay = relay;
         this.parts = {};
         for (const id of ["news", "news-form", "news-publisher", "news-text", "news-note", "news-count", "news-list", "add",
-            "add-form", "found", "found-note"]) this.parts[id] = document.getElementById(id);
+            "found", "found-note"]) this.parts[id] = document.getElementById(id);
         // The numbers of the newest requests; answers to older ones are dropped.
         this.newsRequests = 0;
         this.searches = 0;
         this.timer = null;
+        // Resolves when the newest search has its answer; null without one.
+        this.search = null;
         const { news, add } = this.parts;
         news.addEventListener("toggle", () => {
             if (news.open) news.scrollIntoView({ block: "nearest" });
@@ -134,14 +138,6 @@ export class Finding {
         document.addEventListener("visibilitychange", () => this.#loadIfSeen());
         setInterval(() => this.#loadIfSeen(), newsEvery);
         add.addEventListener("input", () => this.#typed(add.value.trim()));
-        this.parts["add-form"].addEventListener("submit", () => this.#clear());
-        this.parts.found.addEventListener("click", () => {
-            // After the link has been followed.
-            setTimeout(() => {
-                add.value = "";
-                this.#clear();
-            });
-        });
         this.#loadIfSeen();
     }
 
@@ -187,10 +183,13 @@ export class Finding {
         clearTimeout(this.timer);
         if (text.length < 2) return this.#clear();
         const number = this.searches += 1;
-        this.timer = setTimeout(async () => {
-            const found = await ask(symbolsTarget(text), this.relay.token);
-            if (number === this.searches) this.#show(found);
-        }, typingPause);
+        this.search = new Promise((shown) => {
+            this.timer = setTimeout(async () => {
+                const found = await ask(symbolsTarget(text), this.relay.token);
+                if (number === this.searches) this.#show(found);
+                shown();
+            }, typingPause);
+        });
     }
 
     #show(found) {
@@ -198,6 +197,7 @@ export class Finding {
         this.parts.found.replaceChildren(...list.map(({ symbol, displaySymbol, description }) => {
             const link = document.createElement("a");
             link.href = addressOf(symbol);
+            link.title = String(symbol);
             link.append(element("bdi", "name", String(symbol)), element("bdi", "note", `${displaySymbol} ${description}`));
             const item = document.createElement("li");
             item.append(link);
@@ -208,6 +208,7 @@ export class Finding {
 
     #clear() {
         clearTimeout(this.timer);
+        this.search = null;
         this.searches += 1;
         this.parts.found.replaceChildren();
         this.parts["found-note"].textContent = "";

@@ -4,14 +4,16 @@ import { Earlier } from "./earlier.js";
 import { Finding } from "./finding.js";
 import { BarHistory } from "./history.js";
 import { Holdings } from "./holdings.js";
+import { offerKeys } from "./keys.js";
 import { Market } from "./market.js";
 import { offerTheme, offerZone } from "./preferences.js";
 import { RelayConnection } from "./relay.js";
 import { Room } from "./room.js";
 import { Screen } from "./screen.js";
-import { isWrong, Selection } from "./selection.js";
+import { Search } from "./search.js";
+import { Selection } from "./selection.js";
 import { offerToken } from "./token.js";
-import { isRefused } from "./words.js";
+import { isRefused, isWrong } from "./words.js";
 
 const historyLength = 200;
 
@@ -53,6 +55,7 @@ screen = new Screen(market, relay, history, holdings, {
         selection.remove(name);
         screen.ask();
     },
+    missing: (now) => selection.missing(now),
 });
 
 // Messages
@@ -186,4 +189,6 @@ takeZone = offerZone(screen);
 offerTheme(screen);
 offerToken(relay);
 relay.connect();
-new Finding(relay);
+const finding = new Finding(relay);
+new Search(() => finding.search);
+offerKeys();

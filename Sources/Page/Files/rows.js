@@ -5,7 +5,7 @@ import { change, grouped } from "./decimal.js";
 import { showParts } from "./holdings.js";
 import { setData, setText } from "./texts.js";
 import { drawTrend } from "./trend.js";
-import { freshness, isRefused, symbolWords } from "./words.js";
+import { freshness, isWrong, meantOf, symbolWords } from "./words.js";
 
 const trendEvery = 1000; // ms between two pictures of one trend
 
@@ -28,8 +28,6 @@ export class Rows {
         this.filter = "";
         const field = document.getElementById("add");
         field.addEventListener("input", () => this.#search(field.value));
-        document.getElementById("add-form").addEventListener("submit", () => this.#search(""));
-        document.getElementById("found").addEventListener("click", () => this.#search(""));
     }
 
     /** Shows only the rows with this text in their names, while it is typed. */
@@ -64,24 +62,23 @@ export class Rows {
 
     #paintRow(row, symbol, words, now) {
         const isChosen = symbol.name === this.market.chosen;
-        const isWrong = isRefused(symbol) && symbol.price === null;
+        const cannotBeShown = isWrong(symbol);
         if (isChosen !== row.isChosen) {
             row.isChosen = isChosen;
             if (isChosen) row.anchor.setAttribute("aria-current", "true");
             else row.anchor.removeAttribute("aria-current");
         }
         // A wrong symbol cannot be selected.
-        if (isWrong !== row.isWrong) {
-            row.isWrong = isWrong;
-            if (isWrong) row.anchor.removeAttribute("href");
+        if (cannotBeShown !== row.isWrong) {
+            row.isWrong = cannotBeShown;
+            if (cannotBeShown) row.anchor.removeAttribute("href");
             else row.anchor.href = addressOf(symbol.name);
-            setData(row.item, "wrong", String(isWrong));
+            setData(row.item, "wrong", String(cannotBeShown));
             // Who asked for it must see why it does not come.
-            if (isWrong && symbol.isOurs) row.isToShow = true;
+            if (cannotBeShown && symbol.isOurs) row.isToShow = true;
         }
         setText(row.note, symbolWords(symbol));
-        // A venue's reason may name it already.
-        const meant = isWrong && !String(symbol.reason).includes(symbol.meant) ? symbol.meant : null;
+        const meant = meantOf(symbol);
         if (row.meant.hidden !== (meant === null)) row.meant.hidden = meant === null;
         if (row.isToShow) {
             row.isToShow = false;
@@ -99,7 +96,8 @@ export class Rows {
         setData(row.item, "freshness", freshness(symbol, words));
         const held = this.holdings.rowParts(symbol.name, now);
         showParts(row.held, held.length === 0 ? [] : [held]);
-        if (row.remove.hidden !== (!symbol.isOurs || isChosen)) row.remove.hidden = !symbol.isOurs || isChosen;
+        const stays = isChosen || !(symbol.isOurs || cannotBeShown);
+        if (row.remove.hidden !== stays) row.remove.hidden = stays;
         // At first there is nothing to draw, and what comes must not wait for its turn.
         const hasTrend = symbol.trend.minutes.length > 0;
         if (hasTrend && row.trendShown !== symbol.trend.version && now - row.trendAt >= trendEvery && !row.item.hidden) {
@@ -114,7 +112,7 @@ export class Rows {
         const anchor = document.createElement("a");
         anchor.href = addressOf(name);
         const [label, note, price, moved, meant] = ["name", "note", "worth", "change", "meant"].map((kind) => part("span", kind));
-        label.textContent = name;
+        label.textContent = label.title = name;
         // A canvas says nothing to a screen reader; the price and its change stand beside it.
         const trend = part("canvas", "trend");
         trend.setAttribute("aria-hidden", "true");

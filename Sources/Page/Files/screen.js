@@ -3,9 +3,9 @@
 import { Announcer } from "./announcer.js";
 import { change, grouped } from "./decimal.js";
 import { ChartPane } from "./pane.js";
-import { Rows } from "./rows.js";
+import { addressOf, Rows } from "./rows.js";
 import { find, setData, setText } from "./texts.js";
-import { freshness, marks, span, stateWords, symbolWords } from "./words.js";
+import { freshness, marks, meantOf, span, stateWords, symbolWords } from "./words.js";
 import { clock, zoneName } from "./zone.js";
 
 const tapeRows = 60;
@@ -15,8 +15,10 @@ const paintEveryInDrag = 300; // ms, while the chart is dragged
 const titleEvery = 1000; // ms between two prices in the title, which the browser draws
 
 export class Screen {
+    /** @param actions remove(name), and missing(now): the symbol that was asked for and is not shown, or null */
     constructor(market, relay, history, holdings, actions) {
         this.market = market;
+        this.actions = actions;
         this.relay = relay;
         this.isAsked = false;
         this.paintedAt = -Infinity;
@@ -31,11 +33,12 @@ export class Screen {
         for (const id of ["marks", "state", "state-mark", "state-word", "state-detail", "token-form", "token-help", "symbol",
             "price", "direction", "freshness-word", "age", "change", "open", "high", "low", "volume", "trades",
             "session-title", "day", "day-open", "day-high", "day-low", "day-change", "day-volume", "tape", "tape-caption",
-            "tape-zone", "about"]) this.elements[id] = find(id);
+            "tape-zone", "about", "asked", "asked-text", "asked-meant", "asked-remove"]) this.elements[id] = find(id);
         this.announcer = new Announcer((text) => setText(find("announcement"), text));
         this.holdings = holdings;
         this.symbols = new Rows(market, actions, holdings);
         this.pane = new ChartPane(market, history, () => relay.state === "open");
+        this.elements["asked-remove"].addEventListener("click", () => actions.remove(actions.missing(performance.now())));
         this.#makeTape();
     }
 
@@ -73,6 +76,7 @@ export class Screen {
         setData(document.body, "level", words.level);
         setData(document.body, "freshness", fresh);
         this.#state(words);
+        this.#asked(now);
         this.#price(symbol, fresh, now);
         this.symbols.paint(words, now);
         this.holdings.paint(words, now);
@@ -106,9 +110,28 @@ export class Screen {
         setText(parts.about, version === null ? "Tickertape" : `Tickertape ${version} · run ${epoch}`);
     }
 
+    /** Says of the symbol that was asked for why another one is shown. */
+    #asked(now) {
+        const parts = this.elements;
+        const symbol = this.market.symbols.get(this.actions.missing(now)) ?? null;
+        if (parts.asked.hidden !== (symbol === null)) parts.asked.hidden = symbol === null;
+        if (symbol === null) return setText(parts["asked-text"], "");
+        setText(parts["asked-text"], `${symbol.name}: ${symbolWords(symbol) || "no price yet"}`);
+        const meant = meantOf(symbol);
+        if (parts["asked-meant"].hidden !== (meant === null)) parts["asked-meant"].hidden = meant === null;
+        const link = parts["asked-meant"].querySelector("a");
+        if (meant !== null && link.textContent !== meant) {
+            link.textContent = meant;
+            link.href = addressOf(meant);
+        }
+        const label = `Remove ${symbol.name}`;
+        if (parts["asked-remove"].ariaLabel !== label) parts["asked-remove"].ariaLabel = label;
+    }
+
     #price(symbol, fresh, now) {
         const parts = this.elements;
         setText(parts.symbol, symbol?.name ?? "No symbol yet");
+        if (parts.symbol.title !== parts.symbol.textContent) parts.symbol.title = parts.symbol.textContent;
         const price = symbol?.price ?? null;
         setText(parts.price, price === null ? "–" : grouped(price, symbol.decimals));
         const direction = symbol?.direction ?? 0;

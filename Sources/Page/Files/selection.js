@@ -1,9 +1,10 @@
 // Which symbol the page shows large: by its address, a click or the field. It is never one that the market does not know.
 
 import { addressOf } from "./rows.js";
-import { isRefused } from "./words.js";
+import { isWrong } from "./words.js";
 
 const mostBytes = 64; // of a symbol
+const waitUnsaid = 2000; // ms in which a symbol that is asked for may get its first price
 
 function hashSymbol() {
     try {
@@ -12,8 +13,6 @@ function hashSymbol() {
         return ""; // the hash is not UTF-8
     }
 }
-
-export const isWrong = (symbol) => isRefused(symbol) && symbol.price === null;
 
 export class Selection {
     /**
@@ -28,6 +27,9 @@ export class Selection {
         this.actions = actions;
         // The symbol that is selected once the market is known to have it; null for none.
         this.wanted = null;
+        this.wantedAt = 0;
+        // The symbol that was wanted last and turned out to be wrong, or null.
+        this.refused = null;
         // Whether the order of the settings is known, of which the first symbol is selected.
         this.isArranged = false;
         window.addEventListener("hashchange", () => this.wantNamed());
@@ -47,13 +49,26 @@ export class Selection {
     want(name) {
         const { market, relay } = this;
         this.wanted = null;
+        if (name !== "" && name !== this.refused) this.#forgetRefused();
         if (name === "" || name === market.chosen) return;
         const symbol = market.symbols.get(name);
         if (symbol !== undefined && !isWrong(symbol)) return this.#choose(name);
         this.wanted = name;
-        if (symbol === undefined && market.add(name) === null) this.wanted = null; // the limit of symbols is reached
+        this.wantedAt = performance.now();
+        if (market.add(name) === null) this.wanted = null; // the limit of symbols is reached
         else if (relay.state === "open") relay.send({ type: "subscribe", symbol: name });
+        if (symbol !== undefined) {
+            // The relay has refused it before, and does not say so again.
+            this.refused = name;
+            this.#leaveAddress(name);
+        }
         this.actions.asked();
+    }
+
+    /** Replaces the name of a symbol that is not shown in the address. */
+    #leaveAddress(name) {
+        const { chosen } = this.market;
+        if (hashSymbol() === name) window.history.replaceState(null, "", chosen === null ? location.pathname : addressOf(chosen));
     }
 
     /** Shows another symbol with every trade; the previous one continues with its newest price. */
@@ -81,8 +96,16 @@ export class Selection {
         if (first !== undefined) this.#choose(first.name);
     }
 
+    /** Forgets the wrong symbol that was wanted last, because another one is chosen. */
+    #forgetRefused() {
+        const symbol = this.market.symbols.get(this.refused);
+        if (symbol?.isOurs && isWrong(symbol)) this.remove(this.refused);
+        this.refused = null;
+    }
+
     /** Takes the news that a symbol has a price. */
     arrived(name) {
+        if (name === this.refused) this.refused = null;
         if (name === this.wanted) this.want(name);
         // The page was opened before there was any symbol.
         else this.chooseFirst();
@@ -91,21 +114,28 @@ export class Selection {
     /** Leaves a symbol that turns out to be wrong; its row says why. */
     refuse(symbol) {
         const { market } = this;
+        if ([this.wanted, market.chosen].includes(symbol.name)) this.refused = symbol.name;
         if (symbol.name === this.wanted) this.wanted = null;
         if (symbol.name === market.chosen) {
             market.choose(null);
             this.actions.chosen(null);
             this.chooseFirst();
         }
-        const address = market.chosen === null ? location.pathname : addressOf(market.chosen);
-        if (hashSymbol() === symbol.name) window.history.replaceState(null, "", address);
+        this.#leaveAddress(symbol.name);
         this.actions.refused();
+    }
+
+    /** Returns the symbol that was asked for and is not shown: a wrong one, or one whose price does not come; or null. */
+    missing(now) {
+        if (this.wanted !== null && now - this.wantedAt >= waitUnsaid) return this.wanted;
+        return this.refused;
     }
 
     /** Removes a symbol that is not selected. */
     remove(name) {
         if (name === this.market.chosen) return;
         if (name === this.wanted) this.wanted = null;
+        if (name === this.refused) this.refused = null;
         this.relay.send({ type: "unsubscribe", symbol: name });
         this.market.forget(name);
     }
@@ -121,6 +151,7 @@ export class Selection {
             return;
         }
         field.value = "";
+        field.dispatchEvent(new Event("input"));
         this.want(name);
     }
 }

@@ -138,6 +138,12 @@ const outdatedStates = new Set([...refusals, "quiet", "released"]);
 /** Returns whether the market refuses the symbol. */
 export const isRefused = (symbol) => refusals.includes(symbol.state);
 
+/** Returns whether the market refuses the symbol, of which there is no price. */
+export const isWrong = (symbol) => isRefused(symbol) && symbol.price === null;
+
+/** Returns what was probably meant by a wrong symbol; null if that is unknown, or if the venue's reason names it. */
+export const meantOf = (symbol) => (isWrong(symbol) && !String(symbol.reason).includes(symbol.meant) ? symbol.meant : null);
+
 /** Returns the problem of one symbol, or what it waits for; empty without a problem. */
 export function symbolWords(symbol) {
     switch (symbol.state) {

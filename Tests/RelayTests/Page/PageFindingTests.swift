@@ -16,6 +16,7 @@ struct PageFindingTests {
             const types = ["no-key", "key-rejected", "not-permitted", "unreachable", "unreadable-answer", "no-such-publisher"];
             for (const type of types) console.log(failureWords({ type, message: "why", cure: "what" }));
             console.log(failureWords({ type: "rate-limited", message: "why", cure: "what", retryAt: 1704067230000 }));
+            console.log(failureWords({ type: "no-key", message: "no key is set", cure: "set one" }));
             console.log(failureWords({ type: "bad-query", message: "why" }));
             console.log(failureWords({ type: "constructor" }));
             console.log(failureWords({}));
@@ -25,7 +26,8 @@ struct PageFindingTests {
             lines == [
                 "No key: why: what", "Key rejected: why: what", "Not permitted: why: what",
                 "Service unreachable: why: what", "Unreadable answer: why: what", "No such exchange: why: what",
-                "Rate limited until 00:00:30 UTC: why: what", "Refused: why", "Refused", "Refused",
+                "Rate limited until 00:00:30 UTC: why: what", "No key is set: set one", "Refused: why", "Refused",
+                "Refused",
             ]
         )
     }

@@ -309,6 +309,13 @@ struct PageBrowserTests {
         var note: String
     }
 
+    private struct Marks: Decodable {
+        /// The list and the name of the marked symbol: with only what the relay finds, and after each key.
+        var first: [String?]
+        var marks: [[String?]]
+        var options: [String]
+    }
+
     @Test("shows news by publisher and symbols that fit what is typed, and says why there are none")
     func finding() async throws {
         let folder = try TemporaryFolder()
@@ -336,11 +343,15 @@ struct PageBrowserTests {
                 #expect(news.links == [["http://a.example/3", rel], ["https://a.example/1", rel]])
                 #expect(chosen == ["Ether falls", "CNBC"])
             } else {
-                #expect(news.shown.hasPrefix("No key: no key is set: put Finnhub's API key"))
+                #expect(news.shown.hasPrefix("No key is set: put Finnhub's API key"))
                 #expect(news.headlines.isEmpty && chosen == nil)
             }
             let found = try #require(lines.compactMap { try? JSONDecoder().decode(Found.self, from: $0) }.first)
             #expect(found.found == ["BINANCE:BTCUSDT"])
+            let marks = try #require(lines.compactMap { try? JSONDecoder().decode(Marks.self, from: $0) }.first)
+            #expect(marks.first == ["found", "BINANCE:BTCUSDT"])
+            #expect(marks.marks.map(\.first) == ["symbols", "found", "found", "symbols"], "\(marks)")
+            #expect(marks.options.last == "By age")
             #expect(found.note.hasPrefix("these are the symbols of the recording"))
             let last = try #require(lines.compactMap { try? JSONDecoder().decode(Address.self, from: $0) }.first)
             #expect(last.address == "#BINANCE:BTCUSDT" && last.hasRooms == false)
@@ -381,6 +392,9 @@ struct PageBrowserTests {
         var scrolled: Double?
         var requests: [String]?
         var named: String?
+        /// The line about the symbol that was asked for.
+        var asked: String?
+        var focus: String?
     }
 
     /// The highest and the lowest row with a candle, px.
@@ -410,8 +424,9 @@ struct PageBrowserTests {
         let lines = browser.program.output.split(separator: "\n").map { Data($0.utf8) }
         let steps = lines.compactMap { try? JSONDecoder().decode(Step.self, from: $0) }
         let names = [
-            "first", "crosshair", "dragged", "keys", "axis", "full", "fingers", "touched", "wrong", "asked", "meant",
-            "zone",
+            "first", "crosshair", "dragged", "keys", "axis", "full", "fingers", "touched", "wrong", "forgotten",
+            "asked",
+            "meant", "slash", "zone",
         ]
         try #require(steps.map(\.step) == names, "\(browser.program.output.suffix(2_000))")
         let step = Dictionary(uniqueKeysWithValues: steps.map { ($0.step, $0) })
@@ -448,7 +463,16 @@ struct PageBrowserTests {
         let requests = try #require(step["asked"]?.requests)
         #expect(requests.first == "/v1/bars/BINANCE:ETHUSDT?width=1m&limit=60" && requests.count == 2, "\(requests)")
         #expect(step["meant"]?.address == "#BINANCE:ETHUSDT")
-        #expect(step["meant"]?.rows == ["BINANCE:BTCUSDT", "binance:ethusdt", "BINANCE:ETHUSDT"])
+        #expect(step["meant"]?.rows == ["BINANCE:BTCUSDT", "BINANCE:ETHUSDT"])
+        let forgotten = try #require(step["forgotten"])
+        #expect(
+            forgotten.asked
+                == "binance:ethusdt: no such symbol: Invalid symbol binance:ethusdt Did you mean BINANCE:ETHUSDT? ×",
+            "\(forgotten)"
+        )
+        #expect(forgotten.address == "#BINANCE:BTCUSDT")
+        #expect(forgotten.rows == ["BINANCE:BTCUSDT", "BINANCE:ETHUSDT"], "\(forgotten)")
+        #expect(step["slash"]?.focus == "add")
         let zone = try #require(step["zone"])
         #expect(zone.named == (hasZones ? "UTC+5:45" : "UTC") && zone.zone == "UTC", "\(zone)")
         #expect(browser.problems == [])
