@@ -218,8 +218,7 @@ extension DisplayView {
             let column = columns[place.column]
             let blanks = String(repeating: " ", count: column.isLeft ? 0 : place.width - column.heading.count)
             self.put(blanks + column.heading, .dimmed, row: lines.lowerBound, column: left + place.left)
-            for (line, entry) in entries.enumerated() {
-                let text = column.forms[place.form].text(entry)
+            for (line, (entry, text)) in zip(entries, place.texts).enumerated() {
                 let row = lines.lowerBound + 1 + line
                 self.put(text, column.style(entry), in: place, isLeft: column.isLeft, row: row, from: left)
             }

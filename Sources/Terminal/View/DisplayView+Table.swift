@@ -54,7 +54,7 @@ extension DisplayView {
             }
             for (line, content) in contents.enumerated() {
                 guard line < rows.count || column.name == .symbol else { continue }
-                var text = column.forms[place.form].text(content)
+                var text = place.texts[line]
                 if column.extra == .chart { text = self.sparkline(rows[line], width: text.utf8.count) }
                 let start = self.put(text, column.style(content), in: place, isLeft: column.isLeft, row: top + line)
                 // The last form is the sign for a price that does not fit.
@@ -67,7 +67,7 @@ extension DisplayView {
                 // The side of the name with more room.
                 let behind = place.left + place.width + place.gap
                 let (start, room) = width - behind >= place.left - 1 ? (behind, width - behind) : (0, place.left - 1)
-                let name = column.forms[place.form].text(contents[rows.count + line])
+                let name = place.texts[rows.count + line]
                 let (text, style) = self.waitingWords(symbol, room: room, isNamed: name.hasSuffix(symbol))
                 self.put(text, style, row: top + rows.count + line, column: start, limit: room)
             }
@@ -163,6 +163,8 @@ extension DisplayView {
     struct FittedColumn {
         var column: Int
         var form: Int
+        /// The texts of the lines in this form.
+        var texts: [String]
         var left: Int
         var width: Int
         /// The number of screen columns between it and the next one.
@@ -189,15 +191,18 @@ extension DisplayView {
         func least(_ candidate: LineFitter.Candidate) -> Int {
             table[candidate.item].minimumWidth(form: candidate.form, hasHeadings: hasHeadings)
         }
-        // Forms that cannot fit are not formatted.
+        // Formatting is most of a picture's cost: forms that cannot fit are not formatted, and no text is twice.
+        var texts: [[Int: [String]]] = Array(repeating: [:], count: table.count)
         let chosen = LineFitter(gap: gaps.lowerBound).choose(
             items: table.count,
             candidates: ranked.sorted { $0.rank < $1.rank }.map(\.candidate),
             columns: columns,
             least: least,
             width: { candidate in
-                let text = table[candidate.item].forms[candidate.form].text
-                let widest = lines.map { ScreenText.width(of: text($0), limit: columns + 1, glyphs: self.glyphs) }.max()
+                let known = texts[candidate.item][candidate.form]
+                let these = known ?? lines.map(table[candidate.item].forms[candidate.form].text)
+                texts[candidate.item][candidate.form] = these
+                let widest = these.map { ScreenText.width(of: $0, limit: columns + 1, glyphs: self.glyphs) }.max()
                 guard widest ?? 0 > 0 || table[candidate.item].isKept else { return 0 }
                 return max(widest ?? 0, least(candidate))
             }
@@ -209,7 +214,8 @@ extension DisplayView {
         return chosen.enumerated().compactMap { index, chosen in
             guard let (form, width) = chosen else { return nil }
             defer { left += width + gap }
-            return FittedColumn(column: index, form: form, left: left, width: width, gap: gap)
+            let texts = texts[index][form] ?? []
+            return FittedColumn(column: index, form: form, texts: texts, left: left, width: width, gap: gap)
         }
     }
 

@@ -13,6 +13,8 @@ struct RowText {
     let base: ChangeBase
     /// The price with the symbol's number of fraction digits.
     let price: String
+    /// The price with its arrow, longest form first. The last form is the sign for a price that does not fit.
+    let prices: [String]
 
     init(
         _ row: DisplayRow,
@@ -28,7 +30,10 @@ struct RowText {
         self.isStruck = freshness == .old && isStruck
         self.look = look
         self.base = base
-        self.price = look.written(row.summary.price, fractionDigits: row.fractionDigits)
+        let price = look.written(row.summary.price, fractionDigits: row.fractionDigits)
+        let arrow = look.glyphs.arrow(row.direction)
+        self.price = price
+        self.prices = ["\(price) \(arrow)", "\(price)\(arrow)", price, look.glyphs.sign("…", "~")]
     }
 
     private var summary: SymbolSummary { self.row.summary }
@@ -42,12 +47,6 @@ struct RowText {
     var open: String { self.text(self.summary.open) }
     var size: String { self.look.written(self.summary.size) }
     var volume: String { self.look.written(PriceText.shortened(self.summary.volume)) }
-
-    /// The price with its arrow, longest form first. The last form is the sign for a price that does not fit.
-    var prices: [String] {
-        let arrow = self.look.glyphs.arrow(self.row.direction)
-        return ["\(self.price) \(arrow)", "\(self.price)\(arrow)", self.price, self.look.glyphs.sign("…", "~")]
-    }
 
     /// The change from the base; `nil` on overflow.
     var change: String? {
