@@ -579,13 +579,13 @@ async def chart(browser, pictures):
     shown = await times(0.6, 0.7)
     await swipe(0.4, 0.45, 0.6)
     dragged = await times(0.8, 0.9)
-    apart = await times(0.7, 0.82)
+    apart = await times(0.7, 0.82, 0.9)
     await touch("touchStart", 0.7)
     await touch("touchStart", 0.7, 0.82)
     for by in (0.02, 0.04):
         await touch("touchMove", 0.7 - by, 0.82 + by)
     await touch("touchEnd")
-    pinched = await times(0.66, 0.86, 0.7, 0.82)
+    pinched = await times(0.66, 0.86, 0.7, 0.9)
     scroll = await browser.value("scrollY")
     await touch("touchStart", 0.98)
     for down in (10, 30, 60):
