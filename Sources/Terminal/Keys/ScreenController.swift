@@ -168,7 +168,9 @@ struct ScreenController: Sendable {
         case .nextGroup: return self.changeGroup(by: 1, now)
         case .previousGroup: return self.changeGroup(by: -1, now)
         case .amounts:
-            guard !state.holdings.isEmpty else { return self.say("no holdings: write them to holdings.lots in the config file", now) }
+            guard !state.holdings.isEmpty else {
+                return self.say("no holdings: write them to holdings.lots in the config file", now)
+            }
             self.choice.hidesAmounts.toggle()
             return []
         case .reverse:
