@@ -58,6 +58,8 @@ extension ReplayPlayer {
     ) throws(RecordingFailure) {
         self.reading.land(try file.makeReader(at: place))
         self.isBroken = false
+        // A demo goes on from now, wherever it was moved to.
+        self.rebase = nil
         if let time {
             self.machine.jumped(to: time, pauses: pauses, now: self.now)
         } else {

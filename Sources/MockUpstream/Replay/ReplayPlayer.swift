@@ -43,7 +43,9 @@ package final class ReplayPlayer {
     var search: GapSearch?
     /// Whether the recording has restarted in this turn.
     private var hasRestarted = false
-    private var rebase: Int64?
+    /// What is added to the times of a demo's trades, and the time of the newest one; ns.
+    var rebase: Int64?
+    private var newestMoved = Int64.min
     /// Takes the trades played, for the venues' REST services.
     private let played: PlayedTrades?
     /// The newest trades played, for the venues' answers to a subscription.
@@ -291,12 +293,18 @@ package final class ReplayPlayer {
     }
 
     /// Moves the trades' times so that the recording begins now. This is only for a demo, where old times would
-    /// mislead. A frame arrives after its last trade, so no trade is in the future.
+    /// mislead. No trade is in the future, also where the demo plays faster than it was recorded, and none is before
+    /// another that came earlier, also behind a move.
     private func moveToNow() {
         guard let last = self.trades.last else { return }
-        let shift = self.rebase ?? (self.wallClock() &- last.exchangeTime)
+        let newest = self.wallClock() &- last.exchangeTime
+        let shift = min(self.rebase ?? newest, newest)
         self.rebase = shift
-        for index in self.trades.indices { self.trades[index].exchangeTime &+= shift }
+        for index in self.trades.indices {
+            let time = max(self.trades[index].exchangeTime &+ shift, self.newestMoved)
+            self.trades[index].exchangeTime = time
+            self.newestMoved = time
+        }
     }
 
     /// Returns the gap with its times moved as the trades' are; `nil` before the first trade.

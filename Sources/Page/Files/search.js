@@ -89,6 +89,8 @@ export class Search {
         }
         if (this.marked === null) find("add-form").requestSubmit();
         else this.marked.click();
+        // The keys of the page and of the chart come next.
+        this.field.blur();
     }
 
     #clear() {

@@ -148,7 +148,8 @@ export const meantOf = (symbol) => (isWrong(symbol) && !String(symbol.reason).in
 export function symbolWords(symbol) {
     switch (symbol.state) {
     case "quiet": return "quiet";
-    case "no-such-symbol": return `no such symbol${because(symbol.reason)}`;
+    // The service's words mostly repeat the name, which stands beside.
+    case "no-such-symbol": return `no such symbol${symbol.reason?.includes(symbol.name) ? "" : because(symbol.reason)}`;
     case "not-permitted": return `not permitted${because(symbol.reason)}`;
     case "over-limit": return `over the limit${because(symbol.reason)}`;
     case "released": return "unsubscribed";

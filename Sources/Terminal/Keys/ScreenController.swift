@@ -169,7 +169,8 @@ struct ScreenController: Sendable {
         case .previousGroup: return self.changeGroup(by: -1, now)
         case .amounts:
             guard !state.holdings.isEmpty else {
-                return self.say("no holdings: write them to holdings.lots in the config file", now)
+                let words = "no holdings: write them to holdings.lots in the config file, such as"
+                return self.say("\(words) BINANCE:BTCUSDT 0.25 at 61000.50 USDT", now)
             }
             self.choice.hidesAmounts.toggle()
             return []
@@ -214,7 +215,9 @@ struct ScreenController: Sendable {
     /// Opens the next tab, or the one before; the first one has all symbols.
     private mutating func changeGroup(by tabs: Int, _ now: Moment) -> [ScreenCommand] {
         let count = self.choice.groups.count + 1
-        guard count > 1 else { return self.say("no groups: write them to groups in the config file", now) }
+        guard count > 1 else {
+            return self.say("no groups: write them to groups in the config file, such as Two = X:A X:B", now)
+        }
         let tab = ((self.choice.openGroup ?? -1) + 1 + tabs + count) % count
         self.choice.open(group: tab == 0 ? nil : tab - 1)
         return []

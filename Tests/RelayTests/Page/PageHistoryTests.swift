@@ -119,7 +119,7 @@ struct PageHistoryTests {
         )
         #expect(
             lines == [
-                "A,B,C,D,btcusdt asked", "no such symbol: Invalid symbol btcusdt BINANCE:BTCUSDT true null none",
+                "A,B,C,D,btcusdt asked", "no such symbol BINANCE:BTCUSDT true null none",
                 "null 5",
             ]
         )

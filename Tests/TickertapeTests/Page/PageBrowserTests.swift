@@ -455,7 +455,7 @@ struct PageBrowserTests {
         let wrong = try #require(step["wrong"])
         #expect(
             wrong.row
-                == "binance:ethusdt no such symbol: Invalid symbol binance:ethusdt × did you mean BINANCE:ETHUSDT?",
+                == "binance:ethusdt no such symbol × did you mean BINANCE:ETHUSDT?",
             "\(wrong)"
         )
         #expect(wrong.filtered == "0 of 1 symbols here fit" && wrong.isSame == true)
@@ -467,7 +467,7 @@ struct PageBrowserTests {
         let forgotten = try #require(step["forgotten"])
         #expect(
             forgotten.asked
-                == "binance:ethusdt: no such symbol: Invalid symbol binance:ethusdt Did you mean BINANCE:ETHUSDT? ×",
+                == "binance:ethusdt: no such symbol Did you mean BINANCE:ETHUSDT? ×",
             "\(forgotten)"
         )
         #expect(forgotten.address == "#BINANCE:BTCUSDT")
