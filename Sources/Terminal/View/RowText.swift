@@ -1,7 +1,10 @@
 import Market
 
 /// The texts and styles of one row at one moment.
-struct RowText {
+///
+/// A class, because the columns of a table pass it on some ten times a picture, and a copy of the row's parts was a
+/// tenth of the program's work.
+final class RowText {
     let row: DisplayRow
     let freshness: Freshness
     /// The age of the price, longest form first.
