@@ -301,7 +301,7 @@ struct ServiceDirectoryTests {
         let directory = try bench.directory(.recording(symbols: symbols, name: "the recording"))
         let all = try await directory.symbols(DirectoryQuery(limit: 9), isFromClient: true).get()
         #expect(all.matches == 3 && all.publisher == nil && all.publishers == ["BINANCE", "KRAKEN"])
-        #expect(all.note?.hasPrefix("these are the symbols of the recording; Finnhub's list") == true)
+        #expect(all.note?.hasPrefix("these are the symbols of the recording; the list of all") == true)
         let one = try await directory.symbols(DirectoryQuery(publisher: "kraken", text: "btc", limit: 9)).get()
         #expect(one.symbols.map(\.symbol) == ["Kraken:BTCUSD"] && one.publisher == "KRAKEN")
         let nothing = try await directory.symbols(DirectoryQuery(publisher: "NOWHERE", limit: 9)).get()

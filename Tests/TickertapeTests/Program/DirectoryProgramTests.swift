@@ -146,7 +146,10 @@ struct DirectoryProgramTests {
         #expect(news.body.hasPrefix(#"{"type":"no-key","message":"no key is set","cure":"put Finnhub's API key"#))
         let symbols = try await self.ask("/v1/symbols?text=bitcoin", port: port)
         #expect(symbols.status == "200" && symbols.body.contains(#""symbol":"BINANCE:BTCUSDT""#), "\(symbols)")
-        #expect(symbols.body.contains(#""note":"these are the symbols of the recording; Finnhub's"#), "\(symbols)")
+        #expect(
+            symbols.body.contains(#""note":"these are the symbols of the recording; the list of all"#),
+            "\(symbols)"
+        )
         program.send(signal: SIGTERM)
         #expect(await program.ending() == .exit(0))
     }
