@@ -48,19 +48,14 @@ import termios
 import time
 import urllib.parse
 
+from packages import provide
+
+provide("pyte", "websockets")
+import pyte
+import websockets
+import websockets.asyncio.server
+
 here = pathlib.Path(__file__).resolve().parent
-try:
-    import pyte
-    import websockets
-    import websockets.asyncio.server
-except ImportError:
-    home = here / ".build" / "python"
-    if sys.prefix == str(home):
-        raise
-    subprocess.run([sys.executable, "-m", "venv", str(home)], check=True)
-    pip = [str(home / "bin" / "python3"), "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
-    subprocess.run(pip + ["-r", str(here / "Peers" / "requirements.txt")], check=True)
-    os.execv(str(home / "bin" / "python3"), [str(home / "bin" / "python3"), *sys.argv])
 
 TICKS = os.sysconf("SC_CLK_TCK")
 WARM_UP = 5

@@ -5,7 +5,7 @@ struct ScreenLink: Sendable, Equatable {
 
     let address: String
 
-    /// Returns the address of a text from outside; `nil` if it is none. Other characters than those of ASCII are
+    /// Returns the address of a text from outside; `nil` if it is not one. Other characters than those of ASCII are
     /// percent-encoded.
     init?(_ text: String) {
         let start = text.prefix(8).lowercased()

@@ -17,7 +17,7 @@ package struct TimeZoneRules: Sendable, Equatable {
 
     private init(name: String) { self.name = name }
 
-    /// Reads a file of the database; `nil` if it is none, or counts leap seconds, which the program's times do not.
+    /// Reads a file of the database; `nil` if it is not one, or counts leap seconds, which the program's times do not.
     package init?(name: String, file: [UInt8]) {
         self.init(name: name)
         var input = FileReader(bytes: file)

@@ -27,7 +27,7 @@ struct YearlyTimeRule: Sendable, Equatable {
             && left.summer?.begins == right.summer?.begins && left.summer?.ends == right.summer?.ends
     }
 
-    /// Reads a rule; `nil` if the text is none.
+    /// Reads a rule; `nil` if the text is not one.
     init?(_ text: String) {
         var input = Input(rest: text[...])
         // The numbers of hours count to the west.
