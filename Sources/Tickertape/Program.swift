@@ -13,6 +13,7 @@ enum Program {
     /// The limit of open files must therefore be checked before the first task starts.
     static func main() {
         StandardDescriptors.fill()
+        SignalHandling.passOverClicks()
         LocalTime.readZone()
         OpenSSLCleanup.disable()
         // Each loop of NIO's shared group opens three files, and the few jobs on that group need one loop only.

@@ -14,8 +14,14 @@ enum SignalHandling {
         hasScreen || ProcessEnvironment.current.hasTerminal
     }
 
+    /// Lets SIGUSR1 and SIGUSR2, the clicks on a status bar, have no effect until a service handles them: a `pkill` for the
+    /// bars also reaches the other commands, such as a long export.
+    static func passOverClicks() {
+        for number in [SIGUSR1, SIGUSR2] { Self.answer(number) { _ in } }
+    }
+
     /// Lets SIGTERM and SIGINT, and with a terminal SIGHUP, end the program with status 0 until the services handle
-    /// them. Nothing needs closing before that. SIGUSR1 and SIGUSR2 have no effect until then.
+    /// them. Nothing needs closing before that.
     static func endAtOnce() {
         let reloads = !Self.hangUpEndsProgram(hasScreen: false)
         // Initialises the lazy global here, since a signal handler must not do it.
@@ -28,8 +34,6 @@ enum SignalHandling {
         } else {
             Self.answer(SIGHUP) { _ in _exit(0) }
         }
-        // A status bar's clicks. Programs that show no bar must survive a `pkill` that means the others.
-        for number in [SIGUSR1, SIGUSR2] { Self.answer(number) { _ in } }
     }
 
     /// Removes the unfinished file of a command when SIGINT, SIGTERM or SIGHUP ends it. The program ends by the signal,
