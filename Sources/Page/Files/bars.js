@@ -91,6 +91,14 @@ export class BarSeries {
         }
     }
 
+    /** Forgets the bars that end before a time, if they are a hundredth of all: the pyramid is built anew. @returns whether it did */
+    forget(before) {
+        const place = this.place(before);
+        if (place * 100 <= this.bars.length) return false;
+        this.#replace(this.bars.slice(place));
+        return true;
+    }
+
     #replace(bars) {
         this.version += 1;
         this.bars = bars;

@@ -6,6 +6,7 @@ import { BarSeries, widths } from "./bars.js";
 const usual = 1000;
 const largest = 10_000; // of one answer (docs/http.md)
 const retryAfter = 3000; // ms
+const spare = 2000; // bars that are kept before the chart's left edge
 
 export class BarHistory {
     /**
@@ -26,8 +27,9 @@ export class BarHistory {
 
     #clear() {
         for (const [name, width] of Object.entries(widths)) {
-            // isFresh: the newest bars are there, or follow by the stream; isAtStart: the relay has no earlier ones.
-            this.rows.set(name, { series: new BarSeries(width), isFresh: false, isLoading: false, isAtStart: false, failedAt: -Infinity });
+            // isFresh: the newest bars are there, or follow by the stream; isAtStart: the relay has no earlier ones; from:
+            // the chart's left edge, when it showed them last.
+            this.rows.set(name, { series: new BarSeries(width), isFresh: false, isLoading: false, isAtStart: false, failedAt: -Infinity, from: Infinity });
         }
     }
 
@@ -56,8 +58,18 @@ export class BarHistory {
     /** Takes a message `bar`. */
     take(message) {
         if (message.symbol !== this.name || !this.rows.has(message.width)) return;
-        this.rows.get(message.width).series.take(message);
+        const row = this.rows.get(message.width);
+        row.series.take(message);
+        this.#forget(message.width, row);
         this.changed();
+    }
+
+    /** Forgets bars that the chart has left behind, so that a page that is open for days does not grow. Who goes back loads them again. */
+    #forget(width, row) {
+        const { series } = row;
+        if (row.isLoading || series.isEmpty) return;
+        const from = width === this.shown ? row.from : Infinity;
+        if (series.forget(Math.min(from, series.end) - spare * series.width)) row.isAtStart = false;
     }
 
     /** Takes a trade into the bars that are shown, see `BarSeries.touch`; the relay's bars of the others soon follow. */
@@ -71,6 +83,7 @@ export class BarHistory {
     want(width, from, now) {
         const row = this.rows.get(width);
         const { series } = row;
+        row.from = from;
         const isShort = !row.isFresh || series.isEmpty || series.start > from;
         if (!isShort) return "";
         if (row.isLoading) return "loading";

@@ -67,6 +67,51 @@ struct PageChartTests {
         )
     }
 
+    @Test("keeps as many bars as the chart shows while they move on, and loads again what was left behind")
+    func forgotten() async throws {
+        let lines = try await PagePastTests().printed(
+            """
+            import { BarHistory } from "./history.js";
+            const bar = (second) => ({ symbol: "A", width: "1s", start: second * 1000, open: "1", high: "1", low: "1", close: "1", volume: "1", incomplete: false });
+            const asked = [];
+            let now = 100_000;
+            const ask = async (target) => {
+                const query = new URL(target, "http://relay").searchParams;
+                asked.push(target);
+                const end = Number(query.get("to") ?? now * 1000) / 1000;
+                const from = Math.max(0, end - Number(query.get("limit")));
+                return { bars: Array.from({ length: end - from }, (_, place) => bar(from + place)) };
+            };
+            const history = new BarHistory({ ask, send() {}, changed() {} });
+            history.choose("A");
+            history.shown = "1s";
+            const load = async (length) => {
+                let word = "";
+                for (let turns = 0; turns < 40 && (word = history.want("1s", (now - length) * 1000, 0)) === "loading"; turns += 1) await null, await null;
+                return word;
+            };
+            const word = await load(86_400);
+            const { bars } = history.series("1s");
+            let [least, most] = [Infinity, 0];
+            for (const last = now + 10_800; now < last; now += 1) {
+                history.take(bar(now));
+                if (now === 100_000) continue;
+                history.want("1s", (now - 86_400) * 1000, 0);
+                const count = history.series("1s").bars.length;
+                [least, most] = [Math.min(least, count), Math.max(most, count)];
+            }
+            console.log(JSON.stringify(word), least >= 88_300, most <= 89_400, history.rows.get("1s").isAtStart);
+            const requests = asked.length;
+            console.log(JSON.stringify(await load(90_000)), asked.length - requests, history.series("1s").start <= (now - 90_000) * 1000);
+            // What the chart does not show stays short.
+            history.shown = "1m";
+            history.take(bar(now));
+            console.log(history.series("1s").bars.length);
+            """
+        )
+        #expect(lines == [#""" true true false"#, #""" 1 true"#, "2000"])
+    }
+
     @Test("moves with each trade until the relay's bar comes, exactly and without counting a volume twice")
     func trades() async throws {
         let lines = try await PagePastTests().printed(
