@@ -57,7 +57,7 @@ struct ChartRenderingTests {
     private struct Screen {
         var emulator: TerminalEmulator
         var shown: ScreenGrid?
-        let painter = ScreenPainter(palette: ScreenPalette(depth: .full, background: .dark))
+        var painter = ScreenPainter(palette: ScreenPalette(depth: .full, background: .dark))
         let size: ScreenGrid.Size
 
         mutating func show(_ lines: [[ChartPlot.Cell]]) {

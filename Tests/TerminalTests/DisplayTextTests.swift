@@ -17,6 +17,27 @@ struct DisplayTextTests {
         #expect(PriceText.exact(sampleDecimal(text), fractionDigits: digits) == expected)
     }
 
+    @Test("The text of any price is read as the same price, with the fraction digits asked for")
+    func exactOfAny() throws {
+        var random = SeededGenerator(seed: 19)
+        for _ in 0..<20_000 {
+            let shift = Int.random(in: 0...59, using: &random)
+            let magnitude = Int64.random(in: 0..<ExactDecimal.significandLimit, using: &random) >> shift
+            let price = try #require(
+                ExactDecimal(
+                    significand: Bool.random(using: &random) ? magnitude : -magnitude,
+                    exponent: Int.random(in: -20...20, using: &random)
+                )
+            )
+            let digits = Int.random(in: -1...20, using: &random)
+            let text = PriceText.exact(price, fractionDigits: digits)
+            #expect(sampleDecimal(text) == price, "\(price) \(text)")
+            let fraction = text.split(separator: ".", maxSplits: 1).dropFirst().first?.count ?? 0
+            guard !text.contains("e") else { continue }
+            #expect(fraction == max(min(max(digits, 0), 18), -Int(price.exponent)), "\(price) \(text)")
+        }
+    }
+
     @Test(
         "The change in percent is rounded to hundredths, halves away from zero",
         arguments: [

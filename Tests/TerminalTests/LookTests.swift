@@ -281,12 +281,12 @@ struct CalmTests {
         #expect(Self.frame(state).grid.title == "▲ 61837.63 BTCUSDT DEMO")
         let grid = Self.frame(state).grid
         let painter = ScreenPainter(palette: ScreenPalette(depth: .sixteen))
-        #expect(painter.bytes(from: grid, to: grid) == [])
+        #expect(painter.firstBytes(from: grid, to: grid) == [])
         state.status = sampleStatus(.reconnecting(attempt: 1, retryAt: 0))
         let cut = Self.frame(state).grid
         #expect(cut.title == "OLD 61837.63 BTCUSDT")
         #expect(
-            String(decoding: painter.bytes(from: grid, to: cut), as: UTF8.self).contains(
+            String(decoding: painter.firstBytes(from: grid, to: cut), as: UTF8.self).contains(
                 "\u{1B}]2;OLD 61837.63 BTCUSDT\u{1B}\\"
             )
         )
@@ -298,7 +298,7 @@ struct CalmTests {
     func unsynchronised() {
         let grid = Self.frame(DisplayState(rows: [sampleRow(sampleSummary())], status: sampleStatus())).grid
         let painter = ScreenPainter(palette: ScreenPalette(depth: .sixteen), synchronises: false)
-        #expect(!String(decoding: painter.bytes(from: nil, to: grid), as: UTF8.self).contains("2026"))
+        #expect(!String(decoding: painter.firstBytes(from: nil, to: grid), as: UTF8.self).contains("2026"))
     }
 
     @Test("A symbol whose longest silence was three seconds is late after six, one that trades often after five")

@@ -46,7 +46,7 @@ struct ScreenLinkTests {
     func headlines() throws {
         let grid = Self.grid(["https://example.com/0", "javascript:x", "https://example.com/2"])
         var terminal = TerminalEmulator(size: Self.size)
-        terminal.feed(ScreenPainter(palette: ScreenPalette(depth: .sixteen)).bytes(from: nil, to: grid))
+        terminal.feed(ScreenPainter(palette: ScreenPalette(depth: .sixteen)).firstBytes(from: nil, to: grid))
         #expect(terminal.strange.isEmpty, "\(terminal.strange)")
         let lines = terminal.text
         let top = try #require(lines.firstIndex { $0.contains("NEWS") })
@@ -66,7 +66,7 @@ struct ScreenLinkTests {
     @Test("stay right when others take their places, by changes alone")
     func changes() {
         var numbers = SeededGenerator(seed: 8)
-        let painter = ScreenPainter(palette: ScreenPalette(depth: .full, background: .dark))
+        var painter = ScreenPainter(palette: ScreenPalette(depth: .full, background: .dark))
         var terminal = TerminalEmulator(size: Self.size)
         var shown: ScreenGrid?
         for _ in 0..<60 {
@@ -85,6 +85,6 @@ struct ScreenLinkTests {
             }
         }
         #expect(terminal.strange.isEmpty, "\(terminal.strange)")
-        #expect(painter.bytes(from: shown, to: shown ?? ScreenGrid(size: Self.size)).isEmpty)
+        #expect(painter.firstBytes(from: shown, to: shown ?? ScreenGrid(size: Self.size)).isEmpty)
     }
 }

@@ -154,7 +154,7 @@ struct ScreenTests {
         for round in 0..<30 {
             let depth = ScreenPalette.Depth.allCases[round % 4]
             let palette = ScreenPalette(depth: depth, background: .dark, hues: round % 8 < 4 ? .standard : .colourBlind)
-            let painter = ScreenPainter(palette: palette)
+            var painter = ScreenPainter(palette: palette)
             let size = ScreenGrid.Size(
                 columns: .random(in: 1...120, using: &numbers),
                 rows: .random(in: 1...30, using: &numbers)
@@ -195,7 +195,7 @@ struct ScreenTests {
                 size: .init(columns: 80, rows: 24),
                 now: sampleNoon
             ).grid
-            #expect(painter.bytes(from: grid, to: grid) == [])
+            #expect(painter.firstBytes(from: grid, to: grid) == [])
         }
     }
 
@@ -206,7 +206,7 @@ struct ScreenTests {
         let old = DisplayView.frame(of: state, size: size, now: sampleNoon).grid
         state.rows[0].summary.price = sampleDecimal("61837.64")
         let new = DisplayView.frame(of: state, size: size, now: sampleNoon).grid
-        let bytes = ScreenPainter(palette: ScreenPalette(depth: .sixteen)).bytes(from: old, to: new)
+        let bytes = ScreenPainter(palette: ScreenPalette(depth: .sixteen)).firstBytes(from: old, to: new)
         let text = String(decoding: bytes, as: UTF8.self)
         #expect(text.hasPrefix("\u{1B}[?2026h"))
         #expect(text.hasSuffix("\u{1B}[?2026l"))
@@ -230,10 +230,10 @@ struct ScreenTests {
             new.put("  4.01", row: line, column: 17)
         }
         let bytes = ScreenPainter(palette: ScreenPalette(depth: .many, background: .dark), synchronises: false)
-            .bytes(from: old, to: new)
+            .firstBytes(from: old, to: new)
         var terminal = TerminalEmulator(size: size)
         terminal.feed(
-            ScreenPainter(palette: ScreenPalette(depth: .many), synchronises: false).bytes(from: nil, to: old)
+            ScreenPainter(palette: ScreenPalette(depth: .many), synchronises: false).firstBytes(from: nil, to: old)
         )
         terminal.feed(bytes)
         #expect(terminal.strange == [])
@@ -253,7 +253,7 @@ struct ScreenTests {
             let old = ScreenGrid(size: size)
             var new = old
             for cell in cells { new.set("x", row: cell.row, column: cell.column, style: .plain) }
-            let bytes = ScreenPainter(palette: ScreenPalette(depth: .none), synchronises: false).bytes(
+            let bytes = ScreenPainter(palette: ScreenPalette(depth: .none), synchronises: false).firstBytes(
                 from: old,
                 to: new
             )
@@ -279,7 +279,7 @@ struct ScreenTests {
             new.set(String(sign), row: row, column: 8, style: .plain)
             new.put("3", row: row, column: 20)
         }
-        let bytes = ScreenPainter(palette: ScreenPalette(depth: .none), synchronises: false).bytes(from: old, to: new)
+        let bytes = ScreenPainter(palette: ScreenPalette(depth: .none), synchronises: false).firstBytes(from: old, to: new)
         let parts = String(decoding: bytes, as: UTF8.self).split(separator: sign, omittingEmptySubsequences: false)
         #expect(parts.count == 5)
         for part in parts.dropFirst() where !part.isEmpty {
@@ -300,7 +300,7 @@ struct ScreenTests {
         )
         let grid = DisplayView.frame(of: state, size: .init(columns: 80, rows: 24), now: sampleNoon).grid
         let text = String(
-            decoding: ScreenPainter(palette: ScreenPalette(depth: .none)).bytes(from: nil, to: grid),
+            decoding: ScreenPainter(palette: ScreenPalette(depth: .none)).firstBytes(from: nil, to: grid),
             as: UTF8.self
         )
         var terminal = TerminalEmulator(size: grid.size)

@@ -69,12 +69,7 @@ package struct DisplayModel: Sendable {
     /// market whose price does not change would look silent.
     mutating func observe(_ summary: SymbolSummary, now: Int64) {
         guard let row = self.rowOf[summary.symbol] else { return }
-        self.state.rows[row].note(summary, now: now)
-        self.state.rows[row].summary.high = summary.high
-        self.state.rows[row].summary.low = summary.low
-        self.state.rows[row].summary.volume = summary.volume
-        self.state.rows[row].summary.trades = summary.trades
-        self.state.rows[row].summary.sequence = summary.sequence
+        self.state.rows[row].observe(summary, now: now)
     }
 
     /// Invalidates the symbols' numbers, which an epoch assigns anew.
@@ -281,6 +276,16 @@ extension DisplayRow {
         defer { self.chartedVolume = volume }
         guard let before = self.chartedVolume else { return 0 }
         return volume < before ? volume : volume - before
+    }
+
+    /// Takes the tape's values, but for the price.
+    fileprivate mutating func observe(_ summary: SymbolSummary, now: Int64) {
+        self.note(summary, now: now)
+        self.summary.high = summary.high
+        self.summary.low = summary.low
+        self.summary.volume = summary.volume
+        self.summary.trades = summary.trades
+        self.summary.sequence = summary.sequence
     }
 
     /// Updates the row's arrival and rate from the tape's count.

@@ -130,13 +130,17 @@ package struct ScreenGrid: Sendable, Equatable {
 
     /// Writes ASCII text that fits, which nearly all text does, without splitting it into units; `nil` for any other.
     private mutating func putPlain(_ text: String, at start: Int, columns: Int, style: CellStyle) -> Int? {
-        guard text.utf8.count <= columns, text.utf8.allSatisfy({ $0 >= 0x20 && $0 < 0x7F }) else { return nil }
-        var at = start
-        for byte in text.utf8 {
-            self.cells[at] = Cell(Unicode.Scalar(byte), style: style)
-            at += 1
+        let used = text.utf8.withContiguousStorageIfAvailable { bytes -> Int? in
+            guard bytes.count <= columns else { return nil }
+            for byte in bytes where byte < 0x20 || byte >= 0x7F { return nil }
+            self.cells.withUnsafeMutableBufferPointer { cells in
+                for (place, byte) in bytes.enumerated() {
+                    cells[start + place] = Cell(Unicode.Scalar(byte), style: style)
+                }
+            }
+            return bytes.count
         }
-        return at - start
+        return used ?? nil
     }
 
     /// Writes text of ASCII, blocks and dots that fits, without splitting it into units; `nil` for any other.

@@ -1,18 +1,21 @@
 /// The encoder of the bytes that turn one screen into another.
 ///
-/// A pure function of the old grid and the new one. Only cells that differ are sent; equal screens give no bytes. The
+/// The bytes depend on the old grid and the new one only. Only cells that differ are sent; equal screens give no bytes. The
 /// order of the runs minimizes the bytes: cells of one style together, and short cursor movements.
 struct ScreenPainter: Sendable {
-    /// The inks' colours. Attributes such as dim are not colours and remain without them (no-color.org).
-    var palette: ScreenPalette
+    /// The changes between styles that have occurred.
+    private var changes: StyleChanges
     /// Whether frames are synchronised (private mode 2026). A terminal that does not know the mode ignores it; it is
     /// left out only where the terminal has reported that.
     var synchronises: Bool
 
     init(palette: ScreenPalette, synchronises: Bool = true) {
-        self.palette = palette
+        self.changes = StyleChanges(palette)
         self.synchronises = synchronises
     }
+
+    /// The inks' colours. Attributes such as dim are not colours and remain without them (no-color.org).
+    var palette: ScreenPalette { self.changes.palette }
 
     /// Enters the alternate screen: saves the title on the terminal's stack (xterm's `CSI 22 t`), hides the cursor, and
     /// turns wrapping off, in case the terminal shrinks during a frame.
@@ -32,7 +35,7 @@ struct ScreenPainter: Sendable {
 
     /// Returns the bytes that turn `old` into `new` on the terminal. Without `old`, or with one of another size, the
     /// screen is cleared first.
-    func bytes(from old: ScreenGrid?, to new: ScreenGrid) -> [UInt8] {
+    mutating func bytes(from old: ScreenGrid?, to new: ScreenGrid) -> [UInt8] {
         var bytes = self.synchronises ? Self.frameStart : []
         let known: ScreenGrid
         if let old, old.size == new.size {
@@ -46,38 +49,39 @@ struct ScreenPainter: Sendable {
         if let title = new.title, title != old?.title { bytes += Array("\u{1B}]2;\(title)\u{1B}\\".utf8) }
         let changes = ScreenChanges(from: known, to: new)
         if bytes.count == emptyCount, changes.isEmpty, old?.size == new.size { return [] }
-        var pen = Pen(palette: self.palette, size: new.size, links: new.links)
+        var pen = Pen(changes: self.changes, size: new.size, links: new.links)
         new.withCells { cells in
             for run in changes.careful {
-                pen.write(run, of: cells, into: &bytes)
+                pen.write(Pen.Stroke(run, style: pen.number(of: run.style)), of: cells, into: &bytes)
                 pen.place = nil
             }
-            self.write(changes.free, of: cells, with: &pen, into: &bytes)
+            Self.write(changes.free, of: cells, with: &pen, into: &bytes)
         }
-        pen.select(.plain, into: &bytes)
+        pen.select(pen.number(of: .plain), into: &bytes)
+        self.changes = pen.changes
         if self.synchronises { bytes += Self.frameEnd }
         return bytes
     }
 
     /// Writes the runs; chooses each time the one that needs the fewest bytes.
-    private func write(
+    private static func write(
         _ runs: [ScreenChanges.Run],
         of cells: UnsafeBufferPointer<ScreenGrid.Cell>,
         with pen: inout Pen,
         into bytes: inout [UInt8]
     ) {
-        var near = Array(runs.prefix(Self.lookahead))
+        var near = runs.prefix(Self.lookahead).map { Pen.Stroke($0, style: pen.number(of: $0.style)) }
         var next = near.count
         while !near.isEmpty {
             var best = 0
             var least = Int.max
-            for (index, run) in near.enumerated() {
-                let cost = pen.cost(of: run)
+            for index in near.indices {
+                let cost = pen.cost(of: near[index])
                 if cost < least { (best, least) = (index, cost) }
             }
             pen.write(near.remove(at: best), of: cells, into: &bytes)
             if next < runs.count {
-                near.append(runs[next])
+                near.append(Pen.Stroke(runs[next], style: pen.number(of: runs[next].style)))
                 next += 1
             }
         }
@@ -86,35 +90,50 @@ struct ScreenPainter: Sendable {
 
 /// The cursor and the style of a terminal while a frame is written.
 private struct Pen {
-    private let palette: ScreenPalette
+    /// A run with the number of its style.
+    struct Stroke {
+        let run: ScreenChanges.Run
+        let style: Int
+
+        init(_ run: ScreenChanges.Run, style: Int) {
+            self.run = run
+            self.style = style
+        }
+
+        var start: CursorMove.Place { CursorMove.Place(row: self.run.row, column: self.run.columns.lowerBound) }
+    }
+
     private let size: ScreenGrid.Size
     private let links: [ScreenLink]
     /// The cursor's place; `nil` where it is uncertain.
     var place: CursorMove.Place?
-    private var style = CellStyle.plain
-    /// The bytes that change `style` to other styles; discarded when `style` changes.
-    private var changes: [(style: CellStyle, bytes: [UInt8])] = []
+    private(set) var changes: StyleChanges
+    /// The number of the present style.
+    private var style: Int
 
-    init(palette: ScreenPalette, size: ScreenGrid.Size, links: [ScreenLink]) {
-        self.palette = palette
+    init(changes: StyleChanges, size: ScreenGrid.Size, links: [ScreenLink]) {
+        self.changes = changes
+        self.style = self.changes.number(of: .plain)
         self.size = size
         self.links = links
     }
 
+    mutating func number(of style: CellStyle) -> Int { self.changes.number(of: style) }
+
     /// Returns how many bytes are needed before the run's text.
-    mutating func cost(of run: ScreenChanges.Run) -> Int {
-        let start = CursorMove.Place(row: run.row, column: run.columns.lowerBound)
-        return CursorMove.length(from: self.place, to: start) + self.change(to: run.style).count
+    mutating func cost(of stroke: Stroke) -> Int {
+        let change = stroke.style == self.style ? 0 : self.changes.length(from: self.style, to: stroke.style)
+        return CursorMove.length(from: self.place, to: stroke.start) + change
     }
 
     mutating func write(
-        _ run: ScreenChanges.Run,
+        _ stroke: Stroke,
         of cells: UnsafeBufferPointer<ScreenGrid.Cell>,
         into bytes: inout [UInt8]
     ) {
-        let start = CursorMove.Place(row: run.row, column: run.columns.lowerBound)
-        if self.place != start { CursorMove.append(from: self.place, to: start, into: &bytes) }
-        self.select(run.style, into: &bytes)
+        let run = stroke.run
+        if self.place != stroke.start { CursorMove.append(from: self.place, to: stroke.start, into: &bytes) }
+        self.select(stroke.style, into: &bytes)
         // A link ends with the run, and so with the line.
         let number = run.style.link
         let link = number > 0 && Int(number) <= self.links.count ? self.links[Int(number) - 1] : nil
@@ -131,18 +150,9 @@ private struct Pen {
         self.place = isCertain && end < self.size.columns ? CursorMove.Place(row: run.row, column: end) : nil
     }
 
-    mutating func select(_ style: CellStyle, into bytes: inout [UInt8]) {
+    mutating func select(_ style: Int, into bytes: inout [UInt8]) {
         guard style != self.style else { return }
-        bytes += self.change(to: style)
+        bytes += self.changes.bytes(from: self.style, to: style)
         self.style = style
-        self.changes.removeAll(keepingCapacity: true)
-    }
-
-    private mutating func change(to style: CellStyle) -> [UInt8] {
-        if style == self.style { return [] }
-        if let known = self.changes.first(where: { $0.style == style }) { return known.bytes }
-        let bytes = self.palette.change(from: self.style, to: style).map { Array("\u{1B}[\($0)m".utf8) } ?? []
-        self.changes.append((style, bytes))
-        return bytes
     }
 }

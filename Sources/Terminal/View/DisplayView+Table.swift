@@ -118,7 +118,7 @@ extension DisplayView {
             let isSelected = selected == symbol
             let mark = selected == nil ? "" : isSelected ? self.glyphs.pointer : " "
             let names = [whole[index], brief[index]] + [6, 3].map { ScreenText.clean(short[index], columns: $0) }
-            var line = PriceLine(names: names.map { mark + $0 }, isSelected: isSelected)
+            let line = PriceLine(names: names.map { mark + $0 }, isSelected: isSelected)
             line.nameStyle = self.look.notes.style(
                 of: symbol,
                 else: isSelected ? CellStyle(.accent, .bold) : .plain
@@ -192,21 +192,34 @@ extension DisplayView {
             table[candidate.item].minimumWidth(form: candidate.form, hasHeadings: hasHeadings)
         }
         // Formatting is most of a picture's cost: forms that cannot fit are not formatted, and no text is twice.
-        var texts: [[Int: [String]]] = Array(repeating: [:], count: table.count)
-        let chosen = LineFitter(gap: gaps.lowerBound).choose(
-            items: table.count,
-            candidates: ranked.sorted { $0.rank < $1.rank }.map(\.candidate),
-            columns: columns,
-            least: least,
-            width: { candidate in
-                let known = texts[candidate.item][candidate.form]
-                let these = known ?? lines.map(table[candidate.item].forms[candidate.form].text)
-                texts[candidate.item][candidate.form] = these
-                let widest = these.map { ScreenText.width(of: $0, limit: columns + 1, glyphs: self.glyphs) }.max()
-                guard widest ?? 0 > 0 || table[candidate.item].isKept else { return 0 }
-                return max(widest ?? 0, least(candidate))
+        var known: [[Int: (texts: [String], width: Int)]] = Array(repeating: [:], count: table.count)
+        func width(_ candidate: LineFitter.Candidate) -> Int {
+            if let known = known[candidate.item][candidate.form] { return known.width }
+            let texts = lines.map(table[candidate.item].forms[candidate.form].text)
+            let widest = texts.reduce(0) {
+                max($0, ScreenText.width(of: $1, limit: columns + 1, glyphs: self.glyphs))
             }
-        )
+            let width = widest > 0 || table[candidate.item].isKept ? max(widest, least(candidate)) : 0
+            known[candidate.item][candidate.form] = (texts, width)
+            return width
+        }
+        // On a wide screen all columns fit in their widest forms, and no other form is formatted.
+        let widest = table.indices.map { index -> (form: Int, width: Int)? in
+            let width = width((index, 0))
+            return width > 0 ? (0, width) : nil
+        }
+        let sum = widest.reduce(-gaps.lowerBound) { $0 + ($1.map { $0.width + gaps.lowerBound } ?? 0) }
+        let isEmptyOnly = { (index: Int) in table[index].forms.indices.allSatisfy { width((index, $0)) == 0 } }
+        let chosen =
+            sum <= columns && table.indices.allSatisfy({ widest[$0] != nil || isEmptyOnly($0) })
+            ? widest
+            : LineFitter(gap: gaps.lowerBound).choose(
+                items: table.count,
+                candidates: ranked.sorted { $0.rank < $1.rank }.map(\.candidate),
+                columns: columns,
+                least: least,
+                width: width
+            )
         let widths = chosen.compactMap { $0?.width }
         let used = widths.reduce(0, +)
         let gap = gaps.last { used + max(0, widths.count - 1) * $0 <= columns } ?? gaps.lowerBound
@@ -214,7 +227,7 @@ extension DisplayView {
         return chosen.enumerated().compactMap { index, chosen in
             guard let (form, width) = chosen else { return nil }
             defer { left += width + gap }
-            let texts = texts[index][form] ?? []
+            let texts = known[index][form]?.texts ?? []
             return FittedColumn(column: index, form: form, texts: texts, left: left, width: width, gap: gap)
         }
     }

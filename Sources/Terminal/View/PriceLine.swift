@@ -1,10 +1,12 @@
 import Market
 
 /// The contents of one line in the table of symbols.
-struct PriceLine {
+///
+/// A class for the same reason as ``RowText``.
+final class PriceLine {
     /// The symbol, marked if it is selected; longest form first.
-    var names: [String]
-    var isSelected: Bool
+    let names: [String]
+    let isSelected: Bool
     /// `nil` for a symbol without a price.
     var text: RowText?
     /// Trades per second.
@@ -15,6 +17,11 @@ struct PriceLine {
     var note = ""
     /// The texts of the symbol's holdings.
     var worth: WorthText?
+
+    init(names: [String], isSelected: Bool) {
+        self.names = names
+        self.isSelected = isSelected
+    }
 
     /// Returns a form of the age. A fresh age has no short form and disappears before a warning does.
     fileprivate func age(_ form: Int) -> String {
@@ -46,7 +53,7 @@ struct PriceLine {
         func look(_ style: @escaping (RowText) -> CellStyle) -> (PriceLine) -> CellStyle {
             { $0.text.map(style) ?? .plain }
         }
-        func price(_ form: Int) -> (PriceLine) -> String { said { $0.prices[form] } }
+        func price(_ form: Int) -> (PriceLine) -> String { said { $0.price(form: form) } }
         func blanks(_ count: Int) -> (PriceLine) -> String { said { _ in String(repeating: " ", count: count) } }
         let quiet = look(\.quietStyle)
         let change = look(\.changeStyle)

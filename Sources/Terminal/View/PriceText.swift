@@ -9,26 +9,36 @@ enum PriceText {
     /// Returns the exact text of `decimal` with at least `fractionDigits` fraction digits; very large and very small
     /// numbers as `digits e power`, which is exact too.
     static func exact(_ decimal: ExactDecimal, fractionDigits: Int = 0) -> String {
-        let digits = String(decimal.significand.magnitude)
+        var magnitude = decimal.significand.magnitude
         let exponent = Int(decimal.exponent)
-        let sign = decimal.significand < 0 ? "-" : ""
-        if -exponent > Self.maximumFractionDigits || digits.count + exponent > Self.maximumIntegerDigits {
-            return "\(sign)\(digits)e\(exponent)"
+        let digits = Self.digits(magnitude)
+        if -exponent > Self.maximumFractionDigits || digits + exponent > Self.maximumIntegerDigits {
+            return "\(decimal.significand < 0 ? "-" : "")\(magnitude)e\(exponent)"
         }
-        let wanted = min(max(fractionDigits, 0), Self.maximumFractionDigits)
-        var whole = digits
-        var fraction = ""
-        if exponent >= 0 {
-            if !decimal.isZero { whole += String(repeating: "0", count: exponent) }
-        } else {
-            if whole.count <= -exponent {
-                whole = String(repeating: "0", count: -exponent - whole.count + 1) + whole
+        let written = max(-exponent, 0)
+        let fraction = max(written, min(max(fractionDigits, 0), Self.maximumFractionDigits))
+        let zeros = decimal.isZero ? 0 : max(exponent, 0)
+        let whole = max(1, digits + zeros - written)
+        let sign = decimal.significand < 0 ? 1 : 0
+        let count = sign + whole + (fraction > 0 ? 1 + fraction : 0)
+        // From the last digit to the first. Most of a picture's work is numbers, so no part of one is a text of its own.
+        return String(unsafeUninitializedCapacity: count) { text in
+            for place in 0..<(whole + fraction) {
+                let isFilled = place < fraction - written + zeros
+                let digit = isFilled ? 0 : UInt8(magnitude % 10)
+                if !isFilled { magnitude /= 10 }
+                text[count - 1 - place - (fraction > 0 && place >= fraction ? 1 : 0)] = UInt8(ascii: "0") + digit
             }
-            fraction = String(whole.suffix(-exponent))
-            whole.removeLast(-exponent)
+            if fraction > 0 { text[count - 1 - fraction] = UInt8(ascii: ".") }
+            if sign > 0 { text[0] = UInt8(ascii: "-") }
+            return count
         }
-        if fraction.count < wanted { fraction += String(repeating: "0", count: wanted - fraction.count) }
-        return sign + (fraction.isEmpty ? whole : "\(whole).\(fraction)")
+    }
+
+    private static func digits(_ number: UInt64) -> Int {
+        var (count, rest) = (1, number / 10)
+        while rest > 0 { (count, rest) = (count + 1, rest / 10) }
+        return count
     }
 
     /// Returns `sum` with about eight significant digits, never cut within its whole part; for volumes. An incomplete

@@ -16,8 +16,6 @@ final class RowText {
     let base: ChangeBase
     /// The price with the symbol's number of fraction digits.
     let price: String
-    /// The price with its arrow, longest form first. The last form is the sign for a price that does not fit.
-    let prices: [String]
 
     init(
         _ row: DisplayRow,
@@ -33,13 +31,22 @@ final class RowText {
         self.isStruck = freshness == .old && isStruck
         self.look = look
         self.base = base
-        let price = look.written(row.summary.price, fractionDigits: row.fractionDigits)
-        let arrow = look.glyphs.arrow(row.direction)
-        self.price = price
-        self.prices = ["\(price) \(arrow)", "\(price)\(arrow)", price, look.glyphs.sign("…", "~")]
+        self.price = look.written(row.summary.price, fractionDigits: row.fractionDigits)
     }
 
     private var summary: SymbolSummary { self.row.summary }
+
+    /// The price with its arrow, longest form first. The last form is the sign for a price that does not fit.
+    var prices: [String] { (0...3).map { self.price(form: $0) } }
+
+    func price(form: Int) -> String {
+        switch form {
+        case 0: "\(self.price) \(self.look.glyphs.arrow(self.row.direction))"
+        case 1: "\(self.price)\(self.look.glyphs.arrow(self.row.direction))"
+        case 2: self.price
+        default: self.look.glyphs.sign("…", "~")
+        }
+    }
 
     func text(_ price: ExactDecimal) -> String { self.look.written(price, fractionDigits: self.row.fractionDigits) }
 
