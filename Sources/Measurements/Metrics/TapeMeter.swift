@@ -28,8 +28,7 @@ package final class TapeMeter: TapeReader {
     private let repeatedFrames: Counter
     private let repeats: Counter
     private let possibleRepeats: Counter
-    private let gaps: Counter
-    private let gapSeconds: FloatingPointCounter
+    private let lostTrades: Counter
 
     /// - Parameters:
     ///   - loop: the feed's loop.
@@ -54,11 +53,14 @@ package final class TapeMeter: TapeReader {
         self.repeatedFrames = Counter(label: MetricName.repeatedFrames, factory: registry)
         self.repeats = Counter(label: MetricName.repeats, factory: registry)
         self.possibleRepeats = Counter(label: MetricName.possibleRepeats, factory: registry)
-        self.gaps = Counter(label: MetricName.gaps, factory: registry)
-        self.gapSeconds = FloatingPointCounter(label: MetricName.gapSeconds, factory: registry)
+        self.lostTrades = Counter(label: MetricName.lostTrades, factory: registry)
         // Each cause has a series from the start, so that its first interruption appears as an increase and not as a
         // new series.
-        for cause in FeedStatus.Cause.allCases { self.reconnects(cause).increment(by: 0) }
+        for cause in FeedStatus.Cause.allCases {
+            self.reconnects(cause).increment(by: 0)
+            self.gaps(cause).increment(by: 0)
+            self.gapSeconds(cause).increment(by: 0)
+        }
     }
 
     package func read(_ batch: TapeBatch) {
@@ -87,7 +89,9 @@ package final class TapeMeter: TapeReader {
         if let cause = self.instruments.changeHistory({ $0.statusChanged(status) }) {
             self.reconnects(cause).increment()
         }
-        self.state.withValue { $0.log.statusChanged(status, now: SystemClock.monotonic()) }
+        let now = SystemClock.monotonic()
+        self.instruments.changeTime { $0.statusChanged(status, now: now) }
+        self.state.withValue { $0.log.statusChanged(status, now: now) }
         self.scheduleLog()
     }
 
@@ -118,11 +122,27 @@ package final class TapeMeter: TapeReader {
             history.gapFound(gap)
             return history.gapNanoseconds
         }
-        self.gaps.increment()
-        self.gapSeconds.increment(by: Double(after - before) / 1e9)
+        let cause = gap.cause ?? .other
+        self.gaps(cause).increment()
+        self.gapSeconds(cause).increment(by: Double(after - before) / 1e9)
     }
 
-    package func gapSettled(_ outcome: GapOutcome) { self.instruments.changeHistory { $0.gapSettled(outcome) } }
+    package func gapSettled(_ outcome: GapOutcome) {
+        let before = self.instruments.changeHistory { $0.gapSettled(outcome) }
+        self.lostTrades.increment(by: max(0, outcome.lostCount - (before?.lostCount ?? 0)))
+    }
+
+    private func gaps(_ cause: FeedStatus.Cause) -> Counter {
+        Counter(label: MetricName.gaps, dimensions: [("reason", cause.word)], factory: self.instruments.registry)
+    }
+
+    private func gapSeconds(_ cause: FeedStatus.Cause) -> FloatingPointCounter {
+        FloatingPointCounter(
+            label: MetricName.gapSeconds,
+            dimensions: [("reason", cause.word)],
+            factory: self.instruments.registry
+        )
+    }
 
     private func reconnects(_ cause: FeedStatus.Cause) -> Counter {
         Counter(
@@ -140,5 +160,16 @@ package final class TapeMeter: TapeReader {
         self.repeats.increment(by: losses.repeatedTrades)
         self.possibleRepeats.increment(by: losses.possibleRepeats)
         self.instruments.changeHistory { $0.repeated(losses) }
+    }
+}
+
+extension GapOutcome {
+    /// The number of lost trades. A file may claim any number.
+    fileprivate var lostCount: Int64 {
+        self.lost.reduce(0) { sum, ids in
+            let count = Int64(clamping: ids.upperBound - ids.lowerBound).addingReportingOverflow(1)
+            let total = sum.addingReportingOverflow(count.partialValue)
+            return count.overflow || total.overflow ? .max : total.partialValue
+        }
     }
 }

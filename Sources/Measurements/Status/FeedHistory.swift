@@ -62,11 +62,16 @@ package struct FeedHistory: Sendable, Equatable {
     }
 
     /// Adds an outcome of a gap, unless newer gaps have replaced that one.
-    package mutating func gapSettled(_ outcome: GapOutcome) {
-        guard let place = self.gaps.lastIndex(where: { $0.has(outcome) }) else { return }
+    ///
+    /// - Returns: the outcome of the gap and the symbol that this one replaces.
+    @discardableResult
+    package mutating func gapSettled(_ outcome: GapOutcome) -> GapOutcome? {
+        guard let place = self.gaps.lastIndex(where: { $0.has(outcome) }) else { return nil }
         // A symbol has one outcome of a gap.
+        let before = self.gaps[place].outcomes.first { $0.symbol == outcome.symbol }
         self.gaps[place].outcomes.removeAll { $0.symbol == outcome.symbol }
         self.gaps[place].outcomes.append(outcome)
+        return before
     }
 }
 

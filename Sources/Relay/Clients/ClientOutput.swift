@@ -149,12 +149,19 @@ package final class ClientOutput: ChannelDuplexHandler {
 
     /// Starts the end of the connection, after all bytes written so far.
     ///
-    /// - Parameter time: how long the client may take to read what was written; `nil` for the default.
-    func close(_ code: WebSocketCloseCode, reason: String, within time: TimeAmount? = nil) {
+    /// - Parameters:
+    ///   - time: how long the client may take to read what was written; `nil` for the default.
+    ///   - end: why the session ends; `nil` if the code says it.
+    func close(
+        _ code: WebSocketCloseCode,
+        reason: String,
+        within time: TimeAmount? = nil,
+        as end: ClientEnd? = nil
+    ) {
         guard self.isOpen, let context = self.context else { return }
         if let time { self.transport?.allowForClosing(time) }
         self.session?.willClose(code, reason: reason)
-        self.end()
+        self.end(as: end ?? ClientEnd(code))
         context.writeAndFlush(Self.wrapOutboundOut(.close(code, reason: reason)), promise: nil)
     }
 
@@ -205,7 +212,7 @@ package final class ClientOutput: ChannelDuplexHandler {
     }
 
     func handlerRemoved(context: ChannelHandlerContext) {
-        self.end()
+        self.end(as: .lost)
         if let session { self.relay.left(session) }
         self.session = nil
         self.transport?.below = nil
@@ -240,11 +247,16 @@ package final class ClientOutput: ChannelDuplexHandler {
     func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
         guard case .closed(let closure)? = event as? WebSocketEvent else { return }
         switch closure.cause {
-        case .protocolViolation: self.relay.counters.noteViolation()
-        case .pongTimeout: self.relay.counters.noteLostClient()
-        case .peerClosed, .locallyClosed, .closeTimedOut, .connectionLost: break
+        case .protocolViolation:
+            self.relay.counters.noteViolation()
+            self.end(as: .protocolViolation)
+        case .pongTimeout:
+            self.relay.counters.noteLostClient()
+            self.end(as: .pongTimeout)
+        case .peerClosed: self.end(as: .left)
+        // A close of this side has ended the session already.
+        case .locallyClosed, .closeTimedOut, .connectionLost: self.end(as: .lost)
         }
-        self.end()
     }
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) { context.close(promise: nil) }
@@ -259,15 +271,30 @@ package final class ClientOutput: ChannelDuplexHandler {
         )
     }
 
-    private func end() {
+    private func end(as end: ClientEnd) {
         guard self.isOpen else { return }
         self.isOpen = false
+        self.relay.counters.noteEnd(end)
         self.requests.removeAll()
         self.relay.slots.close(self.slot)
         self.pace.ended()
         guard let session else { return }
         session.closed()
         self.relay.index.remove(session)
+    }
+}
+
+extension ClientEnd {
+    /// The reason that a close code of the relay has.
+    fileprivate init(_ code: WebSocketCloseCode) {
+        self =
+            switch code {
+            case .normal: .left
+            case .goingAway: .stopping
+            case .policy: .flood
+            case .tryAgainLater: .unavailable
+            default: .invalid
+            }
     }
 }
 
@@ -286,6 +313,14 @@ extension RelayProtocol {
     func compressed(_ plain: ByteBuffer) -> ByteBuffer { self.output.compressed(plain) }
 
     func close(_ code: WebSocketCloseCode, reason: String) { self.output.close(code, reason: reason) }
+
+    /// Counts that the client was too slow, and closes it.
+    ///
+    /// - Parameter missed: the trades that it has missed and that were not reported to it.
+    func closeSlow(missed: UInt64, reason: String) {
+        self.output.relay.counters.noteSlowClient(missed: missed)
+        self.output.close(.tryAgainLater, reason: reason, as: .tooSlow)
+    }
 
     /// Writes trades that the client wants, and flushes them: the client is in one group of its fan-out, so they are all
     /// that it gets of a batch.

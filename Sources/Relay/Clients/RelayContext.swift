@@ -44,7 +44,6 @@ package struct RelayContext {
     func noteSkipped(_ trades: UInt64) { self.hub.counters.noteSkipped(trades) }
 
     /// Counts a client that is closed because it was too slow.
-    func noteSlowClient(missed: UInt64) { self.hub.counters.noteSlowClient(missed: missed) }
 
     // MARK: Subscriptions
 

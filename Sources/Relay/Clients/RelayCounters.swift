@@ -7,6 +7,7 @@ final class RelayCounters {
     /// The trades that prices left out, those that slow clients have missed, and those that the relay left out.
     let skipped: (stream: Counter, client: Counter, relay: Counter)
     private let slowClients: Counter
+    private let ended: [ClientEnd: Counter]
     private let instruments: Instruments
     private let logger: Logger
 
@@ -15,6 +16,14 @@ final class RelayCounters {
         self.logger = logger
         let registry = instruments.registry
         self.slowClients = Counter(label: MetricName.slowClients, factory: registry)
+        // Of what it lacks places for, a person wants to know.
+        instruments.refusals.begin(["too-many-clients", "too-many-from-address", "answers-too-large"])
+        // Each reason has a series from the start, so that its first client appears as an increase.
+        self.ended = Dictionary(
+            uniqueKeysWithValues: ClientEnd.allCases.map { end in
+                (end, Counter(label: MetricName.closedClients, dimensions: [("reason", end.word)], factory: registry))
+            }
+        )
         func skipped(_ reader: String) -> Counter {
             Counter(label: MetricName.skipped, dimensions: [("reader", reader)], factory: registry)
         }
@@ -27,6 +36,9 @@ final class RelayCounters {
         self.noteSkipped(missed)
         self.logger.notice("a client was too slow and is closed", metadata: ["missed": "\(missed)"])
     }
+
+    /// Counts a client whose session has ended.
+    func noteEnd(_ end: ClientEnd) { self.ended[end]?.increment() }
 
     /// Counts a client that answered no ping in time.
     func noteLostClient() {

@@ -217,8 +217,7 @@ package final class TradesClient: RelayProtocol {
             )
             self.context.flush()
         case .close(let missed):
-            self.context.noteSlowClient(missed: missed)
-            self.close(.tryAgainLater, reason: "too slow: \(missed) trades missed")
+            self.closeSlow(missed: missed, reason: "too slow: \(missed) trades missed")
         }
     }
 }

@@ -1,6 +1,7 @@
 import Market
 import Measurements
 import NIOCore
+import Platform
 import TLS
 
 /// The body of `/metrics`: the counters, and the gauges of this moment.
@@ -13,6 +14,7 @@ enum MetricsAnswer {
         let isReady = Readiness(reading.status, newestAge: reading.newestAge).isReady
         out.single("tickertape_ready", .gauge, "1 while the data is fresh, as /readyz says.", isReady ? 1 : 0)
         self.state(reading.status, to: &out)
+        instruments.feedTime(effective: reading.status, now: SystemClock.now()).write(to: &out)
         instruments.registry.write(to: &out)
         self.latencyMaxima(instruments.latency, to: &out)
         instruments.latency.auditReport?.write(to: &out)
@@ -30,6 +32,10 @@ enum MetricsAnswer {
         )
         out.sample("tickertape_relay_queue_bytes", [("queue", "clients")], Double(reading.waitingBytes))
         out.sample("tickertape_relay_queue_bytes", [("queue", "feed")], Double(reading.outboxBytes))
+        if let isFailing = instruments.recorderIsFailing {
+            let help = "1 while the disk does not take the recording."
+            out.single("tickertape_recorder_failing", .gauge, help, isFailing ? 1 : 0)
+        }
         if let dropped = instruments.droppedFrames {
             out.single(
                 "tickertape_recorder_dropped_frames_total",

@@ -144,7 +144,7 @@ package final class RelayTLS: Sendable {
         guard let leftOut = self.state.withLockedValue({ $0.allowance.wanted(now: now) }) else { return }
         self.logger.info(
             "a client's TLS connection failed",
-            metadata: ["reason": "\(error)", "left out before": "\(leftOut)"]
+            metadata: ["reason": "\(error)", "leftOut": "\(leftOut)"]
         )
     }
 

@@ -118,8 +118,7 @@ final class LineClient: RelayProtocol {
     /// - Parameter words: what the client has missed.
     private func closeTooSlow(_ words: String, missed: UInt64 = 0) {
         guard self.isOpen else { return }
-        self.context.noteSlowClient(missed: missed)
-        self.close(.tryAgainLater, reason: "too slow: \(words)")
+        self.closeSlow(missed: missed, reason: "too slow: \(words)")
     }
 
     func willStop() {

@@ -97,8 +97,7 @@ final class RoomClient: RelayProtocol {
         case .keep, .goOn: break
         case .close(let missed):
             guard self.isOpen else { return }
-            self.context.noteSlowClient(missed: 0)
-            self.close(.tryAgainLater, reason: "too slow: \(missed) messages missed")
+            self.closeSlow(missed: 0, reason: "too slow: \(missed) messages missed")
         }
     }
 }

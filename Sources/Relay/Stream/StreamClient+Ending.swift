@@ -25,8 +25,7 @@ extension StreamClient {
     func closeTooSlow(missed: UInt64) {
         guard self.isOpen else { return }
         let missed = missed + self.countRestOfCatchUp() + self.unreportedTrades
-        self.context.noteSlowClient(missed: missed)
-        self.close(.tryAgainLater, reason: "too slow: \(missed) trades missed")
+        self.closeSlow(missed: missed, reason: "too slow: \(missed) trades missed")
     }
 
     /// Skips the trades still to be resumed; returns the report of that.

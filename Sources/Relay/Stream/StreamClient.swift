@@ -164,8 +164,7 @@ package final class StreamClient: RelayProtocol {
     }
 
     private func closeForControl() {
-        self.context.noteSlowClient(missed: 0)
-        self.close(.tryAgainLater, reason: "too slow: messages of the feed's state wait")
+        self.closeSlow(missed: 0, reason: "too slow: messages of the feed's state wait")
     }
 
     /// Returns a report of the missed and unreported trades; `nil` if there are none.

@@ -148,7 +148,12 @@ struct TapeMeterTests {
         repeated.losses.malformedFrames = 1
         repeated.losses.malformedElements = 2
         meter.read(repeated)
-        meter.gapFound(Gap(from: 0, to: 1_500_000_000, reason: "x", nextSequence: 3, overlap: 4))
+        meter.gapFound(Gap(from: 0, to: 1_500_000_000, reason: "x", nextSequence: 3, overlap: 4, cause: .lost))
+        meter.gapFound(Gap(from: 0, to: 500_000_000, reason: "y", nextSequence: 4, symbol: "A", missing: 1...9))
+        // The same ids may be settled again, with fewer lost ones.
+        for lost in [[1...4, 6...6], [1...5, 7...9], []] as [[ClosedRange<UInt64>]] {
+            meter.gapSettled(GapOutcome(symbol: "A", missing: 1...9, from: 0, to: 500_000_000, lost: lost))
+        }
         let cut = FeedStatus(
             source: .live,
             phase: .reconnecting(attempt: 1, retryAt: 9),
@@ -167,8 +172,11 @@ struct TapeMeterTests {
         #expect(self.value("tickertape_possible_repeats_total", instruments) == "3")
         let repeats = instruments.history.repeats
         #expect(repeats.repeatedFrames == 1 && repeats.repeatedTrades == 4 && repeats.possibleRepeats == 3)
-        #expect(self.value("tickertape_gaps_total", instruments) == "1")
-        #expect(self.value("tickertape_gap_seconds_total", instruments) == "1.5")
+        #expect(self.value(#"tickertape_gaps_total{reason="lost"}"#, instruments) == "1")
+        #expect(self.value(#"tickertape_gap_seconds_total{reason="lost"}"#, instruments) == "1.5")
+        #expect(self.value(#"tickertape_gaps_total{reason="other"}"#, instruments) == "1")
+        #expect(self.value(#"tickertape_gaps_total{reason="tls"}"#, instruments) == "0")
+        #expect(self.value("tickertape_lost_trades_total", instruments) == "8")
         #expect(self.value(#"tickertape_reconnects_total{reason="pong-timeout"}"#, instruments) == "1")
         #expect(self.value(#"tickertape_reconnects_total{reason="lost"}"#, instruments) == "0")
         #expect(instruments.history.reconnects == [.pongTimeout: 1])

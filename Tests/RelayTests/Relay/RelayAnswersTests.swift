@@ -146,6 +146,13 @@ struct RelayAnswersTests {
             #expect(lines.contains(#"tickertape_feed_state{state="late"} 0"#))
             #expect(lines.contains("tickertape_feed_state_since_timestamp_seconds 1723161255.342"))
             #expect(lines.contains("tickertape_ready 1"))
+            // What a person is paged for has its series from the start.
+            #expect(lines.contains { $0.hasPrefix("tickertape_live_seconds_total ") })
+            #expect(lines.contains { $0.hasPrefix(#"tickertape_not_live_seconds_total{reason="tls"} 0"#) })
+            for end in ["left", "lost", "too-slow", "pong-timeout", "websocket-violation", "invalid", "stopping"] {
+                #expect(lines.contains(#"tickertape_relay_clients_closed_total{reason="\#(end)"} 0"#))
+            }
+            #expect(lines.contains(#"tickertape_relay_refusals_total{type="too-many-clients"} 0"#))
             #expect(lines.contains(#"tickertape_relay_clients{endpoint="stream"} 0"#))
             #expect(lines.contains { $0.hasPrefix("process_resident_memory_bytes ") })
             // Each family is contiguous, with its help and type.

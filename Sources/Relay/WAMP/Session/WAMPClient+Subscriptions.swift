@@ -139,7 +139,6 @@ extension WAMPClient {
 
     func closeTooSlow(missed: UInt64) {
         guard self.isOpen else { return }
-        self.context.noteSlowClient(missed: missed)
-        self.close(.tryAgainLater, reason: "too slow: \(missed) trades missed")
+        self.closeSlow(missed: missed, reason: "too slow: \(missed) trades missed")
     }
 }

@@ -142,8 +142,7 @@ final class WAMPClient: RelayProtocol {
         guard self.isOpen else { return }
         let waiting = self.isWritable || self.isLast ? 0 : self.waitingBytes
         guard self.unsentBytes == 0 || waiting + frame.readableBytes <= self.pace.maximumWaiting / 2 else {
-            self.context.noteSlowClient(missed: 0)
-            return self.close(.tryAgainLater, reason: "too slow: messages wait that must not be missed")
+            return self.closeSlow(missed: 0, reason: "too slow: messages wait that must not be missed")
         }
         self.write(frame, messages: 1)
     }
