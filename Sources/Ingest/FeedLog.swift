@@ -17,8 +17,8 @@ struct FeedLog {
         self.logger.warning(
             "The feed has a gap",
             metadata: [
-                "reason": "\(gap.reason)", "ms": "\(gap.length / 1_000_000)",
-                "possible repeats": "\(gap.overlapBounds.map { "\($0.most)" } ?? "unknown")",
+                "reason": "\(gap.reason)", "milliseconds": "\(gap.length / 1_000_000)",
+                "possibleRepeats": "\(gap.overlapBounds.map { "\($0.most)" } ?? "unknown")",
             ]
         )
     }
@@ -27,7 +27,7 @@ struct FeedLog {
     mutating func idsMissing(_ gap: Gap, now: Int64) {
         guard let leftOut = self.gapAllowance.wanted(now: now) else { return }
         var facts: Logger.Metadata = ["reason": "\(gap.reason)", "symbol": "\(gap.symbol ?? "")"]
-        if leftOut > 0 { facts["left out before"] = "\(leftOut)" }
+        if leftOut > 0 { facts["leftOut"] = "\(leftOut)" }
         self.logger.warning("The feed has a gap", metadata: facts)
     }
 
@@ -52,7 +52,8 @@ struct FeedLog {
     /// Logs that frames repeat too often for chance.
     func framesRepeat() {
         self.logger.warning(
-            "The service sends its frames several times, and volumes count them each time: upstream.drop-repeats leaves them out"
+            "The service sends its frames several times, and volumes count them each time",
+            metadata: ["hint": "upstream.drop-repeats leaves them out"]
         )
     }
 }

@@ -73,7 +73,7 @@ extension ReconnectingConnection {
             // People read the reason in the reported status, so the log has it at debug level only.
             self.context.logger.debug(
                 "The connection ended",
-                metadata: ["reason": "\(reason)", "retry_in_ms": "\(wait / 1_000_000)"]
+                metadata: ["reason": "\(reason)", "retryMilliseconds": "\(wait / 1_000_000)"]
             )
         }
         self.retry(in: wait)

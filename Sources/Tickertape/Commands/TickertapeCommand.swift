@@ -67,14 +67,16 @@ struct TickertapeCommand: AsyncParsableCommand {
             }
             await Console.flushErrors()
         } catch let error as OperatorError {
-            await self.end(error.status.rawValue) { Console.printError(KeyLikeness.withheld("\(error)")) }
+            await self.end(error.status.rawValue) {
+                Console.printError(KeyLikeness.withheld("\(error)"), level: .error)
+            }
         } catch {
             let status = self.exitCode(for: error)
             // Help and the version are no errors. A message about arguments must not repeat a key among them.
             if status.isSuccess { self.exit(withError: error) }
             await self.end(status.rawValue) {
                 if let words = MistypedCommand.words(of: Array(CommandLine.arguments.dropFirst()), in: self) {
-                    Console.printError(KeyLikeness.withheld(words))
+                    Console.printError(KeyLikeness.withheld(words), level: .error)
                 } else {
                     Console.printError(lines: KeyLikeness.withheld(Self.withoutLineEnds(self.fullMessage(for: error))))
                 }

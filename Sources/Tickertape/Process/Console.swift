@@ -1,4 +1,5 @@
 import Glibc
+import Logging
 import Market
 import NIOConcurrencyHelpers
 import Platform
@@ -22,6 +23,10 @@ enum Console {
 
     /// The queue of lines for standard error; `nil` in a command whose threads may wait for the reader.
     private static let errorQueue = NIOLockedValueBox<ErrorLineQueue?>(nil)
+    /// The output of a command without a queue, and the form of both.
+    private static let errorOutput = NIOLockedValueBox(ErrorOutput(descriptor: STDERR_FILENO))
+    /// The limit of equal messages.
+    private static let repeats = RepeatLimiter { Console.put(.record($0)) }
     /// The longest time that the end of the program waits for a reader of standard error, which may have stopped reading.
     private static let errorLimit = Duration.seconds(1)
 
@@ -29,14 +34,24 @@ enum Console {
     static func queueErrors() {
         self.errorQueue.withLockedValue { queue in
             // Without a thread left in the system they are written at once, as in the commands that need no queue.
-            if queue == nil { queue = try? ErrorLineQueue(STDERR_FILENO) }
+            if queue == nil { queue = try? ErrorLineQueue(self.errorOutput.withLockedValue { $0 }) }
         }
+    }
+
+    /// Writes everything for standard error in another form from now on.
+    ///
+    /// - Parameter repeats: the most equal messages of a part a minute; `nil` for any number.
+    static func setLog(_ form: LogForm, repeats: Int?) {
+        self.errorOutput.withLockedValue { $0.form = form }
+        self.errorQueue.withLockedValue { $0?.setForm(form) }
+        self.repeats.setMost(repeats)
     }
 
     /// Waits until the queued lines for standard error are written; returns `false` if the reader does not take them in time.
     @discardableResult
     static func flushErrors() async -> Bool {
-        await self.errorQueue.withLockedValue { $0 }?.flush(within: self.errorLimit) ?? true
+        self.repeats.sayAll()
+        return await self.errorQueue.withLockedValue { $0 }?.flush(within: self.errorLimit) ?? true
     }
 
     /// Prints a line to standard output.
@@ -59,25 +74,31 @@ enum Console {
     }
 
     /// Prints a line to standard error, with the program's name.
-    static func printError(_ line: String) {
-        self.putError("tickertape: \(PrintableText.line(line))\n")
+    ///
+    /// - Parameter level: the level where the log has levels; by default that of a warning if the line says that it is
+    ///   one.
+    static func printError(_ line: String, level: Logger.Level? = nil, part: LogPart = .program) {
+        self.put(.record(LogRecord(line: line, level: level, part: part, time: WallClock.now())))
     }
 
-    /// Prints a log line to standard error; the logger has already escaped it.
-    static func log(_ line: String) { self.putError(line) }
+    /// Writes a message of a logger to standard error, unless it repeats too often.
+    static func log(_ record: LogRecord) { self.repeats.log(record) }
+
+    /// Prints whole lines to standard error that are already escaped.
+    static func printNotice(_ text: String) { self.put(.text(text)) }
 
     /// Prints several lines to standard error, without the program's name.
     static func printError(lines: String) {
         for line in lines.split(separator: "\n", omittingEmptySubsequences: false) {
-            self.putError("\(PrintableText.line(line))\n")
+            self.put(.text("\(PrintableText.line(line))\n"))
         }
     }
 
-    private static func putError(_ text: String) {
+    private static func put(_ entry: ErrorEntry) {
         if let queue = self.errorQueue.withLockedValue({ $0 }) {
-            queue.append(text)
+            queue.append(entry)
         } else {
-            self.write(text, to: STDERR_FILENO)
+            self.errorOutput.withLockedValue { $0 }.put(entry)
         }
     }
 

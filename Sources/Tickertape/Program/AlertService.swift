@@ -41,7 +41,7 @@ struct AlertService: Sendable {
         keeps: Bool = true,
         warnings: Warnings
     ) throws {
-        let warn: @Sendable (String) -> Void = warnings.warn
+        let warn: @Sendable (String) -> Void = warnings.warn(of: .alerts)
         let isReplay: Bool
         switch source {
         case .live, .demo: isReplay = false
@@ -77,7 +77,7 @@ struct AlertService: Sendable {
         } else {
             // A reader of standard error that has gone does not end the program.
             signal(SIGPIPE, SIG_IGN)
-            actions.fired.append { Console.log("alert: \(AlertText.line($0))\n") }
+            actions.fired.append { Console.printNotice("alert: \(AlertText.line($0))\n") }
         }
         if !alerts.exec.isEmpty {
             let meter = JobMetrics("exec", registry: registry, warn: warn)

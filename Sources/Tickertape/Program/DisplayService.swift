@@ -68,7 +68,7 @@ struct DisplayService: Sendable {
                 lines.clicks = format == .i3blocks && isatty(STDIN_FILENO) == 0 ? STDIN_FILENO : nil
                 lines.holdings = settings.namedHoldings
                 lines.once = isOnce ? FreshPriceWait.Settings(settings, symbols: symbols) : nil
-                let errors = NoticeOutput(isTerminal: isatty(STDERR_FILENO) == 1, write: Console.log)
+                let errors = NoticeOutput(isTerminal: isatty(STDERR_FILENO) == 1, write: Console.printNotice)
                 self.output = try LinePrinter(lines, status: status, errors: errors, latency: latency)
             }
         } catch let error as OperatorError {
@@ -77,7 +77,7 @@ struct DisplayService: Sendable {
             throw OperatorError("cannot use the terminal: \(error); --format plain needs none", status: .failure)
         }
         self.isScreen = format == .tui
-        self.logger = ProgramLog.make(settings, format: format)
+        self.logger = ProgramLog(settings, format: format).logger(.feed)
         self.display = PriceDisplay(
             output: self.output,
             loop: loop,
@@ -160,7 +160,9 @@ extension FreshPriceWait.Settings {
 
 extension Settings {
     /// Whether the user has set a log level.
-    var isVerbose: Bool { self.display.isQuiet || self.origin(of: .logLevel) != .builtIn }
+    var isVerbose: Bool {
+        self.display.isQuiet || self.origin(of: .logLevel) != .builtIn || !self.log.levels.isEmpty
+    }
 
     /// The clock of the screen.
     var screenClock: ScreenClock { self.screen.timeZone.clock(local: LocalTime.offset) }

@@ -40,10 +40,10 @@ final class HistoryService: Sendable {
                 path: path,
                 recording: { recorder.withLockedValue { $0 }.map { FilePath.absolute($0.path) } },
                 wallClock: WallClock.now,
-                notify: warnings.warn
+                notify: warnings.warn(of: .history)
             )
         } catch {
-            warnings.warn("no history is kept: \(error); history.file: off works without it")
+            warnings.warn(of: .history)("no history is kept: \(error); history.file: off works without it")
             return nil
         }
     }
@@ -109,12 +109,12 @@ final class HistoryService: Sendable {
         await relay.remember(rooms) { recorder.take($0) }
         let spoilt = unreadable + rooms.leftOut
         if spoilt > 0 {
-            self.warnings.warn("\(spoilt) messages of rooms in the history are spoilt and are left out")
+            self.warnings.warn(of: .history)("\(spoilt) messages of rooms in the history are spoilt and are left out")
         }
     }
 
     private func warnOfUnkeptRooms(_ reason: String) {
-        self.warnings.warn("messages of rooms are not kept, since \(reason)")
+        self.warnings.warn(of: .history)("messages of rooms are not kept, since \(reason)")
     }
 
     /// Queries the history; `nil` after a warning if it cannot be read.
@@ -126,7 +126,7 @@ final class HistoryService: Sendable {
         do {
             return try await self.historyRecorder.ask(within: limit, question)
         } catch {
-            self.warnings.warn("the history cannot be read: \(error)")
+            self.warnings.warn(of: .history)("the history cannot be read: \(error)")
             return nil
         }
     }

@@ -2,22 +2,40 @@ import Glibc
 import Logging
 import Terminal
 
-/// The loggers of the program.
-enum ProgramLog {
-    /// Returns a logger to standard error, from `level` on.
-    static func make(level: Logger.Level) -> Logger {
-        Logger(label: "tickertape") { _ in
-            LogLineHandler(logLevel: level, clock: WallClock.now, write: Console.log)
-        }
-    }
+/// The loggers of a program, one for each part.
+struct ProgramLog: Sendable {
+    /// The levels in force. They may be replaced while the program runs.
+    let levels: LogLevels
 
-    /// Returns the logger that the settings select. A display shows every state, so the log is opt-in, and it never
-    /// goes to a terminal with a screen.
+    /// Creates the log that the settings select. A display shows every state, so the log is opt-in, and it never goes
+    /// to a terminal with a screen. Errors of the relay are always logged.
     ///
     /// - Parameter format: the display's format; `nil` without a display.
-    static func make(_ settings: Settings, format: OutputFormat?) -> Logger {
-        let mayLog = settings.isVerbose && !(format == .tui && isatty(STDERR_FILENO) == 1)
-        return mayLog ? Self.make(level: settings.logLevel) : Self.silent
+    init(_ settings: Settings, format: OutputFormat?) {
+        self.levels = LogLevels(Self.levels(settings, format: format))
+    }
+
+    /// Creates a log in which every part has its level.
+    init(_ settings: LogSettings) { self.levels = LogLevels(Self.all(settings)) }
+
+    /// Returns the levels that the settings select, for ``LogLevels/set(_:)``.
+    static func levels(_ settings: Settings, format: OutputFormat?) -> [LogPart: Logger.Level] {
+        var levels = settings.isVerbose ? self.all(settings.log) : [.relay: .error, .tls: .error]
+        if format == .tui, isatty(STDERR_FILENO) == 1 {
+            levels = levels.filter { $0.key == .relay || $0.key == .tls }
+        }
+        return levels
+    }
+
+    private static func all(_ settings: LogSettings) -> [LogPart: Logger.Level] {
+        Dictionary(uniqueKeysWithValues: LogPart.allCases.map { ($0, settings.level(of: $0)) })
+    }
+
+    /// Returns the logger of a part.
+    func logger(_ part: LogPart) -> Logger {
+        Logger(label: "tickertape.\(part.rawValue)") { _ in
+            PartLogHandler(part, levels: self.levels, clock: WallClock.now, write: Console.log)
+        }
     }
 
     /// A logger that discards everything.

@@ -30,7 +30,7 @@ struct RecordingService {
                 settings: settings.recorder,
                 clock: RecorderClock(wall: WallClock.now),
                 completed: { history?.completed($0, newest: $1) },
-                printError: warnings.warn
+                printError: warnings.warn(of: .recorder)
             )
         } catch {
             throw OperatorError("\(error)", status: .failure)
@@ -45,18 +45,26 @@ struct RecordingService {
             guard report.isWhole else {
                 Console.printError(
                     "warning: the disk of \(recorder.path) does not answer; what it has not taken is missing there "
-                        + "(`tickertape recording verify` shows where the file ends)"
+                        + "(`tickertape recording verify` shows where the file ends)",
+                    part: .recorder
                 )
                 return
             }
             let more = report.segments > 1 ? " and \(report.segments - 1) more" : ""
-            Console.printError("recorded \(report.frames) frames, \(report.bytes) bytes, to \(recorder.path)\(more)")
+            Console.printError(
+                "recorded \(report.frames) frames, \(report.bytes) bytes, to \(recorder.path)\(more)",
+                part: .recorder
+            )
             if report.dropped > 0 {
-                Console.printError("warning: \(report.dropped) frames are missing there; the disk was full or too slow")
+                Console.printError(
+                    "warning: \(report.dropped) frames are missing there; the disk was full or too slow",
+                    part: .recorder
+                )
             }
             if report.doubted > 0 {
                 Console.printError(
-                    "warning: \(report.doubted) frames may be lost in a power cut; the disk failed to sync them"
+                    "warning: \(report.doubted) frames may be lost in a power cut; the disk failed to sync them",
+                    part: .recorder
                 )
             }
         }

@@ -41,20 +41,7 @@ final class ServiceManager: TapeReader {
     /// manager cannot take is lost.
     func notify(_ assignments: String...) {
         guard let address = self.address else { return }
-        let descriptor = socket(AF_UNIX, Int32(SOCK_DGRAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
-        guard descriptor >= 0 else { return }
-        defer { close(descriptor) }
-        var name = sockaddr_un()
-        name.sun_family = sa_family_t(AF_UNIX)
-        withUnsafeMutableBytes(of: &name.sun_path) { $0.copyBytes(from: address) }
-        // The length delimits an abstract name.
-        let length = socklen_t(MemoryLayout<sa_family_t>.size + address.count + (address[0] == 0 ? 0 : 1))
-        let text = Array(assignments.joined(separator: "\n").utf8)
-        _ = withUnsafePointer(to: &name) {
-            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                sendto(descriptor, text, text.count, Int32(MSG_NOSIGNAL | MSG_DONTWAIT), $0, length)
-            }
-        }
+        _ = LocalDatagram.send(Array(assignments.joined(separator: "\n").utf8), to: address, waits: false)
     }
 
     func read(_ batch: TapeBatch) {}

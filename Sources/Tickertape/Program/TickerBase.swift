@@ -14,9 +14,8 @@ struct TickerBase: Sendable {
     let key: KeyStorage?
     let manager: ServiceManager
     let instruments: Instruments
-    /// The log of the feed and of the tape, and the relay's.
-    let logger: Logger
-    let relayLog: Logger
+    /// The loggers of the parts.
+    let log: ProgramLog
     let certificate: RelayTLS?
     /// The headlines and symbols, for the screen and for the relay.
     let lookup: SharedLookup
@@ -42,14 +41,13 @@ struct TickerBase: Sendable {
         let settings = program.settings
         try program.feed.checkTrust()
         for warning in try settings.checkRelay() where isFirst { Console.printError("warning: \(warning)") }
-        self.warnings = Warnings()
+        self.warnings = Warnings { settings.log.levels[$0] }
         self.key = program.played == nil ? Self.keyStorage(program, self.warnings) : nil
         self.manager = ServiceManager()
         let inherited = try InheritedSocket.take()
         self.instruments = Instruments(source: program.feed.source)
-        self.logger = ProgramLog.make(settings, format: DisplayService.format(settings))
-        self.relayLog = ProgramLog.make(level: settings.isVerbose ? settings.logLevel : .error)
-        self.certificate = try settings.relayTLS(instruments: self.instruments, logger: self.relayLog)
+        self.log = ProgramLog(settings, format: DisplayService.format(settings))
+        self.certificate = try settings.relayTLS(instruments: self.instruments, logger: self.log.logger(.tls))
         // A replay can follow the symbols of its material only.
         let symbols = program.played.map { played in
             ServiceDirectory.SymbolSource.recording(symbols: Set(played.symbols).sorted(), name: played.name)
@@ -77,7 +75,7 @@ struct TickerBase: Sendable {
             on: loop,
             key: self.key,
             instruments: self.instruments,
-            logger: self.logger,
+            logger: self.log.logger(.feed),
             warnings: self.warnings
         )
         self.feed = FeedGroup(
@@ -87,7 +85,7 @@ struct TickerBase: Sendable {
                 filler: filler,
                 on: loop,
                 warnings: self.warnings,
-                logger: self.logger
+                logger: self.log.logger(.audit)
             )
         )
         if let audit = self.feed.audit { self.instruments.latency.follow(audit.tapeAudit) }

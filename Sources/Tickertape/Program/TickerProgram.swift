@@ -150,7 +150,7 @@ struct TickerProgram {
         var settings = RoomConnection.Settings { relay.address }
         settings.dial = self.settings.dial.toOwnRelay
         settings.token = self.settings.relayToken
-        return ScreenRoomService(settings, loop: base.loop, logger: base.logger)
+        return ScreenRoomService(settings, loop: base.loop, logger: base.log.logger(.feed))
     }
 
     /// Returns the actions that the screen's keys can start.

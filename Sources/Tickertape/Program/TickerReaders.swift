@@ -103,7 +103,7 @@ struct TickerReaders {
             subscriptions: base.subscriptions,
             freshness: program.settings.finnhub.watch.freshness,
             eventLoop: base.relayLoop,
-            logger: base.relayLog,
+            logger: base.log.logger(.relay),
             flow: program.played?.remote == nil ? nil : base.feed,
             status: base.status,
             epoch: base.epoch,
@@ -131,13 +131,19 @@ struct TickerReaders {
             self.history?.follow(recording.recorder)
             instruments.recorderDropped { recording.recorder.dropped }
             instruments.recorderDoubted { recording.recorder.doubted }
+            instruments.recorderFails { recording.recorder.written?.isTaken == false }
         }
         if let history = self.history { instruments.historyLost { history.historyRecorder.report.lost } }
     }
 
     /// Returns the readers in the order in which they get each batch.
     func inOrder(_ base: TickerBase) -> [any TapeReader] {
-        let meter = TapeMeter(base.instruments, loop: base.loop, logger: base.logger, warn: base.warnings.warn)
+        let meter = TapeMeter(
+            base.instruments,
+            loop: base.loop,
+            logger: base.log.logger(.feed),
+            warn: base.warnings.warn(of: .feed)
+        )
         let readers: [(any TapeReader)?] = [
             base.subscriptions, self.tally, meter, base.instruments.completeness, self.alerts.reader,
             self.display?.display, self.recording?.recorder, self.history?.historyRecorder,

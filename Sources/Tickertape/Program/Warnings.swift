@@ -1,3 +1,4 @@
+import Logging
 import NIOConcurrencyHelpers
 
 /// The output of warnings: standard error, or the screen once it is drawn, since a line would disturb it.
@@ -6,6 +7,10 @@ import NIOConcurrencyHelpers
 final class Warnings: Sendable {
     private let screen = NIOLockedValueBox<DisplayService?>(nil)
     private let said = NIOLockedValueBox<Set<String>>([])
+    private let levels: @Sendable (LogPart) -> Logger.Level?
+
+    /// - Parameter levels: the levels that were set for single parts; a part without one warns.
+    init(levels: @escaping @Sendable (LogPart) -> Logger.Level? = { _ in nil }) { self.levels = levels }
 
     /// Sends all later warnings to `display` if it has a screen.
     func show(on display: DisplayService) {
@@ -18,11 +23,17 @@ final class Warnings: Sendable {
     }
 
     /// Prints a warning of one line.
-    func warn(_ text: String) {
+    func warn(_ text: String) { self.warn(text, of: .program) }
+
+    /// Returns the function that prints the warnings of a part.
+    func warn(of part: LogPart) -> @Sendable (String) -> Void { { self.warn($0, of: part) } }
+
+    private func warn(_ text: String, of part: LogPart) {
+        if let level = self.levels(part), level > .warning { return }
         if let screen = self.screen.withLockedValue({ $0 }) {
             screen.display.notice("warning: \(text)")
         } else {
-            Console.printError("warning: \(text)")
+            Console.printError("warning: \(text)", part: part)
         }
     }
 }

@@ -1,6 +1,5 @@
 package import TLS
 package import Feeds
-package import Logging
 package import NIOCore
 package import Recordings
 package import Relay
@@ -46,7 +45,7 @@ package struct Settings: Sendable, Equatable {
     package var relayFiles = RelayFiles()
     /// The token that clients must send, read from its file or from the service manager's credential.
     package var relayToken: Secret?
-    package var logLevel = Logger.Level.info
+    package var log = LogSettings()
 
     /// The proxy variables of the environment, for ``ProxyChoice/auto``.
     package var proxyVariables = ProxyVariables()

@@ -190,9 +190,31 @@ extension Setting {
 
     static let logLevel = Setting(
         "log.level",
-        \.logLevel,
+        \.log.level,
         .word,
         flags: ["log-level"],
         help: "The least important messages to log: trace, debug, info, notice, warning, error or critical."
     )
+    static let logFormat = Setting(
+        "log.format",
+        \.log.format,
+        .word,
+        flags: ["log-format"],
+        help: "The form of standard error: text, journal (fields), json (an object a line), or auto (journal or text)."
+    )
+    static let logRepeats = Setting(
+        "log.repeats",
+        \.log.repeats,
+        Syntax.count.within(1...1_000_000).optional("off"),
+        help: "The most equal messages of a part a minute; more are counted, and the count is logged; off (any number)."
+    )
+    /// The levels of the parts, one setting per part.
+    static let logLevels: [Setting] = LogPart.adjustable.map { part in
+        Setting(
+            "log.levels.\(part.rawValue)",
+            \.log[part: part],
+            Syntax<Logger.Level>.word(or: "same"),
+            help: "The level of \(part.meaning), or same (log.level)."
+        )
+    }
 }

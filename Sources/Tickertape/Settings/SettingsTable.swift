@@ -5,7 +5,7 @@ extension Setting {
     ///
     /// This is the only declaration of the names. The flags, the environment, the config file, the `config` command and
     /// the tests of `config/tickertape.yaml` all use it.
-    package static let all: [Setting] = beginning + [venueBackfill] + venueAddresses + rest + keyBindings
+    package static let all: [Setting] = beginning + [venueBackfill] + venueAddresses + rest + logLevels + keyBindings
 
     private static let beginning: [Setting] = [
         symbols, from, token, tokenFile, finnhubAudit, finnhubFill,
@@ -38,7 +38,7 @@ extension Setting {
         relayRequestBurst, relayRequestsPerSecond, relayUnsubscribeGrace, relayCompression, relayReplayControl,
         relayRooms, relayWAMP, wampBroker,
         linesListen,
-        logLevel,
+        logLevel, logFormat, logRepeats,
     ]
 
     /// The range of timeouts and waits.

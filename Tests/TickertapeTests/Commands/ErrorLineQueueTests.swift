@@ -46,18 +46,18 @@ struct ErrorLineQueueTests {
     @Test("keeps the order, drops what does not fit, and says how much at the place where it was")
     func order() async throws {
         let pipe = try SmallPipe()
-        let queue = try ErrorLineQueue(pipe.input, capacity: 1_000)
+        let queue = try ErrorLineQueue(ErrorOutput(descriptor: pipe.input), capacity: 1_000)
         let first = String(repeating: "x", count: 8_191) + "\n"
-        queue.append(first)
+        queue.append(.text(first))
         try await pipe.fills()
         let lines = (100..<250).map { "line \($0) \n" }
-        for line in lines { queue.append(line) }
+        for line in lines { queue.append(.text(line)) }
         #expect(await !queue.flush(within: .milliseconds(20)))
         let note = "tickertape: 50 lines of the log were left out; standard error was not read fast enough\n"
         let expected = first + lines[..<100].joined() + note
         #expect(pipe.read(expected.utf8.count) == expected)
         #expect(await queue.flush(within: .seconds(30 * Patience.factor)))
-        queue.append("and on\n")
+        queue.append(.text("and on\n"))
         #expect(await queue.flush(within: .seconds(30 * Patience.factor)))
         #expect(pipe.read(1) == "and on\n")
     }
@@ -65,8 +65,8 @@ struct ErrorLineQueueTests {
     @Test("takes a line that is longer than the queue, and writes all before a flush returns")
     func long() async throws {
         let pipe = try SmallPipe()
-        let queue = try ErrorLineQueue(pipe.input, capacity: 10)
-        queue.append("a line that is longer than the queue\n")
+        let queue = try ErrorLineQueue(ErrorOutput(descriptor: pipe.input), capacity: 10)
+        queue.append(.text("a line that is longer than the queue\n"))
         #expect(await queue.flush(within: .seconds(30 * Patience.factor)))
         #expect(pipe.read(1) == "a line that is longer than the queue\n")
     }

@@ -60,12 +60,22 @@ struct SecrecyTests {
         return try RunningProgram(RunningProgram.python, arguments)
     }
 
-    @Test("is in nothing that the program prints, records, relays or serves, when the service repeats it everywhere")
-    func parrot() async throws {
+    @Test(
+        "is in nothing that the program prints, records, relays or serves, when the service repeats it everywhere",
+        arguments: ["text", "json"]
+    )
+    func parrot(log: String) async throws {
         let folder = try TemporaryFolder()
         defer { folder.remove() }
         let server = try await Self.parrot()
-        let program = try self.follow(server, "--relay", "127.0.0.1:0", "\(folder.path)/new.jsonl")
+        let program = try self.follow(
+            server,
+            "--relay",
+            "127.0.0.1:0",
+            "--log-format",
+            log,
+            "\(folder.path)/new.jsonl"
+        )
         let port = try #require(await program.relayPort(), "\(program.errors)")
         let clients = "\(RunningProgram.sources)/Tests/Clients"
         let prices = try self.python(

@@ -176,7 +176,7 @@ struct SettingsFileTests {
     func atTheLimit() throws {
         let head = "log:\n  level: debug\n#"
         let yaml = head + String(repeating: "x", count: SettingsFile.limit - head.utf8.count)
-        #expect(try self.load(yaml).logLevel == .debug)
+        #expect(try self.load(yaml).log.level == .debug)
     }
 
     @Test("an unreadable file is reported with the reason", .enabled(if: geteuid() != 0, "root may read all"))

@@ -34,7 +34,7 @@ final class AuditSource {
             self.tape,
             FeedInput.Settings(name: path, repeats: side == .venue ? .identified : .ignored, isLive: false),
             status: FeedStatus(source: .replay(file: path, speed: 0), phase: .live, since: 0),
-            logger: ProgramLog.make(level: .error)
+            logger: ProgramLog(LogSettings(level: .error)).logger(.audit)
         )
         try self.advance()
     }

@@ -47,6 +47,9 @@ struct CommonOptions: ParsableArguments, SettingFlags {
     @Option(name: .of(.logLevel), help: .of(.logLevel, "level"))
     var logLevel: String?
 
+    @Option(name: .of(.logFormat), help: .of(.logFormat, "form"))
+    var logFormat: String?
+
     func add(to flags: inout GivenFlags) {
         flags.configFile = self.config
         for text in self.set {
@@ -56,6 +59,7 @@ struct CommonOptions: ParsableArguments, SettingFlags {
             flags.add(setting, texts, flag: "--set \(setting.key)")
         }
         flags.add(.logLevel, self.logLevel)
+        flags.add(.logFormat, self.logFormat)
     }
 
     func validate() throws {

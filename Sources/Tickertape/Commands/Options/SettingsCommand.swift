@@ -1,4 +1,5 @@
 import ArgumentParser
+import Glibc
 
 /// A command that needs the settings.
 protocol SettingsCommand: AsyncParsableCommand {
@@ -18,6 +19,9 @@ extension SettingsCommand {
     func loadSettings() throws(OperatorError) -> LoadedSettings {
         let loaded = try Settings.load(flags: self.givenFlags, environment: Self.environment())
         if loaded.settings.token != nil || loaded.settings.alerts.webhook != nil { ProcessSecrecy.forbidCoreDumps() }
+        let isJournal = LogForm.isJournal(STDERR_FILENO, stream: ProcessEnvironment.current.variable("JOURNAL_STREAM"))
+        let log = loaded.settings.log
+        Console.setLog(LogForm(log.format, isJournal: isJournal), repeats: log.repeats)
         for warning in loaded.warnings { Console.printError("warning: \(warning)") }
         return loaded
     }

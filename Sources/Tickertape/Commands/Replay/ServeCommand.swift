@@ -187,7 +187,7 @@ struct ServeCommand: SettingsCommand {
             listen: self.listen,
             isEncrypted: !self.plain,
             authorityOut: self.authorityOut,
-            logger: ProgramLog.make(level: settings.logLevel)
+            logger: ProgramLog(settings.log).logger(.serve)
         )
         try await program.run()
     }
