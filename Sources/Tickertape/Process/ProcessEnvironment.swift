@@ -58,6 +58,13 @@ struct ProcessEnvironment: Sendable {
             ?? self.path(of: "HOME").map { "\($0)/.cache/tickertape" }
     }
 
+    /// The folders for data that programs come with, this user's first (XDG Base Directory Specification 0.8).
+    var dataFolders: [String] {
+        let home = self.path(of: "XDG_DATA_HOME") ?? self.path(of: "HOME").map { "\($0)/.local/share" }
+        let shared = self.variable("XDG_DATA_DIRS").flatMap { $0.isEmpty ? nil : $0 } ?? "/usr/local/share:/usr/share"
+        return [home].compactMap(\.self) + shared.split(separator: ":").filter { $0.hasPrefix("/") }.map(String.init)
+    }
+
     /// The folders for state that is valid while the program runs, the preferred one first.
     ///
     /// A program without the session's variables, such as a cron job, must find the same folder as one that has them.

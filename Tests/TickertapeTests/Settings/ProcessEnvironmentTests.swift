@@ -54,4 +54,13 @@ struct ProcessEnvironmentTests {
         #expect(relative.stateFolder == nil)
         #expect(relative.runtimeFolders == ["/run/user/42/tickertape", "/tmp/tickertape-42"])
     }
+
+    @Test("looks for data in this user's folder and then in the shared ones")
+    func dataFolders() {
+        let usual = self.processEnvironment(["HOME": "/h"])
+        #expect(usual.dataFolders == ["/h/.local/share", "/usr/local/share", "/usr/share"])
+        #expect(self.processEnvironment(["XDG_DATA_DIRS": ""]).dataFolders == ["/usr/local/share", "/usr/share"])
+        let set = self.processEnvironment(["HOME": "/h", "XDG_DATA_HOME": "/d", "XDG_DATA_DIRS": "/a:b::/c"])
+        #expect(set.dataFolders == ["/d", "/a", "/c"])
+    }
 }
