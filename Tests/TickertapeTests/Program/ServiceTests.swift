@@ -152,6 +152,30 @@ struct ServiceTests {
         #expect(!verify.errors.contains("tickertape."), "\(verify.errors)")
     }
 
+    @Test("runs as the user that the package makes")
+    func user() throws {
+        let units = "\(RunningProgram.sources)/config/systemd"
+        let service = try TemporaryFolder.text(of: "\(units)/tickertape.service")
+        #expect(service.contains("\nUser=tickertape\n"))
+        #expect(try TemporaryFolder.text(of: "\(units)/tickertape.sysusers").contains("\nu tickertape "))
+        #expect(
+            try TemporaryFolder.text(of: "\(units)/tickertape.tmpfiles")
+                .contains("\nd /var/lib/tickertape 0700 tickertape tickertape ")
+        )
+    }
+
+    @Test("is exposed at most to 1.3", .enabled(if: Self.isInstalled(Self.analyze), "no systemd-analyze here"))
+    func exposure() async throws {
+        let analyze = try RunningProgram(
+            Self.analyze,
+            [
+                "security", "--offline=true", "--threshold=13", "--no-pager",
+                "\(RunningProgram.sources)/config/systemd/tickertape.service",
+            ]
+        )
+        #expect(await analyze.ending() == .exit(0), "\(analyze.output)\(analyze.errors)")
+    }
+
     @Test("ends at once when it is asked a second time, though a client does not read")
     func secondSignal() async throws {
         let program = try RunningProgram(
