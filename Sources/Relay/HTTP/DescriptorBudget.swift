@@ -12,6 +12,9 @@ package enum DescriptorBudget {
     /// The fewest connections of a relay, whatever the limit.
     static let least = 8
 
+    /// Returns the limit of open files that a relay with so many connections needs.
+    package static func needed(clients: Int) -> Int { self.minimumOfAll + self.reserve + clients }
+
     /// Raises the process's limit of open files to the needed number, as far as the hard limit allows.
     ///
     /// - Returns: the resulting limit; `nil` if it is unknown.

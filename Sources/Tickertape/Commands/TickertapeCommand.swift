@@ -29,6 +29,7 @@ struct TickertapeCommand: AsyncParsableCommand {
               tickertape simulate                      a made-up market, no key, for demos and load
               tickertape cert                          a certificate, for wss://
               tickertape config                        every setting and its origin
+              tickertape doctor                        what is wrong here, and the cure
 
             SETTINGS: flags win over the environment, the environment over the config file, and that over the \
             defaults. The config file is the one named by --config or TICKERTAPE_CONFIG, or else \
@@ -40,7 +41,7 @@ struct TickertapeCommand: AsyncParsableCommand {
 
             STOPPING: q in the display, Ctrl-C or SIGTERM; a second one does not wait for the relay's clients.
 
-            EXIT STATUS: 0 stopped as requested, or the reader of the output has gone; 1 failed, 3 --once and no fresh price, 64 the command line is wrong, 69 the relay's address is in use, \
+            EXIT STATUS: 0 stopped as requested, or the reader of the output has gone; 1 failed, 2 doctor found a failure, 3 --once and no fresh price, 64 the command line is wrong, 69 the relay's address is in use, \
             77 Finnhub does not accept the key, 78 a setting in the environment or in the config file is wrong, or --once and no key.
             """,
         version: "tickertape \(tickertapeVersion)",
@@ -48,7 +49,7 @@ struct TickertapeCommand: AsyncParsableCommand {
             RunCommand.self, WatchCommand.self, SymbolsCommand.self, NewsCommand.self, RecordCommand.self,
             ReplayCommand.self, SimulateCommand.self, ServeCommand.self, RecordingCommand.self, ExportCommand.self,
             AuditCommand.self, HistoryCommand.self, CertCommand.self,
-            ConfigCommand.self, HealthCommand.self,
+            ConfigCommand.self, DoctorCommand.self, HealthCommand.self,
         ],
         defaultSubcommand: RunCommand.self
     )

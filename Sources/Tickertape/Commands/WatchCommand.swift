@@ -155,31 +155,7 @@ struct WatchCommand: SettingsCommand {
 
     /// Returns the address on the command line, or the address of the relay in the settings.
     func relayURL(_ settings: Settings) throws(OperatorError) -> UpstreamAddress {
-        guard let text = self.url else {
-            if let listen = settings.relay.listen {
-                let isEncrypted = settings.relayFiles.certificate != nil
-                return UpstreamAddress(isEncrypted: isEncrypted, host: listen.fromHere.host, port: listen.port)
-            }
-            if let path = settings.relay.unixSocket { return UpstreamAddress(socketPath: path) }
-            throw OperatorError("the relay is off in the settings; name one: tickertape watch URL", status: .usage)
-        }
-        let scheme = "ws+unix:"
-        if text.hasPrefix(scheme) {
-            // A Unix socket's path, then optionally a colon and the request's path.
-            let parts = text.dropFirst(scheme.count).split(separator: ":", maxSplits: 1)
-            guard let path = parts.first, !path.contains("?"),
-                parts.count == 1 || parts[1] == "/" || parts[1] == "/v1/stream"
-            else { throw OperatorError("the URL is not of the form ws+unix:PATH", status: .usage) }
-            return UpstreamAddress(socketPath: String(path))
-        }
-        do throws(ParseError) {
-            return try UpstreamAddress(text)
-        } catch {
-            throw OperatorError(
-                error.echoes ? "\"\(text)\" \(error.reason)" : "the URL \(error.reason)",
-                status: .usage
-            )
-        }
+        try settings.relayURL(self.url, command: "watch")
     }
 }
 

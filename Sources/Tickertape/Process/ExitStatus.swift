@@ -3,6 +3,8 @@ package enum ExitStatus: Int32, Sendable {
     case success = 0
     /// A failure without a more specific status.
     case failure = 1
+    /// `doctor` found something that keeps the program from its work.
+    case faultFound = 2
     /// `--once` ended without a fresh price of every symbol.
     case noFreshPrice = 3
     /// The command line is invalid (EX_USAGE).

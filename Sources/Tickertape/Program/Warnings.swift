@@ -8,9 +8,18 @@ final class Warnings: Sendable {
     private let screen = NIOLockedValueBox<DisplayService?>(nil)
     private let said = NIOLockedValueBox<Set<String>>([])
     private let levels: @Sendable (LogPart) -> Logger.Level?
+    private let print: @Sendable (String, LogPart) -> Void
 
-    /// - Parameter levels: the levels that were set for single parts; a part without one warns.
-    init(levels: @escaping @Sendable (LogPart) -> Logger.Level? = { _ in nil }) { self.levels = levels }
+    /// - Parameters:
+    ///   - levels: the levels that were set for single parts; a part without one warns.
+    ///   - print: takes a warning where no screen shows it.
+    init(
+        levels: @escaping @Sendable (LogPart) -> Logger.Level? = { _ in nil },
+        print: @escaping @Sendable (String, LogPart) -> Void = { Console.printError("warning: \($0)", part: $1) }
+    ) {
+        self.levels = levels
+        self.print = print
+    }
 
     /// Sends all later warnings to `display` if it has a screen.
     func show(on display: DisplayService) {
@@ -33,7 +42,7 @@ final class Warnings: Sendable {
         if let screen = self.screen.withLockedValue({ $0 }) {
             screen.display.notice("warning: \(text)")
         } else {
-            Console.printError("warning: \(text)", part: part)
+            self.print(text, part)
         }
     }
 }

@@ -27,7 +27,7 @@ extension SettingsCommand {
     }
 
     /// Returns the process's environment, and wipes the secrets from the original.
-    private static func environment() -> [String: String] {
+    static func environment() -> [String: String] {
         var variables: [String: String] = [:]
         for entry in ProcessEnvironment.entries() {
             let text = String(cString: entry)
