@@ -431,6 +431,13 @@ struct HistoryStoreTests {
             user TEXT NOT NULL, userId INTEGER NOT NULL, message TEXT NOT NULL, PRIMARY KEY (room, id)
         ) STRICT, WITHOUT ROWID;
         """,
+        """
+        CREATE TABLE period (
+            run INTEGER NOT NULL, begun INTEGER NOT NULL, ended INTEGER NOT NULL, state TEXT NOT NULL, reason TEXT,
+            PRIMARY KEY (run, begun)
+        ) STRICT, WITHOUT ROWID;
+        CREATE INDEX periodByTime ON period (ended);
+        """,
     ]
 
     /// Creates a database with a bar.
@@ -470,7 +477,7 @@ struct HistoryStoreTests {
 
     @Test(
         "an older database is migrated with all its data, after a copy was made; a current one is only opened",
-        arguments: [(1, true), (2, true), (3, true), (4, true), (1, false), (3, false)]
+        arguments: [(1, true), (2, true), (3, true), (4, true), (5, true), (1, false), (3, false)]
     )
     func migration(schema: Int, isNumbered: Bool) async throws {
         try await self.folder { path in
@@ -484,15 +491,15 @@ struct HistoryStoreTests {
                 #expect(try store.contents().gaps == 0)
                 try store.close()
             }
-            #expect(try self.number(of: path) == 4)
+            #expect(try self.number(of: path) == 5)
             let copy = "\(path).schema-\(schema)"
-            #expect(FileManager.default.fileExists(atPath: copy) == (schema < 4))
+            #expect(FileManager.default.fileExists(atPath: copy) == (schema < 5))
             #expect(
                 reported.all
-                    == (schema < 4
-                        ? ["the history \(path) gets schema 4; \(copy) is a copy with schema \(schema)"] : [])
+                    == (schema < 5
+                        ? ["the history \(path) gets schema 5; \(copy) is a copy with schema \(schema)"] : [])
             )
-            guard schema < 4 else { return }
+            guard schema < 5 else { return }
             #expect(try self.number(of: copy) == (isNumbered ? schema : 0))
             let database = try DatabaseQueue(path: copy)
             #expect(try await database.read { try Int.fetchOne($0, sql: "SELECT count(*) FROM bar") } == 1)
@@ -523,19 +530,19 @@ struct HistoryStoreTests {
     @Test("a database with a newer schema is left unchanged, with a remedy")
     func newer() async throws {
         try await self.folder { path in
-            try self.make(path, schema: 4, isNumbered: true)
+            try self.make(path, schema: 5, isNumbered: true)
             do {
                 let database = try DatabaseQueue(path: path)
-                try await database.write { try $0.execute(sql: "PRAGMA user_version = 5") }
+                try await database.write { try $0.execute(sql: "PRAGMA user_version = 6") }
                 try database.close()
             }
             let words =
-                "\(path) was made by a newer tickertape (schema 5, known up to 4): "
+                "\(path) was made by a newer tickertape (schema 6, known up to 5): "
                 + "run that one, or name another file with history.file"
             #expect(throws: HistoryFailure(.newer, words)) {
                 try HistoryStore.opening(path, now: 0) { _ in Issue.record("it was moved") }
             }
-            #expect(try self.number(of: path) == 5)
+            #expect(try self.number(of: path) == 6)
         }
     }
 

@@ -49,6 +49,7 @@ package final class HistoryRecorder: TapeReader {
         /// A file of the recording is complete, and another one has begun.
         case completed(String, newest: String)
         case lost(UInt64, from: Int64, to: Int64)
+        case status(FeedStatus)
     }
 
     /// The queued entries and trades, which the thread takes at once.
@@ -108,6 +109,7 @@ package final class HistoryRecorder: TapeReader {
     private struct Shown {
         var store: HistoryStore
         var report = Report()
+        var period: HistoryBatch.Period?
     }
 
     private let limits: Limits
@@ -129,6 +131,7 @@ package final class HistoryRecorder: TapeReader {
     ///   - path: the database's path. While another program holds `PATH.lock` beside it, this one only reads.
     ///   - recording: returns the file that takes the newest frames, if there is one.
     ///   - wallClock: ns since 1970.
+    ///   - monotonic: ns of a clock that stands still while the machine sleeps.
     ///   - notify: takes one line for a person, on any thread.
     /// - Throws: ``HistoryFailure``.
     package init(
@@ -136,6 +139,7 @@ package final class HistoryRecorder: TapeReader {
         limits: Limits = Limits(),
         recording: @escaping @Sendable () -> String?,
         wallClock: @escaping @Sendable () -> Int64,
+        monotonic: @escaping @Sendable () -> Int64 = SystemClock.monotonic,
         notify: @escaping @Sendable (String) -> Void
     ) throws(HistoryFailure) {
         do throws(SystemCallFailure) {
@@ -157,6 +161,7 @@ package final class HistoryRecorder: TapeReader {
                 waitingPieces: limits.waitingPieces,
                 recording: recording,
                 wallClock: wallClock,
+                monotonic: monotonic,
                 notify: notify
             )
         )
@@ -182,7 +187,12 @@ package final class HistoryRecorder: TapeReader {
         }
     }
 
-    package func statusChanged(_ status: FeedStatus) {}
+    package func statusChanged(_ status: FeedStatus) {
+        self.queue.withLockedValue { queue in
+            guard !queue.isFinished, queue.waiting.entries.count < self.limits.waitingTrades else { return }
+            queue.waiting.entries.append(.status(status))
+        }
+    }
 
     package func gapFound(_ gap: Gap) {
         self.queue.withLockedValue { queue in
@@ -263,11 +273,12 @@ package final class HistoryRecorder: TapeReader {
                 self.notify("the history lacks gaps of the feed, because the disk is too slow for them")
             }
             self.writer.withLockedValue { writer in
+                writer.timePassed()
                 for entry in waiting.entries { writer.take(entry, &waiting.trades) }
                 for record in roomRecords { writer.take(record) }
-                writer.commit()
+                writer.commit(isLast: isFinished)
                 self.shown.withLockedValue { shown in
-                    shown = Shown(store: writer.store, report: writer.report)
+                    shown = Shown(store: writer.store, report: writer.report, period: writer.period)
                 }
             }
             waiting.entries.removeAll(keepingCapacity: true)
@@ -286,6 +297,12 @@ package final class HistoryRecorder: TapeReader {
         report.lostMessages += messages
         return report
     }
+
+    /// The period in which the feed is now, as far as this program writes it; `nil` if another one writes the history.
+    package var period: HistoryBatch.Period? { self.shown.withLockedValue { $0.period } }
+
+    /// The longest time for which the end of a period may be unwritten while a program runs, ns.
+    package static let periodInterval = RunPeriods.interval
 
     /// Waits until the thread has processed everything that is queued now. Blocks, so it must not run on an event loop.
     package func waitUntilWritten() {

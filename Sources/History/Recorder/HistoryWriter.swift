@@ -18,6 +18,8 @@ struct HistoryWriter {
     /// The recording's newest file, once its first one is complete.
     private var newest: String?
     private let wallClock: @Sendable () -> Int64
+    private let monotonic: @Sendable () -> Int64
+    private var periods: RunPeriods
     private let notify: @Sendable (String) -> Void
     private var batch = HistoryBatch()
     /// The number of trades in the batch.
@@ -40,6 +42,7 @@ struct HistoryWriter {
         waitingPieces: Int,
         recording: @escaping @Sendable () -> String?,
         wallClock: @escaping @Sendable () -> Int64,
+        monotonic: @escaping @Sendable () -> Int64,
         notify: @escaping @Sendable (String) -> Void
     ) {
         self.store = store
@@ -47,6 +50,8 @@ struct HistoryWriter {
         self.waitingPieces = waitingPieces
         self.recording = recording
         self.wallClock = wallClock
+        self.monotonic = monotonic
+        self.periods = RunPeriods(start: wallClock())
         self.notify = notify
         if !self.mayWrite() {
             notify("another tickertape writes the history \(store.path); this one continues it when that one has ended")
@@ -60,8 +65,15 @@ struct HistoryWriter {
         guard self.lock.take() else { return false }
         self.holdsLock = true
         self.before = try? self.store.newestTime()
+        self.periods.tookOver(now: self.wallClock())
         return true
     }
+
+    /// The period in which the feed is now, as far as this program writes it.
+    var period: HistoryBatch.Period? { self.holdsLock ? self.periods.current : nil }
+
+    /// Notes the time, up to which the feed has its present state.
+    mutating func timePassed() { self.periods.timePassed(wall: self.wallClock(), monotonic: self.monotonic()) }
 
     /// Takes a queued entry; a run takes its trades from `trades`.
     mutating func take(_ entry: HistoryRecorder.Entry, _ trades: inout WaitingTrades) {
@@ -95,6 +107,8 @@ struct HistoryWriter {
                     )
                 )
             }
+        case .status(let status):
+            self.periods.statusChanged(status, now: self.wallClock())
         case _ where !mayWrite:
             return
         case .hole(let hole):
@@ -211,7 +225,11 @@ struct HistoryWriter {
         if self.holes.count > Self.maximumHoles { self.holes.removeFirst() }
     }
 
-    mutating func commit() {
+    /// - Parameter isLast: whether no other call follows.
+    mutating func commit(isLast: Bool = false) {
+        if !self.isClosed, self.mayWrite() {
+            for period in self.periods.take(isDue: isLast || !self.batch.isEmpty) { self.batch.take(period) }
+        }
         guard !self.batch.isEmpty, !self.isClosed, self.mayWrite() else { return }
         do throws(HistoryFailure) {
             try self.store.commit(self.batch, holes: self.holes + self.awaited)

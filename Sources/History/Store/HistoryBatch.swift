@@ -61,6 +61,26 @@ package struct HistoryBatch: Sendable {
         package var isComplete: Bool
     }
 
+    /// A period of a run in which the feed had one state.
+    package struct Period: Sendable, Equatable {
+        /// The start of the program's run, ns since 1970.
+        package var run: Int64
+        /// Ns since 1970.
+        package var begun: Int64
+        package var ended: Int64
+        /// The state as one word, and its reason.
+        package var state: String
+        package var reason: String?
+
+        package init(run: Int64, begun: Int64, ended: Int64, state: String, reason: String?) {
+            self.run = run
+            self.begun = begun
+            self.ended = ended
+            self.state = state
+            self.reason = reason
+        }
+    }
+
     /// The pieces by symbol, in the order of their trades' arrival.
     package private(set) var pieces: [String: [Bar]] = [:]
     package private(set) var pieceCount = 0
@@ -70,6 +90,8 @@ package struct HistoryBatch: Sendable {
     package private(set) var settled: [Settled] = []
     package private(set) var segments: [Segment] = []
     package private(set) var roomRecords: [RoomRecord] = []
+    /// The periods that are new, or whose ends have moved.
+    package private(set) var periods: [Period] = []
     /// The newest exchange time of all trades that are neither ahead nor filled, ns since 1970.
     package private(set) var newestTime: Int64?
 
@@ -77,7 +99,7 @@ package struct HistoryBatch: Sendable {
 
     package var isEmpty: Bool {
         self.pieces.isEmpty && self.holes.isEmpty && self.settled.isEmpty && self.segments.isEmpty
-            && self.roomRecords.isEmpty
+            && self.roomRecords.isEmpty && self.periods.isEmpty
     }
 
     /// Takes the next trade of a symbol. With `isFirst` the trades before it are unknown, so its piece is incomplete.
@@ -126,6 +148,16 @@ package struct HistoryBatch: Sendable {
         self.segments[last].sequences = min(old.lowerBound, new.lowerBound)..<max(old.upperBound, new.upperBound)
     }
 
+    /// Takes a period; it replaces its earlier form.
+    package mutating func take(_ period: Period) {
+        if let last = self.periods.last, last.run == period.run, last.begun == period.begun {
+            self.periods.removeLast()
+        } else if self.periods.count >= Self.maximumRecords {
+            self.periods.removeFirst(Self.maximumRecords / 2)
+        }
+        self.periods.append(period)
+    }
+
     /// Takes a message of a room, or that a room was given up.
     ///
     /// - Returns: the number of messages that were dropped for it, the oldest ones.
@@ -138,7 +170,8 @@ package struct HistoryBatch: Sendable {
         return dropped
     }
 
-    /// The most messages of rooms in one transaction, and between the relay and the thread; 1 KB each.
+    /// The most messages of rooms, and the most periods, in one transaction, and the most messages between the relay
+    /// and the thread; 1 KB each.
     static let maximumRecords = 10_000
 
     /// Drops all pieces because there is no more space; returns their number.

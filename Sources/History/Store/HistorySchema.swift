@@ -49,6 +49,15 @@ enum HistorySchema {
             PRIMARY KEY (room, id)
         ) STRICT, WITHOUT ROWID;
         """,
+        """
+        CREATE TABLE period (
+            run INTEGER NOT NULL,
+            begun INTEGER NOT NULL, ended INTEGER NOT NULL,
+            state TEXT NOT NULL, reason TEXT,
+            PRIMARY KEY (run, begun)
+        ) STRICT, WITHOUT ROWID;
+        CREATE INDEX periodByTime ON period (ended);
+        """,
     ]
 
     /// The number of the newest schema.

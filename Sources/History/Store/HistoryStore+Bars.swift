@@ -27,6 +27,7 @@ extension HistoryStore {
                 for settled in batch.settled { try Self.settle(settled, awaited: holes, in: database) }
                 for segment in batch.segments { try Self.put(segment, in: database) }
                 if let newest = batch.newestTime { try Self.noteNewest(newest, in: database) }
+                for period in batch.periods { try Self.put(period, in: database) }
                 if !batch.roomRecords.isEmpty { try Self.put(batch.roomRecords, in: database) }
             }
         } catch {

@@ -109,6 +109,7 @@ extension HistoryStore {
                 )
                 pruned.bars = database.changesCount
                 try database.execute(sql: "DELETE FROM gap WHERE toTime < ?", arguments: [time])
+                try database.execute(sql: "DELETE FROM period WHERE ended < ?", arguments: [time])
                 try database.execute(sql: "DELETE FROM symbol WHERE id NOT IN (SELECT symbol FROM bar)")
             }
             // This fails while another program writes; the free pages are then used for later rows.

@@ -2,8 +2,8 @@ import GRDB
 import Glibc
 import Market
 
-/// The database of what survives a restart: bars of every width, gaps, an index of the recording's segments, and the
-/// newest messages of rooms.
+/// The database of what survives a restart: bars of every width, gaps, an index of the recording's segments, the newest
+/// messages of rooms, and the states of the feed.
 ///
 /// SQLite in WAL mode. `synchronous` is FULL, so a committed transaction survives a power cut. (GRDB's pool sets
 /// NORMAL, which may lose the newest ones.) Every value that is read is checked, since a file can hold anything.
@@ -42,7 +42,7 @@ package final class HistoryStore: Sendable {
             }
             // A look into every table detects a damaged file now.
             try pool.read { database in
-                for table in ["symbol", "bar", "segment", "state", "gap", "room", "roomMessage"] {
+                for table in ["symbol", "bar", "segment", "state", "gap", "room", "roomMessage", "period"] {
                     _ = try Row.fetchOne(database, sql: "SELECT * FROM \(table) LIMIT 1")
                 }
             }

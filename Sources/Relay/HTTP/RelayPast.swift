@@ -1,4 +1,5 @@
 package import Market
+package import Measurements
 import NIOCore
 package import Wire
 
@@ -10,11 +11,16 @@ package struct RelayPast: Sendable {
     /// The recorded trades of a symbol.
     package var trades: @Sendable (String, PastTradesQuery) async throws -> PastTrades
 
+    /// When the feed was live in a span of time (ns since 1970), over restarts: by default the last day, until now.
+    package var liveTime: @Sendable (_ from: Int64?, _ to: Int64?) async throws -> LiveTime
+
     package init(
         bars: @escaping @Sendable (String, BarWidth, Int64?, Int64?, Int) async throws -> [Bar],
-        trades: @escaping @Sendable (String, PastTradesQuery) async throws -> PastTrades
+        trades: @escaping @Sendable (String, PastTradesQuery) async throws -> PastTrades,
+        liveTime: @escaping @Sendable (Int64?, Int64?) async throws -> LiveTime
     ) {
         self.bars = bars
         self.trades = trades
+        self.liveTime = liveTime
     }
 }

@@ -10,6 +10,8 @@ enum RelayRoute: Sendable {
     case readiness
     case metrics
     case status
+    /// When the feed was live, over restarts.
+    case uptime
     /// The completeness of each symbol and hour of the tape.
     case completeness
     /// The newest prices of all symbols.
@@ -31,6 +33,7 @@ enum RelayRoute: Sendable {
     /// The paths without a symbol, besides those of the page.
     private static let fixed: [(path: String, route: RelayRoute)] = [
         ("/livez", .liveness), ("/readyz", .readiness), ("/metrics", .metrics), ("/v1/status", .status),
+        ("/v1/uptime", .uptime),
         ("/v1/completeness", .completeness), ("/v1/snapshot", .snapshot), ("/v1/news", .news),
         ("/v1/symbols", .symbols), ("/v1/replay", .replay), ("/v1/audit", .audit),
         ("/v1/holdings", .holdings),
@@ -65,7 +68,8 @@ enum RelayRoute: Sendable {
     var methods: [HTTPMethod] {
         switch self {
         case .replay: [.GET, .HEAD, .POST]
-        case .page, .liveness, .readiness, .metrics, .status, .completeness, .snapshot, .symbolSnapshot, .trades,
+        case .page, .liveness, .readiness, .metrics, .status, .uptime, .completeness, .snapshot, .symbolSnapshot,
+            .trades,
             .bars, .news, .symbols, .audit, .holdings:
             [.GET, .HEAD]
         }

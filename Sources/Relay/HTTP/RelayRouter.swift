@@ -110,6 +110,8 @@ struct RelayRouter: Sendable {
             let reading = try await sources.reading()
             let body = StatusAnswers.status(reading, instruments: sources.instruments, version: sources.version)
             return .fresh("application/json", body)
+        case .uptime:
+            return .fresh("application/json", try await UptimeAnswer.body(head.query, sources.past, reservation))
         case .completeness:
             let query = try QueryText(head.query, known: ["symbol"])
             let body = try CompletenessAnswer.body(query.text("symbol"), sources.instruments.completeness, reservation)

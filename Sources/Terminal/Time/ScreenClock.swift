@@ -17,7 +17,7 @@ package struct ScreenClock: Sendable, Equatable {
     package static func == (left: ScreenClock, right: ScreenClock) -> Bool { left.zone == right.zone }
 
     /// Formats ns since 1970 as `2026-11-21`.
-    func date(_ time: Int64) -> String { UTCText.date(self.local(time)) }
+    package func date(_ time: Int64) -> String { UTCText.date(self.local(time)) }
 
     /// Formats ns since 1970 as `05:31:02`.
     package func timeOfDay(_ time: Int64) -> String { UTCText.timeOfDay(self.local(time)) }
@@ -38,11 +38,11 @@ package struct ScreenClock: Sendable, Equatable {
     }
 
     /// Returns the reading of the zone's clocks at a time, as ns since its 1970-01-01 00:00.
-    func local(_ time: Int64) -> Int64 { time.addingCapped(self.offset(time)) }
+    package func local(_ time: Int64) -> Int64 { time.addingCapped(self.offset(time)) }
 
     /// Returns the times at which the zone's clocks show `local`, the earliest first: two where they are set back. Where
     /// they skip the reading, this is the time at which they would show it without the change.
-    func times(ofLocal local: Int64) -> [Int64] {
+    package func times(ofLocal local: Int64) -> [Int64] {
         // A zone changes its offset at most once within a day, and its offset is less than a day.
         let day: Int64 = 86_400_000_000_000
         let before = local.subtractingCapped(self.offset(local.subtractingCapped(day)))

@@ -1,6 +1,7 @@
 import Feeds
 import History
 import Market
+import Measurements
 import NIOConcurrencyHelpers
 import Recordings
 import Relay
@@ -69,6 +70,15 @@ final class HistoryService: Sendable {
                 try await historyRecorder.ask { store in
                     var search = RecordedPast(symbol: symbol, query: query)
                     return search.find(in: try store.segments())
+                }
+            },
+            liveTime: { from, to in
+                let now = WallClock.now()
+                let current = historyRecorder.period
+                let to = min(to ?? now, now)
+                let from = min(from ?? to - 86_400_000_000_000, to)
+                return try await historyRecorder.ask { store in
+                    try LiveTime(from: from, to: to, in: store, current: current, now: now)
                 }
             }
         )

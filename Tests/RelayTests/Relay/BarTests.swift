@@ -1,4 +1,5 @@
 import Market
+import Measurements
 import NIOCore
 import Testing
 import TickertapeTesting
@@ -109,7 +110,8 @@ struct BarTests {
                 let all = kept.filter { $0.start >= from ?? .min && $0.start < to ?? .max }
                 return Array(from == nil ? all.suffix(limit) : all.prefix(limit))
             },
-            trades: { _, _ in PastTrades() }
+            trades: { _, _ in PastTrades() },
+            liveTime: { _, _ in LiveTime(from: 0, to: 0, known: nil, gaps: []) }
         )
         let live = BarExcerpt(
             bars: [(try bar(300_000_000_000, "50"), true), (try bar(360_000_000_000, "60"), false)],

@@ -28,7 +28,7 @@ extension Doctor {
                     state,
                     identity: KeyIdentity(key: finnhub.key, upstream: finnhub.upstream),
                     environment: environment,
-                    warnings: Warnings { _ in }
+                    warnings: Warnings(print: { _, _ in })
                 )
             }
         } ?? nil

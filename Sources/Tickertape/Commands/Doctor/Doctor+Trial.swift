@@ -164,7 +164,7 @@ final class TrialFeed: Sendable {
                     settings.state,
                     identity: KeyIdentity(venue.venue, at: venue.upstream),
                     isShared: false,
-                    warnings: Warnings { _ in }
+                    warnings: Warnings(print: { _, _ in })
                 ).holding
             feeds.append(
                 try await VenueFeed.make(venue, into: tape, loop: loop, logger: logger, wallClock: WallClock.now)
