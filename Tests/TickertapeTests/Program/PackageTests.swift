@@ -86,18 +86,21 @@ struct PackageTests {
 
     @Test("name a license for each package that is linked, and no other")
     func licenses() throws {
-        struct Resolved: Decodable {
-            struct Pin: Decodable { var identity: String }
-            var pins: [Pin]
+        struct Workspace: Decodable {
+            struct Object: Decodable { var dependencies: [Dependency] }
+            struct Dependency: Decodable { var packageRef: Package }
+            struct Package: Decodable { var identity: String }
+            var object: Object
         }
-        let resolved = try JSONDecoder().decode(Resolved.self, from: Data(self.text("Package.resolved").utf8))
+        let state = Data(try self.text(".build/workspace-state.json").utf8)
+        let built = try JSONDecoder().decode(Workspace.self, from: state).object.dependencies.map(\.packageRef.identity)
         let script = try self.text("scripts/components")
         let rest = try #require(script.split(separator: "PACKAGES = {").dropFirst().first)
         let table = try #require(rest.split(separator: "\n}").first)
         let named = table.split(separator: "\n").compactMap { line in
             line.split(separator: "\"").dropFirst().first.map(String.init)
         }
-        #expect(Set(named) == Set(resolved.pins.map(\.identity)))
+        #expect(Set(named) == Set(built))
     }
 
     @Test("have a version that Semantic Versioning knows, and notes in the changelog")
