@@ -73,12 +73,13 @@ final class HistoryService: Sendable {
                 }
             },
             liveTime: { from, to in
-                let now = WallClock.now()
-                let current = historyRecorder.period
-                let to = min(to ?? now, now)
-                let from = min(from ?? to - 86_400_000_000_000, to)
-                return try await historyRecorder.ask { store in
-                    try LiveTime(from: from, to: to, in: store, current: current, now: now)
+                try await historyRecorder.ask { store in
+                    // The first state of this run may be on its way.
+                    if historyRecorder.period == nil { historyRecorder.waitUntilWritten() }
+                    let now = WallClock.now()
+                    let to = min(to ?? now, now)
+                    let from = min(from ?? to - 86_400_000_000_000, to)
+                    return try LiveTime(from: from, to: to, in: store, current: historyRecorder.period, now: now)
                 }
             }
         )

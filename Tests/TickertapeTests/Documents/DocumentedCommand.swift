@@ -25,7 +25,7 @@ struct DocumentedCommand: CustomStringConvertible {
             if line == "```", let block = open {
                 blocks.append(block)
                 open = nil
-            } else if line == "```sh" {
+            } else if ["```sh", "```console"].contains(line) {
                 open = []
             } else {
                 open?.append(line)
@@ -88,14 +88,14 @@ enum CommandTrial {
         ),
         (
             "curl --cacert",
-            .elsewhere(file: "Tests/TickertapeTests/Program/RelayTLSProgramTests.swift", containing: "curl")
+            .elsewhere(file: "Tests/TickertapeTests/Program/RelayTLSProgramTests.swift", containing: "health")
         ),
         ("curl -H \"Authorization", .ends()),
         ("curl", .ends()),
         ("(echo", .prints("")),
         ("websocat", .prints("{")),
         ("exec 3<>/dev/tcp", .prints("")),
-        ("nc ", .elsewhere(file: "Tests/TickertapeTests/Program/RoomProgramTests.swift", containing: "iam:")),
+        ("nc ", .elsewhere(file: "Tests/RelayTests/Rooms/RoomLineTests.swift", containing: "iam:")),
         ("docker", .never("an engine of containers; the image is built without one by the project's tools")),
         ("kit/kit.py", .elsewhere(file: "scripts/clients", containing: "kit")),
         ("scripts/build", .elsewhere(file: "scripts/run", containing: "scripts/build")),
@@ -107,8 +107,24 @@ enum CommandTrial {
         ("python3 -c", .ends()),
         ("(umask 077; openssl rand -hex 24 > ~", .ends()),
         ("(umask 077", .never("the rights of an administrator: /etc")),
+        ("scripts/package", .never("a release, which takes minutes; scripts/package-lab tries what it makes")),
+        ("sudo ", .never("the rights of an administrator")),
+        ("tar -xf", .never("a release's archive; scripts/package-lab tries it")),
+        ("tickertape-*/", .never("a release's archive; scripts/package-lab tries it")),
+        ("cp docs/monitoring", .never("the rights of an administrator")),
+        ("promtool", .elsewhere(file: "scripts/monitoring-lab", containing: "promtool")),
+        ("journalctl", .never("a running systemd")),
+        ("systemd-sysusers", .never("the rights of an administrator")),
         ("install ", .never("the rights of an administrator; the package does the same")),
         ("systemctl", .never("a running systemd")),
+        (
+            "tickertape doctor",
+            .elsewhere(file: "Tests/TickertapeTests/Program/DoctorProgramTests.swift", containing: "doctor")
+        ),
+        (
+            "tickertape status",
+            .elsewhere(file: "Tests/TickertapeTests/Program/StatusProgramTests.swift", containing: "status")
+        ),
         ("tickertape cert --out /etc", .never("the rights of an administrator: /etc; cert has its own tests")),
         ("tickertape history prune", .ends()),
         ("tickertape history", .ends()),

@@ -80,7 +80,10 @@ struct DocumentedCommandTests {
             let environment = Self.environment(folder, service: port, directory: directory.url)
             let live = try RunningProgram(
                 RunningProgram.tickertape,
-                ["--quiet", "--set", "lines.listen=127.0.0.1:0", "--set", "symbols=BINANCE:BTCUSDT,BINANCE:ETHUSDT"],
+                [
+                    "--quiet", "--record", "\(folder.path)/live.jsonl", "--set", "lines.listen=127.0.0.1:0", "--set",
+                    "symbols=BINANCE:BTCUSDT,BINANCE:ETHUSDT",
+                ],
                 environment: environment
             )
             let replay = try RunningProgram(
@@ -133,6 +136,7 @@ struct DocumentedCommandTests {
                 ("127.0.0.1 7071", "127.0.0.1 \(self.ports.lines)"),
                 ("127.0.0.1/7071", "127.0.0.1/\(self.ports.lines)"),
                 ("tickertape watch", "tickertape watch ws://127.0.0.1:\(self.ports.live)"),
+                ("--from 2026-11-21 --to 2026-11-22", "--from 2026-01-01 --to 2026-01-02"),
                 // The recording here has three minutes.
                 ("--from 14:30:00 --to 15:00", "--from 00:00:30 --to 00:01"),
             ] { text.replace(documented, with: used) }

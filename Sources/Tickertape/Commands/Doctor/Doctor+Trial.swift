@@ -146,7 +146,7 @@ final class TrialFeed: Sendable {
     init(_ plan: FeedPlan, _ storage: KeyStorage?, _ settings: Settings) async throws {
         let loop = self.loops.next()
         let reader = self.reader
-        let logger = ProgramLog.make(level: .critical)
+        let logger = ProgramLog.silent
         let tape = try await loop.submit { NIOLoopBound(TapeWriter(epoch: 1, readers: [reader]), eventLoop: loop) }
             .get()
         var feeds: [FeedService] = []

@@ -116,7 +116,7 @@ struct StatusCommand: SettingsCommand {
         let storage = KeyStorage(
             settings.state,
             identity: KeyIdentity(key: finnhub.key, upstream: finnhub.upstream),
-            warnings: Warnings { _ in }
+            warnings: Warnings(print: { _, _ in })
         )
         guard let lock = storage.lock else { return nil }
         switch lock.claim() {
