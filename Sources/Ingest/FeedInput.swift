@@ -416,7 +416,7 @@ package final class FeedInput {
     /// Puts a part of a read onto the tape after the gaps that it shows; returns whether the status has changed.
     private func endPart(after gaps: ArraySlice<FoundGap>, _ now: Moment) -> Bool {
         let isChanged = self.tellLiveTrades(now)
-        for found in gaps { self.publish(found.gap, now: now.monotonic) }
+        for found in gaps { self.publishMissing(found.gap) }
         if isChanged { self.delegate?.publishChanges() }
         self.number(now)
         return isChanged
@@ -468,7 +468,7 @@ package final class FeedInput {
         // The trades of a read that has not ended may be the reported ones.
         guard !self.isAmidRead else { return }
         let gaps = self.interruptions.identified.timePassed(now: now.monotonic)
-        for found in gaps { self.publish(found.gap, now: now.monotonic) }
+        for found in gaps { self.publishMissing(found.gap) }
         self.publishOutcomes()
         if !gaps.isEmpty { self.holesFound(now) }
     }
@@ -530,8 +530,8 @@ package final class FeedInput {
     }
 
     /// Publishes the gap of ids that are missing.
-    private func publish(_ gap: Gap, now: Int64) {
-        self.log.idsMissing(gap, now: now)
+    private func publishMissing(_ gap: Gap) {
+        self.log.idsMissing(gap)
         self.gapFound(gap, isLogged: false)
     }
 

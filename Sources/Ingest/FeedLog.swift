@@ -5,8 +5,6 @@ import Market
 struct FeedLog {
     private let logger: Logger
     private var report = LossReport()
-    /// A venue that leaves out every second trade is not logged for each.
-    private var gapAllowance = LogAllowance()
 
     init(_ logger: Logger) { self.logger = logger }
 
@@ -23,12 +21,12 @@ struct FeedLog {
         )
     }
 
-    /// Logs a gap of ids that are missing, unless many were logged just now.
-    mutating func idsMissing(_ gap: Gap, now: Int64) {
-        guard let leftOut = self.gapAllowance.wanted(now: now) else { return }
-        var facts: Logger.Metadata = ["reason": "\(gap.reason)", "symbol": "\(gap.symbol ?? "")"]
-        if leftOut > 0 { facts["leftOut"] = "\(leftOut)" }
-        self.logger.warning("The feed has a gap", metadata: facts)
+    /// Logs a gap of ids that are missing.
+    func idsMissing(_ gap: Gap) {
+        self.logger.warning(
+            "The feed has a gap",
+            metadata: ["reason": "\(gap.reason)", "symbol": "\(gap.symbol ?? "")"]
+        )
     }
 
     // MARK: Losses

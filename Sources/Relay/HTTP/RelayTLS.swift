@@ -29,7 +29,6 @@ package final class RelayTLS: Sendable {
     private struct State {
         var context: TLSContext
         var facts: CertificateFacts
-        var allowance = LogAllowance()
     }
 
     /// The files that were loaded, and that ``reload()`` loads again.
@@ -140,12 +139,7 @@ package final class RelayTLS: Sendable {
 
     fileprivate func failed(_ error: TLSError) {
         self.failures[error.kind.word]?.increment()
-        let now = SystemClock.monotonic()
-        guard let leftOut = self.state.withLockedValue({ $0.allowance.wanted(now: now) }) else { return }
-        self.logger.info(
-            "a client's TLS connection failed",
-            metadata: ["reason": "\(error)", "leftOut": "\(leftOut)"]
-        )
+        self.logger.info("a client's TLS connection failed", metadata: ["reason": "\(error)"])
     }
 
     fileprivate func cameWithoutTLS() { self.plainRequests.increment() }

@@ -7,6 +7,8 @@ struct PartLogHandler: LogHandler {
     let levels: LogLevels
     /// The wall clock, ns since 1970.
     let clock: @Sendable () -> Int64
+    /// Whether a message is written, or only counted.
+    let wants: @Sendable (RepeatedMessages.Key) -> Bool
     let write: @Sendable (LogRecord) -> Void
     var metadata: Logger.Metadata = [:]
     private var ownLevel: Logger.Level?
@@ -15,11 +17,13 @@ struct PartLogHandler: LogHandler {
         _ part: LogPart,
         levels: LogLevels,
         clock: @escaping @Sendable () -> Int64,
+        wants: @escaping @Sendable (RepeatedMessages.Key) -> Bool = { _ in true },
         write: @escaping @Sendable (LogRecord) -> Void
     ) {
         self.part = part
         self.levels = levels
         self.clock = clock
+        self.wants = wants
         self.write = write
     }
 
@@ -35,6 +39,8 @@ struct PartLogHandler: LogHandler {
 
     func log(event: LogEvent) {
         guard self.ownLevel != nil || self.levels[self.part] != nil else { return }
+        let message = "\(event.message)"
+        guard self.wants(RepeatedMessages.Key(part: self.part, level: event.level, message: message)) else { return }
         var facts = self.metadata
         if let more = event.metadata { facts.merge(more) { $1 } }
         if let error = event.error { facts["error"] = "\(error)" }
@@ -43,7 +49,7 @@ struct PartLogHandler: LogHandler {
                 time: self.clock(),
                 level: event.level,
                 part: self.part,
-                message: "\(event.message)",
+                message: message,
                 facts: facts.sorted { $0.key < $1.key }.map { LogRecord.Fact(name: $0.key, value: "\($0.value)") }
             )
         )

@@ -1,7 +1,7 @@
 import NIOConcurrencyHelpers
 import Platform
 
-/// The limit of equal messages on its way to standard error, with the timer of its counts. May be used on any thread;
+/// The limit of equal messages on their way to standard error, with the timer of their counts. May be used on any thread;
 /// never blocks.
 final class RepeatLimiter: Sendable {
     private struct State {
@@ -12,6 +12,7 @@ final class RepeatLimiter: Sendable {
     }
 
     private let state = NIOLockedValueBox(State(messages: RepeatedMessages(most: 20)))
+    /// Writes the message of a count.
     private let write: @Sendable (LogRecord) -> Void
 
     init(write: @escaping @Sendable (LogRecord) -> Void) { self.write = write }
@@ -22,9 +23,8 @@ final class RepeatLimiter: Sendable {
         self.state.withLockedValue { $0.messages = most.map(RepeatedMessages.init) }
     }
 
-    /// Writes a message, or counts it.
-    func log(_ record: LogRecord) {
-        let key = RepeatedMessages.Key(part: record.part, level: record.level, message: record.message)
+    /// Returns whether a message is written; otherwise it is counted.
+    func wants(_ key: RepeatedMessages.Key) -> Bool {
         let now = SystemClock.monotonic()
         let (isWanted, deadline) = self.state.withLockedValue { state -> (Bool, Int64?) in
             guard state.messages?.isWanted(key, now: now) == false else { return (true, nil) }
@@ -32,8 +32,8 @@ final class RepeatLimiter: Sendable {
             state.hasTimer = true
             return (false, deadline)
         }
-        if isWanted { return self.write(record) }
         if let deadline { self.wait(until: deadline) }
+        return isWanted
     }
 
     /// Says all counts at once.

@@ -81,8 +81,11 @@ enum Console {
         self.put(.record(LogRecord(line: line, level: level, part: part, time: WallClock.now())))
     }
 
-    /// Writes a message of a logger to standard error, unless it repeats too often.
-    static func log(_ record: LogRecord) { self.repeats.log(record) }
+    /// Returns whether a message of a logger is written; one that repeats too often is counted.
+    static func wants(_ key: RepeatedMessages.Key) -> Bool { self.repeats.wants(key) }
+
+    /// Writes a message of a logger to standard error.
+    static func log(_ record: LogRecord) { self.put(.record(record)) }
 
     /// Prints whole lines to standard error that are already escaped.
     static func printNotice(_ text: String) { self.put(.text(text)) }

@@ -32,9 +32,12 @@ struct ProgramLog: Sendable {
     }
 
     /// Returns the logger of a part.
-    func logger(_ part: LogPart) -> Logger {
-        Logger(label: "tickertape.\(part.rawValue)") { _ in
-            PartLogHandler(part, levels: self.levels, clock: WallClock.now, write: Console.log)
+    ///
+    /// - Parameter isLimited: whether equal messages are limited; `false` for a user that limits them by itself.
+    func logger(_ part: LogPart, isLimited: Bool = true) -> Logger {
+        let wants: @Sendable (RepeatedMessages.Key) -> Bool = { key in !isLimited || Console.wants(key) }
+        return Logger(label: "tickertape.\(part.rawValue)") { _ in
+            PartLogHandler(part, levels: self.levels, clock: WallClock.now, wants: wants, write: Console.log)
         }
     }
 

@@ -141,7 +141,7 @@ struct TickerReaders {
         let meter = TapeMeter(
             base.instruments,
             loop: base.loop,
-            logger: base.log.logger(.feed),
+            logger: base.log.logger(.feed, isLimited: false),
             warn: base.warnings.warn(of: .feed)
         )
         let readers: [(any TapeReader)?] = [

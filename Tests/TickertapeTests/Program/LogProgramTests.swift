@@ -55,6 +55,29 @@ struct LogProgramTests {
         #expect(calls > 15)
     }
 
+    @Test("equal messages are limited, and at the end their number is said")
+    func repeats() async throws {
+        let folder = try TemporaryFolder()
+        defer { folder.remove() }
+        let program = try RunningProgram(
+            RunningProgram.tickertape,
+            // Nothing listens at the port.
+            ["record", "\(folder.path)/x.jsonl", "--quiet", "--relay", "off", "--upstream", "ws://127.0.0.1:9"]
+                + ["reconnect.min=10ms", "reconnect.max=10ms", "reconnect.at-least=10ms", "log.repeats=3"]
+                .flatMap { ["--set", $0] } + ["--log-level", "debug"],
+            environment: ["FINNHUB_TOKEN": Canary.key]
+        )
+        #expect(await program.printsError(of: "attempt=6"), "\(program.errors)")
+        program.send(signal: SIGTERM)
+        #expect(await program.ending() == .exit(0))
+        let lines = program.errors.split(separator: "\n")
+        #expect(lines.filter { $0.contains(" debug feed: The connection ended ") }.count == 3, "\(program.errors)")
+        let counts = lines.filter { $0.contains(" debug feed: Repeated messages were left out count=") }
+        #expect(counts.count == 1 && counts[0].hasSuffix(#" message="The connection ended""#), "\(program.errors)")
+        #expect(lines.contains { $0.contains("state=stopped") })
+        #expect(!Canary.occurs(in: program.errors))
+    }
+
     @Test("an error that ends the program is one object in JSON, too")
     func failure() async throws {
         let program = try RunningProgram(

@@ -51,7 +51,6 @@ final class VenueBackfill {
     /// When the pause after a failure ends, monotonic ns, and whether the service asked for it.
     private var pause: (until: Int64, isAskedFor: Bool)?
     private var allowance = LogAllowance(most: 3, interval: 600_000_000_000)
-    private var lossAllowance = LogAllowance()
 
     /// Why missing trades do not come now, for people; `nil` if they do.
     private(set) var problem: String? {
@@ -272,13 +271,12 @@ final class VenueBackfill {
     private func giveUp(_ losses: [SymbolBackfill.Loss], _ now: Moment) {
         for loss in losses {
             self.input.giveUp(loss.ids, of: loss.symbol, reason: loss.reason, now: now)
-            guard let leftOut = self.lossAllowance.wanted(now: now.monotonic) else { continue }
-            var facts: Logger.Metadata = [
-                "symbol": "\(loss.symbol)", "ids": "\(TradeID.text(of: loss.ids))",
-                "reason": "\(loss.reason)",
-            ]
-            if leftOut > 0 { facts["left out before"] = "\(leftOut)" }
-            self.context.logger.warning("Missing trades are lost for good", metadata: facts)
+            self.context.logger.warning(
+                "Missing trades are lost for good",
+                metadata: [
+                    "symbol": "\(loss.symbol)", "ids": "\(TradeID.text(of: loss.ids))", "reason": "\(loss.reason)",
+                ]
+            )
         }
     }
 }
