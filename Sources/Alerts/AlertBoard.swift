@@ -75,6 +75,17 @@ package final class AlertBoard: Sendable {
         return isGone
     }
 
+    /// Replaces the rules of the settings by others. Those that were set by key stay, and so does the state of a rule that
+    /// is in both. May be called on any thread.
+    package func replace(rulesOfSettings rules: [AlertRule]) {
+        let changed = self.state.withLockedValue { state in
+            state.entries.removeAll { !$0.isByKey && !rules.contains($0.rule) }
+            for rule in rules { _ = state.add(rule, isByKey: false) }
+            return state.changed
+        }
+        changed?()
+    }
+
     /// Returns the error of a rule's text, in one line; `nil` if the text is a valid rule. May be called on any thread.
     package static func errorText(about text: String) -> String? {
         do throws(AlertRule.ParseError) {

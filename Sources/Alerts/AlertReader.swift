@@ -157,6 +157,18 @@ package final class AlertReader: TapeReader {
         }
     }
 
+    /// Changes the settings of all rules that do not name their own. May be called on any thread.
+    package func change(hysteresis: ExactDecimal, cooldown: Int64, quiet: QuietHours?) {
+        self.loop.execute {
+            self.state.withValue { state in
+                var settings = state.watch.settings
+                (settings.hysteresis, settings.cooldown, settings.quiet) = (hysteresis, cooldown, quiet)
+                state.watch.change(settings)
+                self.settle(&state)
+            }
+        }
+    }
+
     /// Saves the state if a change waits for it, and stops the timers.
     package func finish() async {
         try? await self.loop.submit {

@@ -27,8 +27,7 @@ extension RelayServer {
     }
 
     private func listen(at address: SocketAddress?) async throws -> SocketAddress {
-        let wanted = self.settings.maximumClients + 2 * self.settings.maximumPlainConnections
-        let descriptors = DescriptorBudget.connections(wanted: wanted)
+        let descriptors = DescriptorBudget.connections(wanted: self.settings.wantedDescriptors)
         if descriptors < self.settings.maximumClients {
             self.logger.warning(
                 "the limit of open files leaves fewer places than relay.max-clients",
@@ -36,7 +35,8 @@ extension RelayServer {
             )
         }
         let listener = try await self.eventLoop.submit {
-            NIOLoopBound(self.makeListener(descriptors: descriptors), eventLoop: self.eventLoop)
+            self.hub.value.descriptors = descriptors
+            return NIOLoopBound(self.makeListener(), eventLoop: self.eventLoop)
         }.get()
         var listening = Listening(channels: [])
         do {
@@ -108,7 +108,7 @@ extension RelayServer {
         }
     }
 
-    private func makeListener(descriptors: Int) -> RelayListener {
+    private func makeListener() -> RelayListener {
         let hub = self.hub
         let loop = self.eventLoop
         let outbox = self.outbox
@@ -146,6 +146,7 @@ extension RelayServer {
             past: self.past,
             directory: self.directory,
             holdings: self.holdings.body,
+            settings: self.settingsBody,
             instruments: self.instruments,
             version: self.settings.version,
             replay: self.replayEndpoint,
@@ -157,9 +158,7 @@ extension RelayServer {
             router: RelayRouter(sources: sources, logger: self.logger),
             answers: AnswerMemory(heap: self.heap),
             tls: self.tls,
-            logger: self.logger,
-            tokens: self.settings.token.map(TokenGate.init),
-            descriptors: descriptors
+            logger: self.logger
         )
     }
 

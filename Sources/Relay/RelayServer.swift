@@ -59,6 +59,7 @@ package final class RelayServer: TapeReader, Sendable {
     let past: RelayPast?
     let directory: RelayDirectory?
     let holdings: RelayHoldings
+    private let shownSettings: (@Sendable () -> ByteBuffer)?
     /// The replay behind the feed, if it accepts commands.
     private let replay: (any ReplayControlling)?
     let hub: NIOLoopBoundBox<RelayHub>
@@ -81,6 +82,7 @@ package final class RelayServer: TapeReader, Sendable {
     ///   - tls: the certificate to speak TLS with; `nil` for plain connections.
     ///   - past: the stored data of earlier runs and of this one, queried off the loop.
     ///   - directory: Finnhub's headlines and symbols, queried off the loop.
+    ///   - shownSettings: returns the program's settings as JSON, without secrets, off the loop; `nil` for none.
     ///   - prices: the debounced prices of `eventLoop`, shared with its other readers; `nil` makes some for the relay
     ///     alone.
     ///   - replay: the replay behind the feed; `nil` for a feed that accepts no commands.
@@ -100,6 +102,7 @@ package final class RelayServer: TapeReader, Sendable {
         past: RelayPast? = nil,
         directory: RelayDirectory? = nil,
         holdings: RelayHoldings = RelayHoldings(),
+        shownSettings: (@Sendable () -> ByteBuffer)? = nil,
         prices: SettledPrices? = nil
     ) {
         self.settings = settings
@@ -107,6 +110,7 @@ package final class RelayServer: TapeReader, Sendable {
         self.past = past
         self.directory = directory
         self.holdings = holdings
+        self.shownSettings = shownSettings
         self.instruments = instruments
         self.tls = tls
         self.eventLoop = eventLoop
@@ -202,6 +206,11 @@ package final class RelayServer: TapeReader, Sendable {
         self.replay.map { ReplayEndpoint(replay: $0, isOpen: self.settings.allowsReplayControl) }
     }
 
+    /// Returns the program's settings as JSON; `nil` unless only this machine can reach the relay.
+    var settingsBody: (@Sendable () -> ByteBuffer)? {
+        self.settings.listen?.isLoopback ?? true ? self.shownSettings : nil
+    }
+
     // MARK: State
 
     /// The number of WebSocket clients at present.
@@ -248,6 +257,20 @@ package final class RelayServer: TapeReader, Sendable {
     /// - Parameter keep: takes what is to be kept over a restart, on the relay's loop, and does not wait.
     package func remember(_ rooms: EarlierRooms, keep: @escaping @Sendable (RoomRecord) -> Void) async {
         try? await self.eventLoop.submit { self.hub.value.rooms.begin(with: rooms, keep: keep) }.get()
+    }
+
+    /// Takes other limits and other rules of who may connect while clients are connected.
+    ///
+    /// - Parameter change: changes the settings; the addresses, the protocols and the pace of prices stay.
+    /// - Returns: the number of clients that may stay no longer and are closed with 1008.
+    package func reload(_ change: @escaping @Sendable (inout RelaySettings) -> Void) async -> Int {
+        var settings = self.settings
+        change(&settings)
+        // Reads `/proc`.
+        let descriptors = DescriptorBudget.connections(wanted: settings.wantedDescriptors)
+        let changed = settings
+        let closed = self.eventLoop.submit { self.hub.value.reload(changed, descriptors: descriptors) }
+        return (try? await closed.get()) ?? 0
     }
 
     /// Stops accepting clients; the connected ones stay. This is the first step of a stop, long before the last.

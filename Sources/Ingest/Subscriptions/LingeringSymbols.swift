@@ -12,12 +12,18 @@ struct LingeringSymbols: Equatable {
         var until: NIODeadline
     }
 
-    private let time: TimeAmount
+    private var time: TimeAmount
     /// In the order in which they lost their subscribers; never more than the table has places.
     private var waiting: [Waiting] = []
 
     /// - Parameter time: how long a symbol lingers; with 0 no symbol does.
     init(time: TimeAmount) { self.time = time }
+
+    /// Changes how long symbols linger. Those that linger already do so no longer than a new one would.
+    mutating func change(time: TimeAmount, now: NIODeadline) {
+        self.time = time
+        for index in self.waiting.indices { self.waiting[index].until = min(self.waiting[index].until, now + time) }
+    }
 
     var count: Int { self.waiting.count }
 

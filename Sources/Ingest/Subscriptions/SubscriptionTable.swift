@@ -121,6 +121,11 @@ package struct SubscriptionTable: Sendable {
 
     // MARK: Upstream and time
 
+    /// Changes how long the subscription to a symbol without a subscriber continues.
+    package mutating func change(linger: TimeAmount, now: NIODeadline) {
+        self.lingering.change(time: linger, now: now)
+    }
+
     /// Notes that the upstream does not send the symbol. Its place becomes free, although it is still wanted.
     package mutating func refused(_ symbol: String) {
         if self.lingering.remove(symbol) { return self.giveUp(symbol) }  // a refused symbol need not linger

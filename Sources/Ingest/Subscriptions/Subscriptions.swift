@@ -165,6 +165,14 @@ package final class Subscriptions: TapeReader {
         }
     }
 
+    /// Changes how long a symbol stays subscribed upstream after its last client has unsubscribed.
+    package func change(linger: TimeAmount) {
+        let now = self.loop.now
+        self.change { state in
+            for index in state.members.indices { state.members[index].table.change(linger: linger, now: now) }
+        }
+    }
+
     /// The symbols to which the feeds subscribe, sorted by name.
     package var symbols: [String] {
         self.state.withLockedValue { state in

@@ -31,7 +31,7 @@ package struct AlertEvaluator: Sendable {
         var text: String
     }
 
-    private let settings: Settings
+    package private(set) var settings: Settings
     private let offset: @Sendable (Int64) -> Int64
     private var entries: [Entry] = []
     private var watchers: [AlertRuleState] = []
@@ -85,6 +85,17 @@ package struct AlertEvaluator: Sendable {
     }
 
     // MARK: Rules
+
+    /// Changes the settings. The rules keep whether they are armed; a span such as that of `moves 2% in 5m` begins anew.
+    package mutating func change(_ settings: Settings) {
+        guard settings != self.settings else { return }
+        self.remembered = Array(self.memory.prefix(Self.maximumWatchers))
+        self.settings = settings
+        let rules = self.entries.map { (number: $0.number, rule: $0.rule) }
+        self.entries = []
+        self.watchers = []
+        self.setRules(rules)
+    }
 
     /// Sets the rules in force, each with its own number. A rule that stays keeps its state.
     package mutating func setRules(_ rules: [(number: Int, rule: AlertRule)]) {

@@ -136,6 +136,10 @@ package final class Recorder: TapeReader {
         maintenance.look()
     }
 
+    /// Changes how long complete files are kept, ns, and their total size, bytes; `nil` for no limit. May be called on
+    /// any thread.
+    package func keep(age: Int64?, bytes: Int64?) { self.maintenance?.keep(age: age, bytes: bytes) }
+
     // MARK: The feed's side
 
     package func read(_ batch: TapeBatch) {

@@ -5,7 +5,7 @@ import Platform
 /// The thread that compresses a recording's complete files and removes old ones, at the lowest priority.
 final class SegmentMaintenance: Sendable {
     private let names: SegmentNames
-    private let settings: RecorderSettings
+    private let settings: NIOLockedValueBox<RecorderSettings>
     private let clock: RecorderClock
     private let printError: @Sendable (String) -> Void
     private let thread = WorkQueue("segments", niceness: 19)
@@ -27,7 +27,7 @@ final class SegmentMaintenance: Sendable {
         self.names = names
         self.source = source
         self.newest = NIOLockedValueBox(newest)
-        self.settings = settings
+        self.settings = NIOLockedValueBox(settings)
         self.clock = clock
         self.printError = printError
     }
@@ -40,24 +40,31 @@ final class SegmentMaintenance: Sendable {
         self.thread.submit { self.work() }
     }
 
+    /// Changes how long files are kept, and removes those that are kept no longer.
+    func keep(age: Int64?, bytes: Int64?) {
+        self.settings.withLockedValue { ($0.keepAge, $0.keepBytes) = (age, bytes) }
+        self.look()
+    }
+
     private func work() {
         let care = SegmentUpkeep(self.names, source: .some(self.source))
         let isFinished = { self.isFinished.withLockedValue { $0 } }
-        let removes = self.settings.keepAge != nil || self.settings.keepBytes != nil
-        guard self.settings.compresses || removes, !isFinished() else { return }
+        let settings = self.settings.withLockedValue { $0 }
+        let removes = settings.keepAge != nil || settings.keepBytes != nil
+        guard settings.compresses || removes, !isFinished() else { return }
         for path in care.strangers() where self.strangers.withLockedValue({ $0.insert(path).inserted }) {
             self.printError(
                 "recording: \(path) is named like a file of this recording but is not one; it is left alone"
             )
         }
-        if self.settings.compresses {
+        if settings.compresses {
             for problem in care.pack(isCancelled: isFinished) { self.printError("recording: \(problem)") }
         }
         guard removes, !isFinished() else { return }
         _ = care.removeOld(
             now: self.clock.wall(),
-            age: self.settings.keepAge,
-            bytes: self.settings.keepBytes,
+            age: settings.keepAge,
+            bytes: settings.keepBytes,
             newest: self.newest.withLockedValue { $0 }
         )
     }

@@ -26,6 +26,9 @@ package final class ClientOutput: ChannelDuplexHandler {
     var agreement: DeflateAgreement?
     /// The negotiated subprotocol; set before the client joins a pipeline.
     var subprotocol: String?
+    /// Returns why the client may stay no longer after a change of the settings; `nil` if it may. Without a check it may
+    /// always. Set before the client joins a pipeline.
+    var objection: (() -> String?)?
     private var context: ChannelHandlerContext?
     /// The handler below; set while the client is in a pipeline.
     private var transport: (any ClientTransport)?

@@ -15,7 +15,16 @@ import Wire
 /// values that every batch touches have no run-time check for overlapping access: they are pure values, and none of
 /// their methods calls back here.
 package final class RelayHub {
-    let settings: RelaySettings
+    /// The settings in force (``reload(_:descriptors:)``).
+    @exclusivity(unchecked) var settings: RelaySettings
+    /// The check of clients' tokens, where they need one.
+    var tokens: TokenGate?
+    /// Counts the tokens in force so far.
+    var tokenNumber = 0
+    /// Counts the changes of the settings.
+    var rules = 0
+    /// How many connections fit into the process's limit of open files.
+    var descriptors = Int.max
     let protocols: RelayProtocols
     /// The ages from which `/readyz` and its like judge a feed that reports nothing.
     let freshness: FreshnessLimits
@@ -105,6 +114,7 @@ package final class RelayHub {
         wallClock: @escaping @Sendable () -> Int64 = { SystemClock.now().wall }
     ) {
         self.settings = settings
+        self.tokens = settings.token.map(TokenGate.init)
         self.protocols = protocols
         self.subscriptions = subscriptions
         self.index = SessionIndex(subscriptions)

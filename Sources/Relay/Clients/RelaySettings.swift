@@ -84,6 +84,9 @@ package struct RelaySettings: Sendable, Equatable {
         self.listen = listen
     }
 
+    /// The descriptors for all connections, also for those that are refused.
+    var wantedDescriptors: Int { self.maximumClients + 2 * self.maximumPlainConnections }
+
     /// Whether there is no relay at all.
     package var isOff: Bool { self.listen == nil && self.unixSocket == nil }
 

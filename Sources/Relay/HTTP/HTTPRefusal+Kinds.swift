@@ -100,6 +100,12 @@ extension HTTPRefusal {
         hint: "try again later, or ask for less with limit",
         headers: ["Retry-After": "5"]
     )
+    static let settingsNotShown = HTTPRefusal(
+        status: .forbidden,
+        type: "settings-not-shown",
+        message: "this relay does not show its settings",
+        hint: "they are shown where only this machine can reach the relay"
+    )
     static let malformed = HTTPRefusal(
         status: .badRequest,
         type: "malformed-request",

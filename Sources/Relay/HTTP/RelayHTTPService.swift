@@ -8,7 +8,8 @@ import Wire
 struct RelayHTTPService: HTTPService {
     let limits: HTTPServerLimits
     let answers: AnswerMemory
-    let gate: RequestGate
+    /// Returns the check of hosts and origins in force.
+    let gate: () -> RequestGate
     let router: RelayRouter
     let protocols: RelayProtocols
     /// Whether the connection speaks TLS.
@@ -21,12 +22,14 @@ struct RelayHTTPService: HTTPService {
     let admitClient: () -> HTTPRefusal?
     /// Makes the session of a new WebSocket client.
     let makeSession: (any RelayProtocol.Type, HTTPRequestHead) throws(HTTPRefusal) -> any RelayProtocol
+    /// Returns the check whether a client that was admitted by this request may stay (``ClientOutput/objection``).
+    var makeObjection: (HTTPRequestHead) -> (() -> String?)? = { _ in nil }
     /// Notes that the connection has become a WebSocket.
     var upgraded: (any Channel) -> Void = { _ in }
 
     func admit(_ head: HTTPRequestHead) throws(HTTPRejection) -> HTTPRequestHead {
         // A page of a disallowed origin cannot read the reason.
-        if let refusal = self.gate.refusal(of: head) { throw self.rejection(refusal, origin: nil) }
+        if let refusal = self.gate().refusal(of: head) { throw self.rejection(refusal, origin: nil) }
         var head = head
         head.uri = RequestTarget(of: head).path
         // The page itself holds no data, and it asks the user for the token.
@@ -54,6 +57,7 @@ struct RelayHTTPService: HTTPService {
             throw self.rejection(error, of: head)
         }
         let client = session.output
+        client.objection = self.makeObjection(head)
         var headers: HTTPHeaders = ["Server": StreamHello.serverName]
         if let subprotocol = client.subprotocol { headers.add(name: "Sec-WebSocket-Protocol", value: subprotocol) }
         let upgraded = self.upgraded

@@ -18,10 +18,6 @@ struct RelayListener {
     /// The relay's certificate; nil speaks plain HTTP and WebSocket.
     let tls: RelayTLS?
     let logger: Logger
-    /// The check of clients' tokens, where they need one.
-    let tokens: TokenGate?
-    /// How many connections fit into the process's limit of open files.
-    let descriptors: Int
 
     /// Listens, and returns the listening channel.
     ///
@@ -127,7 +123,7 @@ struct RelayListener {
             guard count < settings.maximumClientsPerAddress * 2 else { throw self.dropped(.tooManyFromAddress) }
             if count >= settings.maximumClientsPerAddress { return .tooManyFromAddress }
         }
-        let places = Places(of: settings, descriptors: self.descriptors)
+        let places = Places(of: settings, descriptors: self.hub.descriptors)
         guard self.connectionTable.count >= places.all else { return nil }
         if self.connectionTable.closeOldestPlain() {
             self.hub.instruments.refusals.add("connection-displaced")
@@ -152,24 +148,34 @@ struct RelayListener {
         // The mode of our own file admits this user alone. That of a file passed to the program may admit others.
         let isOurFile =
             isSocketFile && settings.unixSocket != nil && channel.localAddress?.pathname == settings.unixSocket
-        let tokens = isOurFile ? nil : self.tokens
         let hub = self.hub
         let connectionTable = self.connectionTable
+        let boundAddress = isSocketFile ? nil : bound
+        var gate = RequestGate(boundAddress: boundAddress, hub.settings)
+        var rules = hub.rules
+        let currentGate = {
+            if rules != hub.rules {
+                gate = RequestGate(boundAddress: boundAddress, hub.settings)
+                rules = hub.rules
+            }
+            return gate
+        }
         return RelayHTTPService(
             limits: HTTPServerLimits(settings),
             answers: self.answers,
-            gate: RequestGate(
-                boundAddress: isSocketFile ? nil : bound,
-                hostNames: settings.hostNames,
-                allowedOrigins: settings.allowedOrigins
-            ),
+            gate: currentGate,
             router: self.router,
             protocols: hub.protocols,
             isEncrypted: isEncrypted,
-            tokenRefusal: { head in tokens?.refusal(of: head, from: peer, now: hub.now) },
+            tokenRefusal: { head in isOurFile ? nil : hub.tokens?.refusal(of: head, from: peer, now: hub.now) },
             refused: { type in hub.instruments.refusals.add(type) },
             admitClient: { self.refusal() },
             makeSession: { spoken, head throws(HTTPRefusal) in try spoken.init(request: head, context: hub.context) },
+            makeObjection: { head in
+                let objection = isOurFile ? { nil } : hub.tokenObjection()
+                let origins = head.headers["Origin"]
+                return { objection() ?? (currentGate().allows(origins: origins) ? nil : RequestGate.foreignOrigin) }
+            },
             upgraded: { channel in connectionTable.upgraded(channel) }
         )
     }
@@ -177,7 +183,7 @@ struct RelayListener {
     /// Returns why no further client is admitted, or `nil`.
     func refusal() -> HTTPRefusal? {
         if self.connectionTable.isClosing { return .stopping }
-        let places = Places(of: self.hub.settings, descriptors: self.descriptors)
+        let places = Places(of: self.hub.settings, descriptors: self.hub.descriptors)
         return self.hub.clientCount < places.clients ? nil : .tooManyClients
     }
 

@@ -29,6 +29,8 @@ enum RelayRoute: Sendable {
     case audit
     /// The holdings and groups of the relay's person.
     case holdings
+    /// The settings in force.
+    case settings
 
     /// The paths without a symbol, besides those of the page.
     private static let fixed: [(path: String, route: RelayRoute)] = [
@@ -36,7 +38,7 @@ enum RelayRoute: Sendable {
         ("/v1/uptime", .uptime),
         ("/v1/completeness", .completeness), ("/v1/snapshot", .snapshot), ("/v1/news", .news),
         ("/v1/symbols", .symbols), ("/v1/replay", .replay), ("/v1/audit", .audit),
-        ("/v1/holdings", .holdings),
+        ("/v1/holdings", .holdings), ("/v1/settings", .settings),
     ]
     /// The paths that a symbol follows.
     private static let ofSymbols: [(path: String, route: @Sendable (Substring) -> RelayRoute)] = [
@@ -69,8 +71,7 @@ enum RelayRoute: Sendable {
         switch self {
         case .replay: [.GET, .HEAD, .POST]
         case .page, .liveness, .readiness, .metrics, .status, .uptime, .completeness, .snapshot, .symbolSnapshot,
-            .trades,
-            .bars, .news, .symbols, .audit, .holdings:
+            .trades, .bars, .news, .symbols, .audit, .holdings, .settings:
             [.GET, .HEAD]
         }
     }

@@ -24,6 +24,8 @@ struct RelayRouter: Sendable {
         var directory: RelayDirectory?
         /// The body of `/v1/holdings`.
         var holdings: ByteBuffer
+        /// Returns the body of `/v1/settings`; `nil` if they are not shown.
+        var settings: (@Sendable () -> ByteBuffer)?
         var instruments: Instruments
         var version: String
         /// The control endpoint of the replay behind the feed; `nil` without a replay.
@@ -149,6 +151,9 @@ struct RelayRouter: Sendable {
             return .fresh("application/json", position)
         case .holdings:
             return .fresh("application/json", sources.holdings)
+        case .settings:
+            guard let settings = sources.settings else { throw HTTPRefusal.settingsNotShown }
+            return .fresh("application/json", settings())
         case .audit:
             return .fresh("application/json", StatusAnswers.audit(sources.instruments.latency.auditReport))
         }

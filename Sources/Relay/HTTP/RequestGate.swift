@@ -29,6 +29,18 @@ struct RequestGate: Sendable {
         self.allowedOrigins = Set(allowedOrigins.map(Self.asSent))
     }
 
+    /// The gate of a relay with these settings.
+    init(boundAddress: String?, _ settings: RelaySettings) {
+        self.init(
+            boundAddress: boundAddress,
+            hostNames: settings.hostNames,
+            allowedOrigins: settings.allowedOrigins
+        )
+    }
+
+    /// Why a page is refused.
+    static let foreignOrigin = "web pages of this origin may not connect"
+
     /// Returns why the request is refused, or `nil`.
     func refusal(of head: HTTPRequestHead) -> HTTPRefusal? {
         let hosts = head.headers["Host"]
@@ -44,16 +56,20 @@ struct RequestGate: Sendable {
         if let authority = RequestTarget(of: head).authority, !self.isOurs(authority) {
             return Self.foreign("the address in the request line")
         }
-        let origins = head.headers["Origin"]
-        guard origins.allSatisfy(self.isAllowed(origin:)), origins.count <= 1 else {
+        guard self.allows(origins: head.headers["Origin"]) else {
             return HTTPRefusal(
                 status: .forbidden,
                 type: "origin-not-allowed",
-                message: "web pages of this origin may not connect",
+                message: Self.foreignOrigin,
                 hint: "add the origin to relay.allowed-origins"
             )
         }
         return nil
+    }
+
+    /// Returns whether a request with these `Origin` headers is a program's or of an allowed page.
+    func allows(origins: [String]) -> Bool {
+        origins.count <= 1 && origins.allSatisfy(self.isAllowed(origin:))
     }
 
     private static func foreign(_ place: String) -> HTTPRefusal {

@@ -150,6 +150,7 @@ final class LineHandler: ChannelDuplexHandler {
             return self.refuse(refusal, context: context)
         }
         let session = self.service.makeSession()
+        session.output.objection = self.service.makeObjection()
         self.state = .open(session)
         self.service.opened(context.channel)
         self.allowForClosing(session.output.webSocketSettings.closeTimeout)

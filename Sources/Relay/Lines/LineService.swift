@@ -17,6 +17,8 @@ struct LineService {
     var admitClient: () -> HTTPRefusal? = { nil }
     /// Makes the session of a new client.
     let makeSession: () -> any RelayProtocol
+    /// Returns the check whether a client that is admitted now may stay (``ClientOutput/objection``).
+    var makeObjection: () -> (() -> String?)? = { nil }
     /// Notes that a client was admitted.
     var opened: (any Channel) -> Void = { _ in }
     /// Counts a refusal by its type.

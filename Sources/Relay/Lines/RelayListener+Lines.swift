@@ -12,13 +12,14 @@ extension RelayListener {
         let rejection = try self.refusal(of: channel, from: peer)
         self.connectionTable.add(channel, from: peer)
         self.keepAlive(channel)
-        let (hub, connectionTable, tokens) = (self.hub, self.connectionTable, self.tokens)
+        let (hub, connectionTable) = (self.hub, self.connectionTable)
         var service = hub.lineService()
         service.rejection = rejection
         service.tokenRefusal = { shown in
-            let refusal = tokens?.refusal(of: shown.map { [$0] } ?? [], from: peer, now: hub.now)
+            let refusal = hub.tokens?.refusal(of: shown.map { [$0] } ?? [], from: peer, now: hub.now)
             return refusal == .tokenMissing ? .lineTokenMissing : refusal
         }
+        service.makeObjection = { hub.tokenObjection() }
         service.admitClient = { self.refusal() }
         service.opened = { channel in connectionTable.upgraded(channel) }
         try LineHandler.addHandlers(to: channel.pipeline.syncOperations, service)

@@ -8,9 +8,8 @@ struct RelayRouteTests {
         #expect(
             RelayRoute.paths == [
                 "/", "/livez", "/readyz", "/metrics", "/v1/status", "/v1/uptime", "/v1/completeness", "/v1/snapshot",
-                "/v1/news",
-                "/v1/symbols", "/v1/replay", "/v1/audit", "/v1/holdings", "/v1/snapshot/SYMBOL", "/v1/trades/SYMBOL",
-                "/v1/bars/SYMBOL",
+                "/v1/news", "/v1/symbols", "/v1/replay", "/v1/audit", "/v1/holdings", "/v1/settings",
+                "/v1/snapshot/SYMBOL", "/v1/trades/SYMBOL", "/v1/bars/SYMBOL",
             ]
         )
         for path in RelayRoute.paths { #expect(RelayRoute(path[...]) != nil, "\(path)") }

@@ -18,9 +18,7 @@ struct AddressLimitTests {
             router: AnswerBench.router,
             answers: AnswerMemory(),
             tls: nil,
-            logger: Logger(label: "relay", factory: { _ in SwiftLogNoOpLogHandler() }),
-            tokens: nil,
-            descriptors: 1_000
+            logger: Logger(label: "relay", factory: { _ in SwiftLogNoOpLogHandler() })
         )
     }
 

@@ -48,7 +48,7 @@ struct AnswerBench {
         let service = RelayHTTPService(
             limits: limits,
             answers: AnswerMemory(),
-            gate: RequestGate(boundAddress: "127.0.0.1", allowedOrigins: []),
+            gate: { RequestGate(boundAddress: "127.0.0.1", allowedOrigins: []) },
             router: Self.router,
             protocols: .builtIn(RelaySettings()),
             refused: { refusals.add($0) },
