@@ -118,6 +118,8 @@ let package = Package(
             ].map { .embedInCode("Files/\($0)") },
             swiftSettings: house
         ),
+        // The commented manual of the settings, a link to config/tickertape.yaml.
+        .target(name: "SettingsManual", resources: [.embedInCode("tickertape.yaml")], swiftSettings: house),
         // The store of what is to survive a restart; the only module that knows SQLite.
         .target(
             name: "History",
@@ -194,7 +196,7 @@ let package = Package(
             name: "Tickertape",
             dependencies: [
                 "Alerts", "Feeds", "HTTP", "History", "Ingest", "Market", "Measurements", "MockUpstream", "Platform",
-                "Recordings", "Relay",
+                "Recordings", "Relay", "SettingsManual",
                 "Simulation", "TLS", "Terminal", "WebSocket", "Wire",
                 .nioConcurrency, .nioCore, .nioHTTP1, .nioPosix, .serviceLifecycle, .unixSignals, .logging,
                 .argumentParser, .configuration,

@@ -1,4 +1,5 @@
 import ArgumentParser
+import SettingsManual
 
 /// The command that prints the settings in force.
 struct ConfigCommand: SettingsCommand {
@@ -10,8 +11,27 @@ struct ConfigCommand: SettingsCommand {
             key itself is never printed. Exit status 78 when a setting is wrong by itself, or a file of a key or \
             token cannot be read; other files that settings name, addresses to listen on and proxies are looked at by the \
             start only.
+
+            EXAMPLES:
+              tickertape config --check /etc/tickertape/config.yaml
+              tickertape config --explain relay.allowed-origins
+              tickertape config --diff
             """
     )
+
+    @Option(
+        help: ArgumentHelp("Check this config file, and end with 0, or with 78 and its mistake.", valueName: "file"),
+        completion: .file()
+    )
+    var check: String?
+
+    @Option(help: ArgumentHelp("Explain one setting: the manual's words, its default and its value.", valueName: "key"))
+    var explain: String?
+
+    @Flag(
+        help: "Compare the settings with those of the running program, which its relay tells programs of this machine."
+    )
+    var diff = false
 
     @OptionGroup(title: "The service") var feed: FeedOptions
     @OptionGroup(title: "Display") var display: DisplayOptions
@@ -22,8 +42,52 @@ struct ConfigCommand: SettingsCommand {
 
     var groups: [any SettingFlags] { [self.feed, self.display, self.alerts, self.relay, self.record, self.common] }
 
+    func validate() throws {
+        guard [self.check != nil, self.explain != nil, self.diff].count(where: \.self) <= 1 else {
+            throw ValidationError("--check, --explain and --diff cannot be combined.")
+        }
+        if self.check != nil, self.common.config != nil {
+            throw ValidationError("--check names the config file; leave --config out.")
+        }
+        if let explain { _ = try Setting.known(explain).get() }
+    }
+
+    /// The flags, with the file that is checked in the place of the config file.
+    var givenFlags: GivenFlags {
+        var flags = GivenFlags()
+        for group in self.groups { group.add(to: &flags) }
+        if let check { flags.configFile = check }
+        return flags
+    }
+
     mutating func run() async throws {
-        for line in Self.listing(try self.loadSettings()) { Console.print(line) }
+        let loaded = try self.loadSettings()
+        if self.check != nil {
+            try loaded.settings.check()
+            Console.print("\(loaded.file ?? ""): no mistake was found")
+        } else if let explain {
+            for line in Self.explanation(of: try Setting.known(explain).get(), loaded) { Console.print(line) }
+        } else if self.diff {
+            for line in try await SettingsDifference(loaded.settings).lines() { Console.print(line) }
+        } else {
+            for line in Self.listing(loaded) { Console.print(line) }
+        }
+    }
+
+    /// Returns the manual's words about a setting, and what is true of it here.
+    static func explanation(of setting: Setting, _ loaded: LoadedSettings) -> [String] {
+        var lines = [setting.key] + YAMLOutline(SettingsManual.text).comment(of: setting.key).map { "  \($0)" }
+        lines.append("  \(setting.help)")
+        lines.append("default: \(setting.shown(Settings()))")
+        let origin = loaded.settings.origin(of: setting)
+        lines.append("now: \(setting.shown(loaded.settings)) (\(origin))")
+        let flags = setting.flags.map { "--\($0)" } + (setting.isSecret ? [] : ["--set \(setting.key)=VALUE"])
+        lines.append("given by: \(([setting.environment] + flags).joined(separator: ", "))")
+        lines.append(
+            setting.isReloadable
+                ? "a change takes effect with a reload (SIGHUP)" : "a change takes effect with a restart only"
+        )
+        return lines
     }
 
     /// Returns the lines: the path of the config file, then `key: value (origin)` for each setting.
@@ -32,12 +96,8 @@ struct ConfigCommand: SettingsCommand {
         return [file]
             + Setting.all.map { setting in
                 let origin = loaded.settings.origin(of: setting)
-                guard setting.isSecret else {
-                    let more = setting.key == Setting.upstreamProxy.key ? self.route(of: loaded.settings) : ""
-                    return "\(setting.key): \(setting.write(loaded.settings)) (\(origin))\(more)"
-                }
-                let isSet = setting.write(loaded.settings) != "none"
-                return "\(setting.key): \(isSet ? "set" : "not set") (\(origin))"
+                let more = setting.key == Setting.upstreamProxy.key ? self.route(of: loaded.settings) : ""
+                return "\(setting.key): \(setting.shown(loaded.settings)) (\(origin))\(more)"
             }
     }
 

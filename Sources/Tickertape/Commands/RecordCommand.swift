@@ -30,7 +30,8 @@ struct RecordCommand: SettingsCommand {
     }
 
     mutating func run() async throws {
-        var settings = try self.loadSettings().settings
+        let reloadable = ReloadableSettings(try self.loadSettings())
+        var settings = reloadable.settings
         SignalHandling.endAtOnce()
         guard settings.hasLiveFeed else {
             throw OperatorError(
@@ -41,7 +42,11 @@ struct RecordCommand: SettingsCommand {
         if settings.record.file == nil {
             settings.record.file = RecordingName.makeNew(in: settings.record.directory, at: WallClock.now())
         }
-        try await TickerProgram(settings: settings, feed: FeedPlan(settings, token: settings.token)).run()
+        try await TickerProgram(
+            settings: settings,
+            reloadable: reloadable,
+            feed: FeedPlan(settings, token: settings.token)
+        ).run()
     }
 
     /// The file argument, as the setting `record.file`.

@@ -29,10 +29,10 @@ struct RunCommand: SettingsCommand {
     var groups: [any SettingFlags] { [self.feed, self.display, self.alerts, self.relay, self.record, self.common] }
 
     mutating func run() async throws {
-        var settings = try self.loadSettings().settings
-        settings.followHoldings()
+        let reloadable = ReloadableSettings(try self.loadSettings()) { $0.followHoldings() }
+        var settings = reloadable.settings
         SignalHandling.endAtOnce()
-        guard !self.demo, settings.hasLiveFeed else { return try await self.playDemo(settings) }
+        guard !self.demo, settings.hasLiveFeed else { return try await self.playDemo(reloadable) }
         let watchlist =
             DisplayService.format(settings) == .tui
             ? WatchlistFile(settings) { Console.printError("warning: \($0)") } : nil
@@ -50,13 +50,15 @@ struct RunCommand: SettingsCommand {
         }
         try await TickerProgram(
             settings: settings,
+            reloadable: reloadable,
             feed: plan,
             watchlist: watchlist
         ).run()
     }
 
     /// Replays the bundled recording in a loop, marked as a demo.
-    private func playDemo(_ settings: Settings) async throws {
+    private func playDemo(_ reloadable: ReloadableSettings) async throws {
+        let settings = reloadable.settings
         // A script that asks for one market price must not get the demo's.
         guard self.demo || !settings.display.isOnce else {
             throw OperatorError(
@@ -94,6 +96,7 @@ struct RunCommand: SettingsCommand {
         do {
             try await ReplayProgram(
                 settings: settings,
+                reloadable: reloadable,
                 material: .recording(recording),
                 mockServer: mockServer,
                 source: .demo,

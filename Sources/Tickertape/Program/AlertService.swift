@@ -119,6 +119,19 @@ struct AlertService: Sendable {
         }
     }
 
+    /// Takes other rules, and other settings of rules, while alerts are evaluated.
+    ///
+    /// - Parameter symbols: the symbols that are followed.
+    func reload(_ alerts: Settings.Alerts, before: [AlertRule], symbols: [String], warn: (String) -> Void) {
+        self.board.replace(rulesOfSettings: alerts.rules)
+        self.reader.change(
+            hysteresis: alerts.watch.hysteresis,
+            cooldown: alerts.watch.cooldown,
+            quiet: alerts.watch.quiet
+        )
+        Self.notify(of: alerts.rules.filter { !before.contains($0) }, not: symbols, warn: warn)
+    }
+
     private static func webhook(
         _ settings: Settings,
         registry: MetricRegistry,

@@ -1,5 +1,4 @@
 import Logging
-import Relay
 import ServiceLifecycle
 import UnixSignals
 
@@ -19,14 +18,14 @@ struct NamedService: Service {
     ///
     /// - Parameters:
     ///   - hasScreen: whether the program draws a screen, in which case SIGHUP ends it.
-    ///   - certificate: the certificate that SIGHUP reloads, if SIGHUP does not end the program.
-    static func run(_ parts: [NamedService], hasScreen: Bool = false, certificate: RelayTLS? = nil) async throws {
+    ///   - reload: what SIGHUP loads again, if SIGHUP does not end the program.
+    static func run(_ parts: [NamedService], hasScreen: Bool = false, reload: ProgramReload? = nil) async throws {
         var parts = parts
         var signals: [UnixSignal] = [.sigterm, .sigint]
         if SignalHandling.hangUpEndsProgram(hasScreen: hasScreen) {
             signals.append(.sighup)
         } else {
-            parts.insert(SignalServices.reload(certificate), at: 0)
+            parts.insert(SignalServices.reload(reload), at: 0)
         }
         let services = ServiceGroup(
             configuration: Self.configuration(for: parts, signals: signals, logger: ProgramLog.silent)

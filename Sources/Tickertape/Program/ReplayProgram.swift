@@ -9,6 +9,8 @@ import TLS
 /// The whole program on a replay: a mock server on loopback, and the same components as for a live feed.
 struct ReplayProgram {
     let settings: Settings
+    /// The settings as they were loaded; `nil` for a replay that does not load them again.
+    var reloadable: ReloadableSettings?
     let material: ReplayMaterial
     /// The settings of the mock server.
     let mockServer: MockServerSettings
@@ -46,6 +48,7 @@ struct ReplayProgram {
         plan.connect(to: mockServer.address?.port ?? 0)
         let program = TickerProgram(
             settings: settings,
+            reloadable: self.reloadable,
             feed: plan,
             replay: PlayedMaterial(self.material, mockServer: mockServer, waitsForClient: self.waitsForClient),
             liveStart: self.liveStart

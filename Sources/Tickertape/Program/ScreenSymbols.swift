@@ -11,6 +11,8 @@ protocol ScreenSymbolSource: Sendable {
 /// The watchlist of a screen, which applies additions and removals in order.
 actor ScreenSymbols {
     private var symbols: [ChosenSymbol]
+    /// The symbols that the person has added; the settings do not remove them.
+    private var personal: Set<String> = []
     private let source: any ScreenSymbolSource
     private let display: PriceDisplay
     private let watchlist: WatchlistFile?
@@ -51,6 +53,14 @@ actor ScreenSymbols {
             return "\(symbol) is here already; remove it first to take it from another feed"
         }
         if let recorded, !recorded.contains(symbol) { return self.missing(symbol, from: recorded) }
+        let refusal = await self.follow(chosen)
+        if refusal == nil { self.personal.insert(symbol) }
+        return refusal
+    }
+
+    /// Adds a symbol that the settings name. Returns `nil`, or the reason for a refusal in one line.
+    func follow(_ chosen: ChosenSymbol) async -> String? {
+        let symbol = chosen.name
         if let refusal = self.choose(chosen) { return refusal }
         // The symbol's state may arrive before the answer.
         self.display.symbolAwaited(symbol)
@@ -66,11 +76,21 @@ actor ScreenSymbols {
 
     /// Removes a symbol. Returns `nil`, or the reason for a refusal in one line.
     func remove(_ symbol: String) async -> String? {
+        self.personal.remove(symbol)
+        await self.leave(symbol)
+        return nil
+    }
+
+    /// Removes a symbol that the settings no longer name, unless the person has added it.
+    func unfollow(_ symbol: String) async {
+        if !self.personal.contains(symbol) { await self.leave(symbol) }
+    }
+
+    private func leave(_ symbol: String) async {
         self.symbols.removeAll { $0.name == symbol }
         self.display.symbolRemoved(symbol)
         await self.source.remove(symbol)
         self.keep()
-        return nil
     }
 
     private func keep() {

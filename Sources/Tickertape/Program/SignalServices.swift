@@ -1,6 +1,4 @@
 import Glibc
-import Platform
-import Relay
 import ServiceLifecycle
 import Terminal
 import UnixSignals
@@ -9,8 +7,6 @@ import UnixSignals
 enum SignalServices {
     /// The time limit for the rest of a stop after a second signal.
     private static let stopLimit = Duration.milliseconds(500)
-    /// The wait for the certificate's disk, which may delay a stop.
-    private static let reloadLimit = Duration.seconds(2)
 
     /// Returns the service that ends the program soon after a second SIGTERM or SIGINT. The service group handles only
     /// the first.
@@ -44,33 +40,23 @@ enum SignalServices {
         }
     }
 
-    /// Returns the service that reloads the relay's certificate at each SIGHUP.
-    static func reload(_ certificate: RelayTLS?) -> NamedService {
+    /// Returns the service that loads settings and files again at each SIGHUP.
+    ///
+    /// - Parameter reload: does so and reports it; `nil` for a program that has nothing to load again.
+    static func reload(_ reload: ProgramReload?) -> NamedService {
         NamedService("reload") {
-            let disk = WorkQueue("certificate")
             let signals = await UnixSignalsSequence(trapping: .sighup)
             await cancelWhenGracefulShutdown {
                 if SignalHandling.hangUpCameEarly.exchange(false, ordering: .sequentiallyConsistent) {
-                    await Self.reload(certificate, disk)
+                    await Self.hungUp(reload)
                 }
-                for await _ in signals { await Self.reload(certificate, disk) }
+                for await _ in signals { await Self.hungUp(reload) }
             }
         }
     }
 
-    private static func reload(_ certificate: RelayTLS?, _ disk: WorkQueue) async {
-        let lines =
-            await disk.answer(within: Self.reloadLimit) { Self.reloaded(certificate) } ?? [
-                "SIGHUP: the disk of the certificate has not answered for 2 s; the new one is used when it does"
-            ]
-        for line in lines { Console.printError(line) }
-    }
-
-    private static func reloaded(_ certificate: RelayTLS?) -> [String] {
-        guard let certificate else { return ["SIGHUP: there is nothing to load again, the relay has no certificate"] }
-        var lines = certificate.reload()
-        lines[0] = "SIGHUP: \(lines[0]); the settings stay as they are"
-        for index in lines.indices.dropFirst() { lines[index] = "warning: \(lines[index])" }
-        return lines
+    private static func hungUp(_ reload: ProgramReload?) async {
+        if let reload { return await reload.reload("SIGHUP") }
+        Console.printError("SIGHUP: this command has nothing to load again")
     }
 }

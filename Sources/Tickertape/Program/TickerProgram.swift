@@ -20,9 +20,12 @@ struct TickerProgram {
     let played: PlayedMaterial?
     /// The way from a demo to the live market; `nil` outside a demo with a screen.
     let liveStart: LiveStart?
+    /// The settings as they were loaded; `nil` for a program that does not load them again.
+    let reloadable: ReloadableSettings?
 
     init(
         settings: Settings,
+        reloadable: ReloadableSettings? = nil,
         feed: FeedPlan,
         watchlist: WatchlistFile? = nil,
         replay played: PlayedMaterial? = nil,
@@ -31,6 +34,7 @@ struct TickerProgram {
         var settings = settings.withoutNeedlessRelay
         settings.record.file = settings.record.file.map { RecordingName.inFolder($0, at: WallClock.now()) }
         self.settings = settings
+        self.reloadable = reloadable
         self.feed = feed
         self.watchlist = watchlist
         self.played = played
@@ -71,11 +75,15 @@ struct TickerProgram {
                 if let line = base.instruments.completeness.summary.line { Console.printError(line) }
             }
         }
+        let symbols = self.screenSymbols(base, readers)
+        let reload = ProgramReload(self, base, readers, screen: symbols)
+        let watch = ReloadWatch(reload, self.reloadable)
         do {
             try await NamedService.run(
-                (signals.map { [SignalServices.stop(at: $0)] } ?? []) + self.services(base, readers),
+                (signals.map { [SignalServices.stop(at: $0)] } ?? []) + self.services(base, readers, symbols)
+                    + (watch.map { [$0.part] } ?? []),
                 hasScreen: readers.display?.isScreen == true,
-                certificate: base.certificate
+                reload: reload
             )
         } catch let failure as UpstreamFailure where failure.disposition == .keyRejected {
             throw OperatorError(failure.description, status: .keyRejected)
@@ -109,7 +117,11 @@ struct TickerProgram {
     }
 
     /// Returns the services. They stop from the last to the first: the feed, then its readers, then the file.
-    private func services(_ base: TickerBase, _ readers: TickerReaders) -> [NamedService] {
+    private func services(
+        _ base: TickerBase,
+        _ readers: TickerReaders,
+        _ symbols: ScreenSymbols?
+    ) -> [NamedService] {
         let server = readers.server
         let job = FeedJob(
             feed: base.feed,
@@ -123,7 +135,9 @@ struct TickerProgram {
         let services: [NamedService?] = [
             SignalServices.secondStop { server?.cut() }, base.manager.watch([base.loop, base.relayLoop]),
             readers.history?.part, readers.recording?.part, readers.relay?.part,
-            readers.display.map { $0.part(self.controls(of: $0, base, alerts: readers.alerts, rooms: rooms)) },
+            readers.display.map { display in
+                display.part(self.controls(of: display, base, symbols, alerts: readers.alerts, rooms: rooms))
+            },
             rooms?.part, self.liveStart?.part, readers.alerts.part, self.references(base, readers)?.part,
             self.played?.diskWatch(warn: base.warnings.warn)?.part, job.part,
             // The first to stop.
@@ -153,32 +167,37 @@ struct TickerProgram {
         return ScreenRoomService(settings, loop: base.loop, logger: base.log.logger(.feed))
     }
 
+    /// Returns the watchlist of the screen; `nil` without one.
+    private func screenSymbols(_ base: TickerBase, _ readers: TickerReaders) -> ScreenSymbols? {
+        guard let display = readers.display, display.isScreen else { return nil }
+        return ScreenSymbols(
+            symbols: self.settings.finnhub.symbols,
+            source: base.subscriptions,
+            choose: { [feed, subscriptions = base.subscriptions] symbol in
+                let present = feed.routes.feed(of: symbol.name)
+                guard symbol.feed ?? present == present || !subscriptions.holds(symbol.name) else {
+                    return "\(symbol.name) is followed already, from the other feed"
+                }
+                return feed.refusal(of: symbol)
+            },
+            display: display.display,
+            watchlist: self.watchlist,
+            recorded: self.played?.allSymbols,
+            material: self.played?.name ?? "the recording"
+        )
+    }
+
     /// Returns the actions that the screen's keys can start.
     private func controls(
         of display: DisplayService,
         _ base: TickerBase,
+        _ symbols: ScreenSymbols?,
         alerts: AlertService,
         rooms: ScreenRoomService?
     ) -> DisplayRemote {
         var remote = DisplayRemote(without: "this version cannot do that")
-        guard display.isScreen else { return remote }
-        remote.connect(
-            to: ScreenSymbols(
-                symbols: self.settings.finnhub.symbols,
-                source: base.subscriptions,
-                choose: { [feed, subscriptions = base.subscriptions] symbol in
-                    let present = feed.routes.feed(of: symbol.name)
-                    guard symbol.feed ?? present == present || !subscriptions.holds(symbol.name) else {
-                        return "\(symbol.name) is followed already, from the other feed"
-                    }
-                    return feed.refusal(of: symbol)
-                },
-                display: display.display,
-                watchlist: self.watchlist,
-                recorded: self.played?.allSymbols,
-                material: self.played?.name ?? "the recording"
-            )
-        )
+        guard display.isScreen, let symbols else { return remote }
+        remote.connect(to: symbols)
         remote.connect(to: base.feed, of: self.feed.source, clock: self.settings.screenClock)
         if let liveStart {
             if base.place?.settings.inheritedSocket == nil {

@@ -114,6 +114,7 @@ struct TickerReaders {
             past: history?.past,
             directory: RelayDirectory(base.lookup),
             holdings: program.settings.relayHoldings,
+            shownSettings: program.reloadable?.running.showing,
             prices: program.relaySharesLoop ? prices : nil
         )
     }

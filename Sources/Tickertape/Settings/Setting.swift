@@ -1,4 +1,5 @@
 import Configuration
+import TLS
 
 /// The declaration of one setting, without its default, which ``Settings`` holds.
 package struct Setting: Sendable {
@@ -14,19 +15,29 @@ package struct Setting: Sendable {
     /// Whether the value must not be shown. Such a value must not be an argument either, since every user of a machine
     /// can see arguments.
     package let isSecret: Bool
+    /// Whether a reload applies a new value while the program runs. Other settings need a restart.
+    package let isReloadable: Bool
     /// Parses the value's texts (exactly one, unless it is a list) into the settings.
     let read: @Sendable (inout Settings, [String]) throws(ParseError) -> Void
     /// Formats the value in the syntax that `read` accepts.
     let write: @Sendable (Settings) -> String
+    /// Returns whether two programs' settings have the same value.
+    let isSame: @Sendable (Settings, Settings) -> Bool
+    /// Copies the value of other settings, and what was read from the file that it names.
+    let copy: @Sendable (inout Settings, Settings) -> Void
 
     /// Declares a setting with one value.
-    init<Value: Sendable>(
+    ///
+    /// - Parameter contents: the secret that is read from the file that the value names.
+    init<Value: Sendable & Equatable>(
         _ key: String,
         _ path: any WritableKeyPath<Settings, Value> & Sendable,
         _ syntax: Syntax<Value>,
+        contents: (any WritableKeyPath<Settings, Secret?> & Sendable)? = nil,
         environment: String? = nil,
         flags: [String] = [],
         isSecret: Bool = false,
+        isReloadable: Bool = false,
         help: String
     ) {
         self.key = key
@@ -35,6 +46,15 @@ package struct Setting: Sendable {
         self.help = help
         self.isList = false
         self.isSecret = isSecret
+        self.isReloadable = isReloadable
+        self.isSame = { one, other in
+            one[keyPath: path] == other[keyPath: path]
+                && contents.map { one[keyPath: $0] == other[keyPath: $0] } ?? true
+        }
+        self.copy = { settings, other in
+            settings[keyPath: path] = other[keyPath: path]
+            if let contents { settings[keyPath: contents] = other[keyPath: contents] }
+        }
         self.read = { settings, texts throws(ParseError) in
             guard texts.count == 1 else { throw ParseError("is a list; give one value") }
             settings[keyPath: path] = try syntax.read(texts[0].trimmingBlanks())
@@ -50,6 +70,7 @@ package struct Setting: Sendable {
         count: ClosedRange<Int>,
         keepsRepeats: Bool = false,
         flags: [String] = [],
+        isReloadable: Bool = false,
         help: String
     ) {
         self.key = key
@@ -58,6 +79,9 @@ package struct Setting: Sendable {
         self.help = help
         self.isList = true
         self.isSecret = false
+        self.isReloadable = isReloadable
+        self.isSame = { $0[keyPath: path] == $1[keyPath: path] }
+        self.copy = { $0[keyPath: path] = $1[keyPath: path] }
         self.read = { settings, texts throws(ParseError) in
             var values: [Value] = []
             for text in texts {

@@ -143,6 +143,7 @@ extension Setting {
         of: .alertRule,
         count: 0...AlertRule.most,
         flags: ["alert"],
+        isReloadable: true,
         help: "An alert such as \"BINANCE:BTCUSDT above 60000\"; several may be given."
     )
     static let alertActions = Setting(
@@ -156,18 +157,21 @@ extension Setting {
         "alerts.hysteresis",
         \.alerts.watch.hysteresis,
         .percent,
+        isReloadable: true,
         help: "How far a price must come back before its alert is armed again."
     )
     static let alertCooldown = Setting(
         "alerts.cooldown",
         \.alerts.watch.cooldown,
         Syntax.duration.within(.zero...(.hours(168))).nanoseconds,
+        isReloadable: true,
         help: "The least time between two alerts of one rule and symbol."
     )
     static let alertQuietHours = Setting(
         "alerts.quiet-hours",
         \.alerts.watch.quiet,
         Syntax.quietHours.optional("none"),
+        isReloadable: true,
         help: "The hours of the day, by the local clock, in which no alert fires: 22:00-07:00."
     )
     static let alertExec = Setting(

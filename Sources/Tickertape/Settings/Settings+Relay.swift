@@ -1,5 +1,6 @@
 import HTTP
 import Relay
+import TLS
 
 extension Settings {
     /// Checks that the relay may listen on its addresses, before the program opens anything.
@@ -29,6 +30,26 @@ extension Settings {
             }
         }
         return [self.relay.listen.flatMap(Self.warning), self.relay.lines.flatMap(Self.linesWarning)].compactMap(\.self)
+    }
+
+    /// Checks what the start checks beyond the settings by themselves: the relay's addresses and certificate, the
+    /// webhook, and the feeds of the symbols. It opens no socket and writes no file, but reads those that settings name.
+    func check() throws(OperatorError) {
+        _ = try self.checkRelay()
+        _ = try self.webhookAddress()
+        if let certificate = self.relayFiles.certificate, let key = self.relayFiles.key {
+            do throws(TLSError) {
+                _ = try ServerPair.load(certificate: certificate, key: key)
+            } catch {
+                throw OperatorError("\(error) (relay.certificate-file, relay.key-file)", status: .configuration)
+            }
+        }
+        if self.hasLiveFeed {
+            var settings = self
+            settings.followHoldings()
+            let plan = try FeedPlan(settings, token: self.token)
+            try plan.checkTrust()
+        }
     }
 
     /// Returns a warning about an address that other machines can reach; `nil` for a loopback address.

@@ -13,6 +13,8 @@ package struct Settings: Sendable, Equatable {
     package var token: Secret?
     /// The file that holds the key.
     package var tokenFile: String?
+    /// The folder with a file for each secret.
+    package var secretsDirectory: String?
     /// The market feed, with the followed symbols in display order.
     package var finnhub = FeedSettings.finnhub
     /// Whether Finnhub's trades are compared with those of their venues.
@@ -46,6 +48,8 @@ package struct Settings: Sendable, Equatable {
     /// The token that clients must send, read from its file or from the service manager's credential.
     package var relayToken: Secret?
     package var log = LogSettings()
+    /// Whether a changed file is loaded again without a signal.
+    package var watchesFiles = false
 
     /// The proxy variables of the environment, for ``ProxyChoice/auto``.
     package var proxyVariables = ProxyVariables()

@@ -13,6 +13,7 @@ struct SettingsFile {
     let values: YAMLSnapshot
     /// The paths of all its values, joined by dots, in the order of their depth.
     let keys: [String]
+    private let outline: YAMLOutline
 
     /// Reads the file with this path, or else the first of the usual files that exists.
     static func find(named path: String?, environment: [String: String]) throws(OperatorError) -> SettingsFile? {
@@ -72,7 +73,11 @@ struct SettingsFile {
             throw OperatorError("\(path):\(YAMLDiagnostic.words("\(error)", of: bytes))", status: .configuration)
         }
         self.keys = keys.list.withLockedValue { $0 }
+        self.outline = YAMLOutline(String(decoding: bytes, as: UTF8.self))
     }
+
+    /// Returns the file and the line of a key, for messages.
+    func place(of key: String) -> String { self.path + (self.outline.line(of: key).map { ":\($0)" } ?? "") }
 
     private final class Keys: Sendable {
         let list = NIOLockedValueBox<[String]>([])

@@ -29,6 +29,26 @@ package struct LoadedSettings: Sendable {
     package var file: String?
     /// Warnings for standard error, one line each; they never hold a key.
     package var warnings: [String]
+    /// Where they came from.
+    package var source = SettingsSource()
+}
+
+/// Where the settings of a program come from: its command line, its environment, and through these the files.
+package struct SettingsSource: Sendable {
+    package var flags = GivenFlags()
+    package var environment: [String: String] = [:]
+
+    /// Loads the settings from there, again or for the first time.
+    package func load() throws(OperatorError) -> LoadedSettings {
+        try Settings.load(flags: self.flags, environment: self.environment)
+    }
+}
+
+/// Nothing of it is shown, since a variable may be the key.
+extension SettingsSource: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+    package var description: String { "the source of the settings" }
+    package var debugDescription: String { self.description }
+    package var customMirror: Mirror { Mirror(self, children: []) }
 }
 
 extension Settings {
@@ -44,6 +64,7 @@ extension Settings {
         environment: [String: String],
         readsSecrets: Bool = true
     ) throws(OperatorError) -> LoadedSettings {
+        let source = SettingsSource(flags: flags, environment: environment)
         let environment = environment.filter { !$0.value.trimmingBlanks().isEmpty }
         try Self.refuseUnknownVariables(environment)
         let file = try SettingsFile.find(
@@ -60,16 +81,21 @@ extension Settings {
             layers.append(Layer(file: file))
         }
         let credentialLayer = layers.count
+        var secrets = SecretFolders()
         layers.append(Layer(environment: environment))
         layers.append(contentsOf: flags.values.map(Layer.init(given:)))
         for (index, layer) in layers.enumerated() {
-            if index == credentialLayer { token.considerCredential(environment: environment) }
+            if index == credentialLayer {
+                secrets = try SecretFolders(file: settings, environment: environment, flags: flags)
+                token.considerCredential(in: secrets)
+            }
             let written = try layer.apply(to: &settings)
             try token.consider(settings, written: written, file: file)
         }
         if readsSecrets {
             warnings += try token.settle(&settings)
-            warnings += try RelayTokenChoice.settle(&settings, environment: environment)
+            warnings += try RelayTokenChoice.settle(&settings, secrets)
+            try secrets.settle(&settings)
         } else {
             settings.token = nil
         }
@@ -87,7 +113,7 @@ extension Settings {
                     + " (tls.verify \(settings.origin(of: "tls.verify")))"
             )
         }
-        return LoadedSettings(settings: settings, file: file?.path, warnings: warnings)
+        return LoadedSettings(settings: settings, file: file?.path, warnings: warnings, source: source)
     }
 
     private func refuseContradictions() throws(OperatorError) {
@@ -169,7 +195,10 @@ extension Settings {
         var seen: Set<String> = []
         for key in file.keys {
             guard seen.insert(key).inserted else {
-                throw OperatorError("\(key) (from \(file.path)): is given twice; keep one", status: .configuration)
+                throw OperatorError(
+                    "\(key) (from \(file.place(of: key))): is given twice; keep one",
+                    status: .configuration
+                )
             }
             if Setting.named(key) != nil { continue }
             if Setting.all.contains(where: { $0.key.hasPrefix(key + ".") }) {
@@ -180,14 +209,17 @@ extension Settings {
                     continue
                 }
                 throw OperatorError(
-                    "\(key) (from \(file.path)): is a group of settings; indent them below it",
+                    "\(key) (from \(file.place(of: key))): is a group of settings; indent them below it",
                     status: .configuration
                 )
             }
             let hint =
                 key.nearest(in: Setting.all.map(\.key)).map { "did you mean \($0)?" }
                 ?? "`tickertape config` lists the settings"
-            throw OperatorError("\(key) (from \(file.path)): no such setting; \(hint)", status: .configuration)
+            throw OperatorError(
+                "\(key) (from \(file.place(of: key))): no such setting; \(hint)",
+                status: .configuration
+            )
         }
     }
 }
@@ -198,8 +230,11 @@ private struct Layer {
     let settings: [Setting]
     let origin: (Setting) -> Origin
     let status: ExitStatus
+    /// Returns where a setting was given, for messages.
+    let place: (Setting) -> String
 
     init(file: SettingsFile) {
+        self.place = { "from \(file.place(of: $0.key))" }
         self.snapshot = file.values
         self.settings = Setting.all
         self.origin = { _ in .file(file.path) }
@@ -215,6 +250,7 @@ private struct Layer {
         self.snapshot = provider.mapKeys { key in names[key].map { AbsoluteConfigKey([$0]) } ?? key }.snapshot()
         self.settings = Setting.all
         self.origin = { .environment($0.environment) }
+        self.place = { "\(Origin.environment($0.environment))" }
         self.status = .configuration
     }
 
@@ -228,6 +264,7 @@ private struct Layer {
         self.snapshot = provider.snapshot()
         self.settings = [given.setting]
         self.origin = { _ in .flag(given.flag) }
+        self.place = { _ in "\(Origin.flag(given.flag))" }
         self.status = .usage
     }
 
@@ -241,7 +278,7 @@ private struct Layer {
             } catch {
                 let shown = error.echoes && !setting.isSecret && texts.count == 1 ? "\"\(texts[0].shortened)\" " : ""
                 throw OperatorError(
-                    "\(setting.key) (\(self.origin(setting))): \(shown)\(error.reason)",
+                    "\(setting.key) (\(self.place(setting))): \(shown)\(error.reason)",
                     status: self.status
                 )
             }

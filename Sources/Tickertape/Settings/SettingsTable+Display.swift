@@ -188,11 +188,19 @@ extension Setting {
         help: "Whether the relay's page and clients see the lots: always, never, or auto (on this machine only)."
     )
 
+    static let reloadWatch = Setting(
+        "reload.watch",
+        \.watchesFiles,
+        .flag,
+        help: "Load the config file and the files that it names again 1 s after their last change, as SIGHUP does."
+    )
+
     static let logLevel = Setting(
         "log.level",
         \.log.level,
         .word,
         flags: ["log-level"],
+        isReloadable: true,
         help: "The least important messages to log: trace, debug, info, notice, warning, error or critical."
     )
     static let logFormat = Setting(
@@ -214,6 +222,7 @@ extension Setting {
             "log.levels.\(part.rawValue)",
             \.log[part: part],
             Syntax<Logger.Level>.word(or: "same"),
+            isReloadable: true,
             help: "The level of \(part.meaning), or same (log.level)."
         )
     }

@@ -46,12 +46,14 @@ extension Setting {
         "record.keep-days",
         \.recorder.keepAge,
         Syntax.count.within(1...36_500).mapped({ Int64($0) * day }, { Int($0 / day) }).optional("all"),
+        isReloadable: true,
         help: "Remove complete files of the recording that are older than this many days."
     )
     static let recordKeepSize = Setting(
         "record.keep-size",
         \.recorder.keepBytes,
         Syntax.size.within(1 << 20...(1 << 50)).mapped({ Int64($0) }, { Int($0) }).optional("all"),
+        isReloadable: true,
         help: "Remove the oldest complete files of the recording when all are larger than this together."
     )
 

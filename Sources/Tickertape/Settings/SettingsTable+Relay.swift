@@ -1,4 +1,5 @@
 import NIOCore
+import TLS
 
 /// The settings of the relay.
 extension Setting {
@@ -21,10 +22,14 @@ extension Setting {
         Syntax.path.optional("none"),
         help: "A socket file to listen at as well, which this user alone can connect to."
     )
+    private static let relayTokenPath: any WritableKeyPath<Settings, Secret?> & Sendable = \.relayToken
+
     static let relayTokenFile = Setting(
         "relay.token-file",
         \.relayFiles.token,
         Syntax.path.optional("none"),
+        contents: relayTokenPath,
+        isReloadable: true,
         help: "A file that holds the token that clients of the relay must send, and nothing else."
     )
     static let relayHostNames = Setting(
@@ -32,6 +37,7 @@ extension Setting {
         list: \.relay.hostNames,
         of: .hostName,
         count: 0...100,
+        isReloadable: true,
         help: "Names of this machine by which clients reach the relay, besides its address and localhost."
     )
     static let relayCertificateFile = Setting(
@@ -50,72 +56,84 @@ extension Setting {
         "relay.ping-interval",
         \.relay.webSocket.pingInterval,
         Syntax.duration.within(patience).present,
+        isReloadable: true,
         help: "How often a client is sent a ping."
     )
     static let relayPongTimeout = Setting(
         "relay.pong-timeout",
         \.relay.webSocket.pongTimeout,
         Syntax.duration.within(patience),
+        isReloadable: true,
         help: "How long a client may take to answer a ping before it is dropped."
     )
     static let relayMaxClients = Setting(
         "relay.max-clients",
         \.relay.maximumClients,
         Syntax.count.within(1...100_000),
+        isReloadable: true,
         help: "The most clients at a time."
     )
     static let relayMaxClientsPerAddress = Setting(
         "relay.max-clients-per-address",
         \.relay.maximumClientsPerAddress,
         Syntax.count.within(1...100_000),
+        isReloadable: true,
         help: "The most connections at a time from one address of another machine."
     )
     static let relayMaxPlainConnections = Setting(
         "relay.max-plain-connections",
         \.relay.maximumPlainConnections,
         Syntax.count.within(1...10_000),
+        isReloadable: true,
         help: "The most connections at a time that are plain HTTP or not yet a WebSocket, beside the clients."
     )
     static let relayHandshakeTimeout = Setting(
         "relay.handshake-timeout",
         \.relay.handshakeTimeout,
         Syntax.duration.within(patience),
+        isReloadable: true,
         help: "How long a request may take to arrive, and a connection may stay without the next one."
     )
     static let relayMaxHeaders = Setting(
         "relay.max-headers",
         \.relay.maximumHeaderBytes,
         Syntax.size.within(1_024...(1 << 20)),
+        isReloadable: true,
         help: "The largest request line and headers of a request, together."
     )
     static let relayRequestBurst = Setting(
         "relay.request-burst",
         \.relay.requestBurst,
         Syntax.count.within(1...100_000),
+        isReloadable: true,
         help: "How many requests for symbols a client may make at once."
     )
     static let relayRequestsPerSecond = Setting(
         "relay.requests-per-second",
         \.relay.requestsPerSecond,
         Syntax.count.within(1...100_000),
+        isReloadable: true,
         help: "How many more such requests a client may make each second."
     )
     static let relayMaxWaiting = Setting(
         "relay.max-waiting",
         \.relay.maximumWaitingBytes,
         Syntax.size.within((64 << 10)...(1 << 30)),
+        isReloadable: true,
         help: "The most bytes that wait for one client; a client that lets more pile up is slow."
     )
     static let relayMaxMessage = Setting(
         "relay.max-message",
         \.relay.webSocket.maximumMessageBytes,
         Syntax.size.within(1_024...(16 << 20)),
+        isReloadable: true,
         help: "The largest message that is taken from a client."
     )
     static let relayUnsubscribeGrace = Setting(
         "relay.unsubscribe-grace",
         \.finnhub.subscriptions.linger,
         Syntax.duration.within(.zero ... .hours(1)),
+        isReloadable: true,
         help:
             "How long a symbol stays subscribed to upstream after its last client has unsubscribed; 0 ends it at once."
     )
@@ -154,6 +172,7 @@ extension Setting {
         list: \.relay.allowedOrigins,
         of: .origin,
         count: 0...100,
+        isReloadable: true,
         help: "Web pages that may connect, by origin; programs always may."
     )
 }

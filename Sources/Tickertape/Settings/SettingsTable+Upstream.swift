@@ -8,6 +8,7 @@ extension Setting {
         of: .symbol,
         count: 1...1_000,
         flags: ["symbol"],
+        isReloadable: true,
         help: "A symbol to follow, as Finnhub names it; several may be given."
     )
 
@@ -26,6 +27,14 @@ extension Setting {
         Syntax.path.optional("none"),
         flags: ["token-file"],
         help: "A file that holds the API key and nothing else."
+    )
+
+    static let secretsDirectory = Setting(
+        "secrets.directory",
+        \.secretsDirectory,
+        Syntax.path.optional("none"),
+        isReloadable: true,
+        help: "A folder with a file for each secret: finnhub-token, relay-token, alerts-webhook, upstream-proxy."
     )
 
     static let upstreamURL = Setting(

@@ -5,10 +5,11 @@ extension Setting {
     ///
     /// This is the only declaration of the names. The flags, the environment, the config file, the `config` command and
     /// the tests of `config/tickertape.yaml` all use it.
-    package static let all: [Setting] = beginning + [venueBackfill] + venueAddresses + rest + logLevels + keyBindings
+    package static let all: [Setting] =
+        beginning + [venueBackfill] + venueAddresses + rest + logLevels + [reloadWatch] + keyBindings
 
     private static let beginning: [Setting] = [
-        symbols, from, token, tokenFile, finnhubAudit, finnhubFill,
+        symbols, from, token, tokenFile, secretsDirectory, finnhubAudit, finnhubFill,
         upstreamURL, upstreamProxy, upstreamPingInterval, upstreamPongTimeout, upstreamSilentAfter, upstreamMaxMessage,
         upstreamMaxSymbols, upstreamSubscribeInterval, upstreamDropRepeats,
     ]

@@ -1,11 +1,10 @@
 import TLS
-import Glibc
 
 /// The choice among the sources of the key.
 ///
 /// A layer may use one source only, and any source in a higher layer overrides all sources in lower ones. From the
-/// highest: `--token-file`; `FINNHUB_TOKEN` or `TICKERTAPE_TOKEN_FILE`; the service manager's credential
-/// ``credentialName``; `token` or `token-file` in the config file.
+/// highest: `--token-file`; `FINNHUB_TOKEN` or `TICKERTAPE_TOKEN_FILE`; ``credentialName`` among the
+/// service manager's credentials or in `secrets.directory`; `token` or `token-file` in the config file.
 struct TokenChoice {
     /// The name of the credential (systemd.exec(5), `LoadCredential=`).
     static let credentialName = "finnhub-token"
@@ -17,7 +16,7 @@ struct TokenChoice {
         case nowhere
         case given(Secret)
         case file(String)
-        case credential(String)
+        case credential(SecretFile)
     }
 
     private var place = Place.nowhere
@@ -25,16 +24,11 @@ struct TokenChoice {
     /// The config file, if it holds the key, and the command that keeps other users from reading it.
     private var openConfig: (path: String, hint: String)?
 
-    /// Takes the credential of the service manager, if it exists.
-    mutating func considerCredential(environment: [String: String]) {
-        guard let folder = environment["CREDENTIALS_DIRECTORY"], folder.hasPrefix("/") else { return }
-        let path = "\(folder)/\(Self.credentialName)"
-        var status = stat()
-        // A credential that exists but is unreadable is an error, which `settle` reports. Other credentials in the
-        // folder belong to other services.
-        guard stat(path, &status) == 0 || errno != ENOENT else { return }
-        self.place = .credential(path)
-        self.origin = .file(path)
+    /// Takes the file of the key in a folder of secrets, if it exists.
+    mutating func considerCredential(in folders: SecretFolders) {
+        guard let file = folders.find(Self.credentialName) else { return }
+        self.place = .credential(file)
+        self.origin = .file(file.path)
         self.openConfig = nil
     }
 
@@ -90,14 +84,10 @@ struct TokenChoice {
             settings.token = token
             settings.origins["token"] = .file(path)
             if let hint { warnings.append(Self.warning(path, hint)) }
-        case .credential(let path):
-            // The service manager controls who can read the file. With an access list, its mode shows the list's mask.
-            settings.token = try Self.read(
-                path,
-                "key",
-                named: "credential \(Self.credentialName) (from CREDENTIALS_DIRECTORY)",
-                status: .configuration
-            ).token
+        case .credential(let file):
+            let (token, hint) = try Self.read(file.path, "key", named: file.words, status: .configuration)
+            settings.token = token
+            if let hint, !file.isCredential { warnings.append(Self.warning(file.path, hint)) }
         }
         if settings.token?.isUnlikelyKey == true {
             warnings.append(

@@ -82,7 +82,7 @@ struct SettingsFileTests {
     func unknownKey() {
         #expect(
             self.message("relay:\n  max-client: 5").hasSuffix(
-                "config.yaml): no such setting; did you mean relay.max-clients?"
+                "config.yaml:2): no such setting; did you mean relay.max-clients?"
             )
         )
         #expect(self.message("something:\n  else: 5").contains("something.else (from "))

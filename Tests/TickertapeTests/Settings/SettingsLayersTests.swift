@@ -106,7 +106,7 @@ struct SettingsLayersTests {
         "display.once-within": "display.once", "display.rotate": "display.format",
     ]
 
-    private static let unusual: [String: String] = [
+    static let unusual: [String: String] = [
         "groups": "Two = A:B C:D by change reversed", "holdings.lots": "A:B 0.25 at 61000.5 USDT",
         "notes": "A:B violet mine",
         "holdings.rates": "A:B EUR/USDT", "holdings.currency": "USDT", "holdings.hidden": "true",
@@ -162,7 +162,8 @@ struct SettingsLayersTests {
         "log.level": "debug", "log.format": "json", "log.repeats": "5", "log.levels.feed": "debug",
         "log.levels.relay": "error", "log.levels.tls": "trace", "log.levels.recorder": "warning",
         "log.levels.history": "notice", "log.levels.alerts": "critical", "log.levels.audit": "info",
-        "log.levels.serve": "debug", "upstream.silent-after": "2m", "upstream.max-symbols": "6",
+        "log.levels.serve": "debug", "reload.watch": "true", "secrets.directory": "/tmp",
+        "upstream.silent-after": "2m", "upstream.max-symbols": "6",
         "upstream.subscribe-interval": "10ms", "upstream.drop-repeats": "true", "feed.late-after": "6s",
         "feed.stale-after": "40s", "feed.stale-factor": "4", "feed.stale-limit": "2h", "feed.cool-down-min": "50s",
         "feed.cool-down-max": "20m", "feed.retry-refused": "6m", "feed.retry-over-limit": "7m", "feed.retry-max": "2h",
@@ -215,7 +216,7 @@ struct SettingsLayersTests {
         #expect(inFile.status == .configuration)
         #expect(
             inFile.message.hasPrefix(
-                "pipeline.quiet (from \(self.folder.path)/config.yaml): \"soon\" is not a duration"
+                "pipeline.quiet (from \(self.folder.path)/config.yaml:2): \"soon\" is not a duration"
             )
         )
 

@@ -71,11 +71,10 @@ struct CommonOptions: ParsableArguments, SettingFlags {
             return .failure(ValidationError("--set needs KEY=VALUE, for example --set upstream.ping-interval=30s"))
         }
         let key = text[..<equals].trimmingBlanks()
-        guard let setting = Setting.named(key) else {
-            let hint =
-                key.nearest(in: Setting.all.map(\.key)).map { "did you mean \($0)?" }
-                ?? "`tickertape config` lists the settings"
-            return .failure(ValidationError("--set \(key): no such setting; \(hint)"))
+        let setting: Setting
+        switch Setting.known(key) {
+        case .success(let known): setting = known
+        case .failure(let error): return .failure(ValidationError("--set \(error.message)"))
         }
         guard !setting.isSecret else {
             return .failure(
@@ -86,6 +85,17 @@ struct CommonOptions: ParsableArguments, SettingFlags {
             )
         }
         return .success((setting, String(text[text.index(after: equals)...])))
+    }
+}
+
+extension Setting {
+    /// Returns the setting with a key of the command line, or the mistake with what was probably meant.
+    static func known(_ key: String) -> Result<Setting, ValidationError> {
+        if let setting = Self.named(key) { return .success(setting) }
+        let hint =
+            key.nearest(in: Self.all.map(\.key)).map { "did you mean \($0)?" }
+            ?? "`tickertape config` lists the settings"
+        return .failure(ValidationError("\(key): no such setting; \(hint)"))
     }
 }
 

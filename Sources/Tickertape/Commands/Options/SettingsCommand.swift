@@ -5,6 +5,8 @@ import Glibc
 protocol SettingsCommand: AsyncParsableCommand {
     /// The command's groups of flags.
     var groups: [any SettingFlags] { get }
+    /// The settings on the command line.
+    var givenFlags: GivenFlags { get }
 }
 
 extension SettingsCommand {

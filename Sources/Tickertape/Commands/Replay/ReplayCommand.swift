@@ -71,7 +71,8 @@ struct ReplayCommand: SettingsCommand {
     }
 
     mutating func run() async throws {
-        let settings = try self.loadSettings().settings
+        let reloadable = ReloadableSettings(try self.loadSettings())
+        let settings = reloadable.settings
         if self.hashes { return try await self.printHashes(asJSON: settings.display.format == .json) }
         if self.waitsForClient, settings.relay.isOff {
             throw OperatorError("--wait-client waits for a client of the relay, which is off", status: .usage)
@@ -95,6 +96,7 @@ struct ReplayCommand: SettingsCommand {
         try self.pace.apply(to: &mockServer.replay, recording: recording)
         try await ReplayProgram(
             settings: settings,
+            reloadable: reloadable,
             material: .recording(recording),
             mockServer: mockServer,
             source: .replay(file: FilePath.last(of: self.file), speed: self.pace.speed.factor),

@@ -64,7 +64,8 @@ struct SimulateCommand: SettingsCommand {
     }
 
     mutating func run() async throws {
-        let settings = try self.loadSettings().settings
+        let reloadable = ReloadableSettings(try self.loadSettings())
+        let settings = reloadable.settings
         let symbols = settings.origin(of: .symbols) == .builtIn ? nil : settings.symbolNames
         try self.market.tempo.check(symbols ?? [])
         if let write { return try self.writeMarket(of: symbols, to: write) }
@@ -76,6 +77,7 @@ struct SimulateCommand: SettingsCommand {
         mockServer.replay.hasBreaks = self.market.tempo.gap != nil
         try await ReplayProgram(
             settings: settings,
+            reloadable: reloadable,
             material: .market(run),
             mockServer: mockServer,
             source: .simulated(seed: self.market.seed, speed: self.speed.factor)

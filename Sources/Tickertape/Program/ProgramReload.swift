@@ -1,0 +1,179 @@
+import Market
+import NIOConcurrencyHelpers
+import NIOCore
+import Platform
+import Relay
+import Terminal
+
+/// The reload of a running program's settings and of the relay's certificate. The upstream is not touched.
+///
+/// A mistake anywhere refuses the whole file, and everything stays as it is.
+actor ProgramReload {
+    /// The wait for the disk of a file, which may delay a stop.
+    private static let limit = Duration.seconds(2)
+
+    private let program: TickerProgram
+    private let base: TickerBase
+    private let readers: TickerReaders
+    /// The watchlist of the screen; `nil` without one.
+    private let screen: ScreenSymbols?
+    private let disk = WorkQueue("settings")
+    private let certificateDisk = WorkQueue("certificate")
+
+    init(_ program: TickerProgram, _ base: TickerBase, _ readers: TickerReaders, screen: ScreenSymbols?) {
+        self.program = program
+        self.base = base
+        self.readers = readers
+        self.screen = screen
+    }
+
+    /// Loads everything again, and reports it.
+    ///
+    /// - Parameter cause: what asked for it, the beginning of each line.
+    func reload(_ cause: String) async {
+        let manager = self.base.manager
+        manager.notify("RELOADING=1", "MONOTONIC_USEC=\(SystemClock.monotonic() / 1_000)")
+        defer { manager.notify("READY=1") }
+        do throws(OperatorError) {
+            for line in try await self.loadSettings() { self.report("\(cause): \(line)") }
+        } catch {
+            return self.report("\(cause): nothing is loaded, everything stays as it was: \(error)")
+        }
+        guard let certificate = self.base.certificate else { return }
+        let lines = await self.certificateDisk.answer(within: Self.limit) { certificate.reload() }
+        guard let lines, let first = lines.first else {
+            return self.report(
+                "\(cause): the disk of the certificate has not answered for 2 s; the new one is used when it does"
+            )
+        }
+        self.report("\(cause): \(first)")
+        for warning in lines.dropFirst() { self.base.warnings.warn(warning) }
+    }
+
+    private nonisolated func report(_ line: String) {
+        if let display = self.readers.display, display.isScreen {
+            display.display.notice(line)
+        } else {
+            Console.printError(line)
+        }
+    }
+
+    // MARK: Settings
+
+    /// Loads the settings and applies those that can be; returns the result in lines.
+    ///
+    /// - Throws: ``OperatorError`` for a mistake in any of the files.
+    private func loadSettings() async throws(OperatorError) -> [String] {
+        guard let reloadable = self.program.reloadable else { return [] }
+        let old = reloadable.running.settings
+        let answer = await self.disk.answer(within: Self.limit) { () -> Result<LoadedSettings, OperatorError> in
+            Result { () throws(OperatorError) in try reloadable.load() }
+        }
+        guard let answer else {
+            throw OperatorError("the disk of the settings has not answered for 2 s", status: .failure)
+        }
+        let loaded = try answer.get()
+        let new = loaded.settings
+        for warning in loaded.warnings { self.base.warnings.warn(warning) }
+        let change = SettingsChange(from: old, to: new) { [isReplay = self.program.played != nil] setting in
+            // A replay has the symbols of its material.
+            !isReplay || setting.key != Setting.symbols.key
+        }
+        try self.check(new, change)
+        var inForce = old
+        inForce.take(change.reloadable, from: new)
+        reloadable.running.settings = inForce
+        let closed = await self.apply(change, from: old, to: inForce)
+        return Self.lines(change, file: loaded.file, closed: closed)
+    }
+
+    /// Checks what the start checks beyond the settings by themselves.
+    private func check(_ new: Settings, _ change: SettingsChange) throws(OperatorError) {
+        // Warnings of the address were printed at the start, and another address needs a restart.
+        _ = try new.checkRelay()
+        guard self.program.played == nil, change.applies(.symbols) else { return }
+        _ = try FeedPlan(new, token: new.token)
+    }
+
+    private static func lines(_ change: SettingsChange, file: String?, closed: Int) -> [String] {
+        let keys = { (settings: [Setting]) in settings.map(\.key).joined(separator: ", ") }
+        var line = "loaded \(file ?? "the settings") again: "
+        if change.reloadable.isEmpty {
+            line += change.restart.isEmpty ? "nothing has changed" : "nothing takes effect now"
+        } else {
+            line += keys(change.reloadable)
+        }
+        if closed > 0 { line += "; closed \(closed) \(closed == 1 ? "client" : "clients") that may not stay" }
+        guard !change.restart.isEmpty else { return [line] }
+        return [line, "only a restart changes \(keys(change.restart))"]
+    }
+
+    /// Applies the settings; returns the number of clients that were closed.
+    private func apply(_ change: SettingsChange, from old: Settings, to new: Settings) async -> Int {
+        if change.applies(.symbols) { await self.follow(old, new) }
+        if change.applies(.relayUnsubscribeGrace) {
+            self.base.subscriptions.change(linger: new.finnhub.subscriptions.linger)
+        }
+        if change.applies(.alertRules, .alertHysteresis, .alertCooldown, .alertQuietHours) {
+            self.readers.alerts.reload(
+                new.alerts,
+                before: old.alerts.rules,
+                symbols: self.base.subscriptions.symbols,
+                warn: self.base.warnings.warn
+            )
+        }
+        if change.applies(.recordKeepDays, .recordKeepSize) {
+            self.readers.recording?.recorder.keep(age: new.recorder.keepAge, bytes: new.recorder.keepBytes)
+        }
+        let log = change.reloadable.filter { $0.key.hasPrefix("log.") }
+        if !log.isEmpty {
+            var settings = self.program.settings
+            settings.take(log, from: new)
+            self.base.log.levels.set(ProgramLog.levels(settings, format: DisplayService.format(settings)))
+        }
+        guard change.reloadable.contains(where: { $0.key.hasPrefix("relay.") }), let server = self.readers.server else {
+            return 0
+        }
+        return await server.reload { relay in
+            var settings = Settings()
+            settings.relay = relay
+            settings.take(Setting.all.filter(\.isReloadable), from: new)
+            relay = settings.relay
+            relay.token = new.relayToken
+        }
+    }
+
+    /// Follows the symbols that the settings name now, and no longer those that they have ceased to name. Symbols of the
+    /// relay's clients stay, and those that a person has added at the screen.
+    private func follow(_ old: Settings, _ new: Settings) async {
+        let (before, after) = (Set(old.symbolNames), Set(new.symbolNames))
+        let display = self.readers.display?.display
+        for symbol in old.symbolNames where !after.contains(symbol) {
+            if let screen {
+                await screen.unfollow(symbol)
+            } else {
+                self.base.subscriptions.release(symbol)
+                display?.symbolRemoved(symbol)
+            }
+        }
+        for text in new.finnhub.symbols {
+            let chosen = ChosenSymbol(text)
+            guard !before.contains(chosen.name) else { continue }
+            let refusal =
+                if let screen { await screen.follow(chosen) } else { await self.add(chosen, display) }
+            if let refusal { self.base.warnings.warn("symbols: \(refusal)") }
+        }
+    }
+
+    /// Adds a symbol where there is no screen. Returns `nil`, or the reason for a refusal in one line.
+    private func add(_ chosen: ChosenSymbol, _ display: PriceDisplay?) async -> String? {
+        if let refusal = self.program.feed.refusal(of: chosen) { return refusal }
+        display?.symbolAwaited(chosen.name)
+        if let problem = await self.base.subscriptions.add(chosen.name) {
+            display?.symbolDenied(chosen.name)
+            return problem
+        }
+        display?.symbolAdded(chosen.name)
+        return nil
+    }
+}

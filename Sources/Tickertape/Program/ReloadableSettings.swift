@@ -1,0 +1,29 @@
+/// The settings as a command has loaded them, and the way to load them again.
+struct ReloadableSettings: Sendable {
+    /// As the command uses them at the start, before the program changes them, for example by a stored watchlist.
+    let settings: Settings
+    /// The settings in force.
+    let running: RunningSettings
+    /// The config file; `nil` for none.
+    let file: String?
+    private let source: SettingsSource
+    private let prepare: @Sendable (inout Settings) -> Void
+
+    /// - Parameter prepare: what the command changes in loaded settings before it uses them.
+    init(_ loaded: LoadedSettings, prepare: @escaping @Sendable (inout Settings) -> Void = { _ in }) {
+        var settings = loaded.settings
+        prepare(&settings)
+        self.settings = settings
+        self.running = RunningSettings(settings)
+        self.file = loaded.file
+        self.source = loaded.source
+        self.prepare = prepare
+    }
+
+    /// Loads the settings again, from the same flags, environment and files. Blocks on the disk.
+    func load() throws(OperatorError) -> LoadedSettings {
+        var loaded = try self.source.load()
+        self.prepare(&loaded.settings)
+        return loaded
+    }
+}
