@@ -134,6 +134,20 @@ struct AlertReaderTests {
         #expect(memory.rules == ["* below 50 once"])
     }
 
+    @Test("rules of the settings are replaced, those set by key stay, and other settings of rules change no list")
+    func replaced() async throws {
+        let bench = try Bench("A:X above 100", "A:X above 200")
+        try await bench.loop.submit {}.get()
+        try bench.board.add("A:X below 5")
+        bench.board.replace(rulesOfSettings: [try AlertRule("A:X above 200"), try AlertRule("A:X above 300")])
+        try await bench.loop.submit {}.get()
+        #expect(bench.board.list.map(\.text) == ["A:X above 200", "A:X below 5", "A:X above 300"])
+        #expect(bench.board.list.map(\.state) == ["armed", "armed", "armed"])
+        bench.reader.change(hysteresis: ExactDecimal(normalisedSignificand: 5, exponent: 0), cooldown: 0, quiet: nil)
+        try await bench.loop.submit {}.get()
+        #expect(bench.board.list.map(\.state) == ["armed", "armed", "armed"])
+    }
+
     @Test("the number of alerts is limited, and a kept alert that is also in the settings counts once")
     func boardIsBounded() throws {
         let rules = try (0..<300).map { try AlertRule("X above \($0)") }

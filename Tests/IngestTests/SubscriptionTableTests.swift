@@ -46,6 +46,20 @@ struct SubscriptionTableTests {
         #expect(table.takeChanges() == [.unsubscribe("A")])
     }
 
+    @Test("a shorter linger time counts at once, also for symbols that linger already; a longer one for later ones")
+    func changes() {
+        var table = SubscriptionTable(limit: 50, linger: .seconds(10))
+        #expect(table.subscribe("A") == .accepted && table.subscribe("B") == .accepted)
+        table.unsubscribe("A", now: Self.at(0))
+        table.change(linger: .seconds(3), now: Self.at(1))
+        #expect(table.deadline == Self.at(4))
+        table.change(linger: .seconds(20), now: Self.at(2))
+        table.unsubscribe("B", now: Self.at(2))
+        #expect(table.deadline == Self.at(4))
+        table.timePassed(now: Self.at(4))
+        #expect(table.symbols == ["B"] && table.deadline == Self.at(22))
+    }
+
     @Test("if all places are taken a new symbol gets the place of the one that has lingered longest")
     func evicts() {
         var table = SubscriptionTable(limit: 3, retained: ["OWN"], linger: .seconds(10))
