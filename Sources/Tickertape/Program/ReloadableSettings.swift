@@ -6,6 +6,8 @@ struct ReloadableSettings: Sendable {
     let running: RunningSettings
     /// The config file; `nil` for none.
     let file: String?
+    /// The files as they were when they were loaded; empty unless they are watched.
+    let stamps: [String: FileStamp]
     private let source: SettingsSource
     private let prepare: @Sendable (inout Settings) -> Void
 
@@ -18,6 +20,20 @@ struct ReloadableSettings: Sendable {
         self.file = loaded.file
         self.source = loaded.source
         self.prepare = prepare
+        self.stamps = settings.watchesFiles ? Self.stamps(Self.paths(loaded.file, settings)) : [:]
+    }
+
+    /// The config file and the files that the settings in force name.
+    var paths: [String] { Self.paths(self.file, self.running.settings) }
+
+    private static func paths(_ file: String?, _ settings: Settings) -> [String] {
+        let files = settings.relayFiles
+        return [file, files.token, files.certificate, files.key].compactMap(\.self)
+    }
+
+    /// Returns the stamps of those files that are there. Blocks on the disk.
+    static func stamps(_ paths: [String]) -> [String: FileStamp] {
+        paths.reduce(into: [:]) { $0[$1] = FileStamp($1) }
     }
 
     /// Loads the settings again, from the same flags, environment and files. Blocks on the disk.
