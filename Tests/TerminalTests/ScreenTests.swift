@@ -279,7 +279,10 @@ struct ScreenTests {
             new.set(String(sign), row: row, column: 8, style: .plain)
             new.put("3", row: row, column: 20)
         }
-        let bytes = ScreenPainter(palette: ScreenPalette(depth: .none), synchronises: false).firstBytes(from: old, to: new)
+        let bytes = ScreenPainter(palette: ScreenPalette(depth: .none), synchronises: false).firstBytes(
+            from: old,
+            to: new
+        )
         let parts = String(decoding: bytes, as: UTF8.self).split(separator: sign, omittingEmptySubsequences: false)
         #expect(parts.count == 5)
         for part in parts.dropFirst() where !part.isEmpty {
