@@ -12,7 +12,7 @@ struct RunPeriodsTests {
         FeedStatus(source: .live, phase: phase, since: since * Self.second, reason: reason)
     }
 
-    private static func words(_ periods: [HistoryBatch.Period]) -> [String] {
+    private static func words(_ periods: [FeedPeriod]) -> [String] {
         periods.map { period in
             "\(period.begun / Self.second)-\(period.ended / Self.second) \(period.state)"
                 + (period.reason.map { ": \($0)" } ?? "")
@@ -75,12 +75,12 @@ struct RunPeriodsTests {
         let store = try HistoryStore(path: path)
         var batch = HistoryBatch()
         for (begun, ended) in [(Int64(0), Int64(5)), (0, 10), (10, 20)] {
-            batch.take(HistoryBatch.Period(run: 0, begun: begun, ended: ended, state: "live", reason: nil))
+            batch.take(FeedPeriod(run: 0, begun: begun, ended: ended, state: "live", reason: nil))
         }
         try store.commit(batch, holes: [])
         var next = HistoryBatch()
-        next.take(HistoryBatch.Period(run: 0, begun: 10, ended: 30, state: "live", reason: nil))
-        next.take(HistoryBatch.Period(run: 40, begun: 40, ended: 50, state: "stale", reason: "no trade"))
+        next.take(FeedPeriod(run: 0, begun: 10, ended: 30, state: "live", reason: nil))
+        next.take(FeedPeriod(run: 40, begun: 40, ended: 50, state: "stale", reason: "no trade"))
         try store.commit(next, holes: [])
         let found = try store.periods(from: 15, to: 100)
         #expect(found.first == 0 && found.periods.map(\.ended) == [30, 50])

@@ -1,3 +1,4 @@
+import Market
 import Measurements
 import Testing
 
@@ -9,8 +10,8 @@ struct LiveTimeTests {
         _ state: String = "live",
         _ reason: String? = nil,
         run: Int64 = 1
-    ) -> LiveTime.Period {
-        LiveTime.Period(
+    ) -> FeedPeriod {
+        FeedPeriod(
             run: run,
             begun: begun * 1_000_000_000,
             ended: ended * 1_000_000_000,
@@ -19,7 +20,7 @@ struct LiveTimeTests {
         )
     }
 
-    private static func live(_ from: Int64, _ to: Int64, first: Int64? = 0, _ periods: [LiveTime.Period]) -> LiveTime {
+    private static func live(_ from: Int64, _ to: Int64, first: Int64? = 0, _ periods: [FeedPeriod]) -> LiveTime {
         LiveTime(
             from: from * 1_000_000_000,
             to: to * 1_000_000_000,

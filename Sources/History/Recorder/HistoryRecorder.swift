@@ -109,7 +109,7 @@ package final class HistoryRecorder: TapeReader {
     private struct Shown {
         var store: HistoryStore
         var report = Report()
-        var period: HistoryBatch.Period?
+        var period: FeedPeriod?
     }
 
     private let limits: Limits
@@ -299,7 +299,7 @@ package final class HistoryRecorder: TapeReader {
     }
 
     /// The period in which the feed is now, as far as this program writes it; `nil` if another one writes the history.
-    package var period: HistoryBatch.Period? { self.shown.withLockedValue { $0.period } }
+    package var period: FeedPeriod? { self.shown.withLockedValue { $0.period } }
 
     /// The longest time for which the end of a period may be unwritten while a program runs, ns.
     package static let periodInterval = RunPeriods.interval

@@ -70,7 +70,7 @@ struct HistoryWriter {
     }
 
     /// The period in which the feed is now, as far as this program writes it.
-    var period: HistoryBatch.Period? { self.holdsLock ? self.periods.current : nil }
+    var period: FeedPeriod? { self.holdsLock ? self.periods.current : nil }
 
     /// Notes the time, up to which the feed has its present state.
     mutating func timePassed() { self.periods.timePassed(wall: self.wallClock(), monotonic: self.monotonic()) }

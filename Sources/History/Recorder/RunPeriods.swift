@@ -10,8 +10,8 @@ struct RunPeriods {
     /// How much farther than the monotonic clock the wall clock may go between two calls, ns.
     private static let jump: Int64 = 5_000_000_000
 
-    private(set) var current: HistoryBatch.Period?
-    private var unsaved: [HistoryBatch.Period] = []
+    private(set) var current: FeedPeriod?
+    private var unsaved: [FeedPeriod] = []
     /// When the newest period was written last, and when ``timePassed`` was called last: wall clock and monotonic, ns.
     private var written: Int64 = .min
     private var last: (wall: Int64, monotonic: Int64)?
@@ -44,7 +44,7 @@ struct RunPeriods {
     }
 
     private mutating func begin(_ status: FeedStatus, run: Int64, at time: Int64) {
-        self.current = HistoryBatch.Period(
+        self.current = FeedPeriod(
             run: run,
             begun: time,
             ended: time,
@@ -54,7 +54,7 @@ struct RunPeriods {
         self.written = .min
     }
 
-    /// The state that is stored. A quiet moment is part of a live period, since nothing is missed in it.
+    /// The state that is stored (``FeedPeriod/state``).
     private static func word(_ status: FeedStatus) -> String {
         status.phase == .late ? FeedStatus.Phase.live.word : status.word
     }
@@ -91,7 +91,7 @@ struct RunPeriods {
     /// Returns what is to be written now, the oldest first.
     ///
     /// - Parameter isDue: whether the newest period is written even if it was written a moment ago.
-    mutating func take(isDue: Bool) -> [HistoryBatch.Period] {
+    mutating func take(isDue: Bool) -> [FeedPeriod] {
         var taken = self.unsaved
         self.unsaved = []
         if let current, isDue || !taken.isEmpty || self.written == .min || current.ended - self.written >= Self.interval

@@ -61,26 +61,6 @@ package struct HistoryBatch: Sendable {
         package var isComplete: Bool
     }
 
-    /// A period of a run in which the feed had one state.
-    package struct Period: Sendable, Equatable {
-        /// The start of the program's run, ns since 1970.
-        package var run: Int64
-        /// Ns since 1970.
-        package var begun: Int64
-        package var ended: Int64
-        /// The state as one word, and its reason.
-        package var state: String
-        package var reason: String?
-
-        package init(run: Int64, begun: Int64, ended: Int64, state: String, reason: String?) {
-            self.run = run
-            self.begun = begun
-            self.ended = ended
-            self.state = state
-            self.reason = reason
-        }
-    }
-
     /// The pieces by symbol, in the order of their trades' arrival.
     package private(set) var pieces: [String: [Bar]] = [:]
     package private(set) var pieceCount = 0
@@ -91,7 +71,7 @@ package struct HistoryBatch: Sendable {
     package private(set) var segments: [Segment] = []
     package private(set) var roomRecords: [RoomRecord] = []
     /// The periods that are new, or whose ends have moved.
-    package private(set) var periods: [Period] = []
+    package private(set) var periods: [FeedPeriod] = []
     /// The newest exchange time of all trades that are neither ahead nor filled, ns since 1970.
     package private(set) var newestTime: Int64?
 
@@ -149,7 +129,7 @@ package struct HistoryBatch: Sendable {
     }
 
     /// Takes a period; it replaces its earlier form.
-    package mutating func take(_ period: Period) {
+    package mutating func take(_ period: FeedPeriod) {
         if let last = self.periods.last, last.run == period.run, last.begun == period.begun {
             self.periods.removeLast()
         } else if self.periods.count >= Self.maximumRecords {

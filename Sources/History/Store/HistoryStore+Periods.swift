@@ -1,7 +1,8 @@
 import GRDB
+package import Market
 
 extension HistoryStore {
-    static func put(_ period: HistoryBatch.Period, in database: Database) throws {
+    static func put(_ period: FeedPeriod, in database: Database) throws {
         try database.execute(
             sql: """
                 INSERT INTO period (run, begun, ended, state, reason) VALUES (?, ?, ?, ?, ?)
@@ -19,7 +20,7 @@ extension HistoryStore {
     package func periods(
         from: Int64,
         to: Int64
-    ) throws(HistoryFailure) -> (first: Int64?, periods: [HistoryBatch.Period]) {
+    ) throws(HistoryFailure) -> (first: Int64?, periods: [FeedPeriod]) {
         do {
             return try self.pool.read { database in
                 let first = try Int64.fetchOne(database, sql: "SELECT min(begun) FROM period")
@@ -31,11 +32,11 @@ extension HistoryStore {
                         """,
                     arguments: [from, to]
                 )
-                let periods = try rows.map { row -> HistoryBatch.Period in
+                let periods = try rows.map { row -> FeedPeriod in
                     guard let run = row.value(0).integer, let begun = row.value(1).integer,
                         let ended = row.value(2).integer, let state = row.value(3).text
                     else { throw HistoryFailure(.damaged, "a period in it cannot be read") }
-                    return HistoryBatch.Period(
+                    return FeedPeriod(
                         run: run,
                         begun: begun,
                         ended: ended,

@@ -1,33 +1,9 @@
+package import Market
+
 /// The share of a span of time in which a feed was live, and the gaps between, over restarts.
 ///
 /// A pure value; times in ns since 1970.
 package struct LiveTime: Sendable, Equatable {
-    /// A period in which a program's feed had one state.
-    package struct Period: Sendable, Equatable {
-        /// The start of the program's run, which tells two runs apart.
-        package var run: Int64
-        package var begun: Int64
-        package var ended: Int64
-        /// The state as the word of ``FeedStatus``.
-        package var state: String
-        package var reason: String?
-
-        package init(run: Int64, begun: Int64, ended: Int64, state: String, reason: String?) {
-            self.run = run
-            self.begun = begun
-            self.ended = ended
-            self.state = state
-            self.reason = reason
-        }
-
-        /// Whether the feed was connected and its symbols traded. A quiet moment (`late`) counts as live, since nothing
-        /// was missed in it.
-        package var isLive: Bool { self.state == "live" || self.state == "late" }
-
-        /// The cause of a gap that begins with this period.
-        fileprivate var words: String { self.reason.map { "\(self.state): \($0)" } ?? self.state }
-    }
-
     /// A period in which the feed was not live.
     package struct Gap: Sendable, Equatable {
         package var from: Int64
@@ -71,7 +47,7 @@ package struct LiveTime: Sendable, Equatable {
     /// - Parameters:
     ///   - first: when the oldest known period of all begins; `nil` if there is none.
     ///   - periods: those that touch the span, in any order; they may overlap, as after a clock was set back.
-    package init(from: Int64, to: Int64, first: Int64?, periods: [Period]) {
+    package init(from: Int64, to: Int64, first: Int64?, periods: [FeedPeriod]) {
         let to = max(from, to)
         guard let first, first < to else {
             self.init(from: from, to: to, known: nil, gaps: [])
@@ -92,9 +68,9 @@ package struct LiveTime: Sendable, Equatable {
     }
 
     /// Returns why the feed is not live from a time on.
-    private static func reason(at time: Int64, _ periods: [Period]) -> String {
+    private static func reason(at time: Int64, _ periods: [FeedPeriod]) -> String {
         let here = periods.first { !$0.isLive && $0.begun <= time + Self.seam && $0.ended > time }
-        if let here { return here.words }
+        if let here { return here.reason.map { "\(here.state): \($0)" } ?? here.state }
         let before = periods.last { $0.ended <= time + Self.seam }
         let after = periods.first { $0.begun > time }
         return before != nil && before?.run == after?.run ? Self.asleep : Self.notRunning

@@ -1,22 +1,21 @@
 import Glibc
 import HTTP
-import Relay
 import NIOCore
 import NIOHTTP1
 import NIOPosix
 import TLS
 
-/// One `GET` request to the relay of a running program on this machine.
+/// One `GET /livez` request to the relay of a running program.
 ///
-/// The certificate is not verified over TLS: it may have other names than the loopback address, and the request stays on
-/// this machine.
+/// The certificate is not verified over TLS: it may have other names than the loopback address, and the request holds
+/// no secret.
 struct HealthProbe {
     /// The relay's fault, as the end of a sentence that begins with its address.
     struct Failure: Error {
         let reason: String
     }
 
-    /// The address of the relay.
+    /// The address of the relay. This request needs no token.
     enum Place: CustomStringConvertible {
         /// An address of this machine, or `localhost`.
         case endpoint(Endpoint)
@@ -50,40 +49,19 @@ struct HealthProbe {
     }
 
     /// The largest part of the response's body that is read, in bytes.
-    private static let mostBytes = 256 << 10
+    private static let mostBytes = 64 << 10
 
     let place: Place
     /// The relay's ciphers of TLS 1.2; `nil` without TLS.
     var ciphers: TLSCipherList?
     /// The time limit for the whole request.
-    var limit: TimeAmount
-    /// The path; `/livez` needs no token.
-    var path = "/livez"
-    var token: Secret?
-
-    /// The request to the relay of the settings; `nil` if the relay is off.
-    init?(_ settings: Settings) {
-        let endpoint = settings.relay.listen.map { Place.endpoint($0.fromHere) }
-        guard let place = endpoint ?? settings.relay.unixSocket.map(Place.file) else { return nil }
-        self.init(place: place, limit: .seconds(3))
-        // The relay speaks no TLS on a Unix socket.
-        if case .endpoint = place, settings.relayFiles.certificate != nil { self.ciphers = settings.dial.tls.ciphers }
-    }
-
-    init(place: Place, ciphers: TLSCipherList? = nil, limit: TimeAmount) {
-        (self.place, self.ciphers, self.limit) = (place, ciphers, limit)
-    }
+    let limit: TimeAmount
 
     /// Returns the status line of a successful response, and throws for any other.
-    func statusLine() async throws(Failure) -> String { try await self.response().line }
-
-    /// Returns the body of a successful response, and throws for any other.
-    func body() async throws(Failure) -> ByteBuffer { try await self.response().body }
-
-    private func response() async throws(Failure) -> (line: String, body: ByteBuffer) {
-        let (head, body): (HTTPResponseHead, ByteBuffer)
+    func statusLine() async throws(Failure) -> String {
+        let head: HTTPResponseHead
         do {
-            (head, body) = try await self.ask()
+            head = try await self.ask()
         } catch {
             throw Failure(reason: Self.words(of: error))
         }
@@ -95,10 +73,10 @@ struct HealthProbe {
             let shown = String(line.unicodeScalars.filter { (" "..."~").contains($0) }.prefix(80))
             throw Failure(reason: "does not answer as a relay does: \"\(shown)\"\(hint)")
         }
-        return (line, body)
+        return line
     }
 
-    private func ask() async throws -> (HTTPResponseHead, ByteBuffer) {
+    private func ask() async throws -> HTTPResponseHead {
         let context = try self.ciphers.map { ciphers throws(TLSError) in
             var configuration = TLSClientConfiguration()
             configuration.verification = .disabled
@@ -111,17 +89,15 @@ struct HealthProbe {
             tls: context.map { ($0, nil) },
             timeout: self.limit
         )
-        var headers: HTTPHeaders = ["Host": self.place.host, "Connection": "close"]
-        if let token { headers.add(name: "Authorization", value: "Bearer \(token.reveal())") }
+        let headers: HTTPHeaders = ["Host": self.place.host, "Connection": "close"]
         let exchange = OutgoingExchange(
-            HTTPRequestHead(version: .http1_1, method: .GET, uri: self.path, headers: headers),
+            HTTPRequestHead(version: .http1_1, method: .GET, uri: "/livez", headers: headers),
             timeout: self.limit,
             maximumBytes: Self.mostBytes,
             takesPartialBody: true
         )
         let loop = MultiThreadedEventLoopGroup.singleton.next()
-        let response = try await exchange.run(on: loop, opening: connection.open).get().get()
-        return (response.head, response.body)
+        return try await exchange.run(on: loop, opening: connection.open).get().get().head
     }
 
     private static func words(of error: any Error) -> String {

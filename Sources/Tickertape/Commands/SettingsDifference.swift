@@ -1,4 +1,3 @@
-import NIOCore
 import Wire
 
 /// The comparison of settings with those of the running program on this machine.
@@ -12,12 +11,15 @@ struct SettingsDifference {
         /// The layer that it came from (``Origin/layer``).
         var layer: String
 
-        init?(_ object: JSONObjects.Object) {
-            guard let key = object.text("key"), let value = object.text("value"), let origin = object.text("origin"),
-                let layer = object.text("layer")
+        init?(_ object: JSONTree) {
+            guard let key = object["key"]?.text, let value = object["value"]?.text,
+                let origin = object["origin"]?.text, let layer = object["layer"]?.text
             else { return nil }
             (self.key, self.value, self.origin, self.layer) = (key, value, origin, layer)
         }
+
+        /// Returns the settings of an answer of `/v1/settings`.
+        static func list(_ answer: JSONTree) -> [Running] { answer.elements.compactMap(Running.init) }
     }
 
     private let settings: Settings
@@ -26,22 +28,19 @@ struct SettingsDifference {
 
     /// Asks the running program, and returns the differences in lines.
     func lines() async throws(OperatorError) -> [String] {
-        guard var probe = HealthProbe(self.settings) else {
+        guard let own = self.settings.ownRelay else {
             throw OperatorError("the running program cannot be asked: the relay is off", status: .failure)
         }
-        probe.path = "/v1/settings"
-        probe.limit = .seconds(10)
-        probe.token = self.settings.relayToken
-        let body: ByteBuffer
-        do throws(HealthProbe.Failure) {
-            body = try await probe.body()
+        let answer = await (try RunningRelay(own, self.settings, within: .seconds(5))).ask("/v1/settings")
+        do throws(ServiceFailure) {
+            let running = Running.list(try answer.get())
+            guard !running.isEmpty else {
+                throw ServiceFailure(.unreadableAnswer, "it does not answer as a relay does")
+            }
+            return self.lines(against: running)
         } catch {
-            throw OperatorError("the relay at \(probe.place) \(error.reason)", status: .failure)
+            throw OperatorError("the relay at \(own): \(error)", status: .failure)
         }
-        guard let running = JSONObjects.read(body, limit: 10_000, Running.init) else {
-            throw OperatorError("the relay at \(probe.place) does not answer as a relay does", status: .failure)
-        }
-        return self.lines(against: running)
     }
 
     /// Returns a line for each key whose value a restart or a reload would change, and one at the end.

@@ -1,4 +1,5 @@
 import History
+import Market
 import Measurements
 
 extension LiveTime {
@@ -13,7 +14,7 @@ extension LiveTime {
         from: Int64,
         to: Int64,
         in store: HistoryStore,
-        current: HistoryBatch.Period? = nil,
+        current: FeedPeriod? = nil,
         now: Int64? = nil
     ) throws(HistoryFailure) {
         var (first, periods) = try store.periods(from: from, to: to)
@@ -27,19 +28,6 @@ extension LiveTime {
         {
             periods[newest].ended = now
         }
-        self.init(
-            from: from,
-            to: to,
-            first: first,
-            periods: periods.map { period in
-                Period(
-                    run: period.run,
-                    begun: period.begun,
-                    ended: period.ended,
-                    state: period.state,
-                    reason: period.reason
-                )
-            }
-        )
+        self.init(from: from, to: to, first: first, periods: periods)
     }
 }

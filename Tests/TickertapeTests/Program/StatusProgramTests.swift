@@ -1,5 +1,6 @@
 import Foundation
 import History
+import Market
 import Testing
 import TickertapeTesting
 
