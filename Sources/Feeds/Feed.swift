@@ -27,8 +27,21 @@ package protocol Feed: AnyObject {
     func renew() -> ConnectionRenewal
     /// Notes the symbol whose missing trades matter most, the one on a screen; `nil` for none.
     func prefer(_ symbol: String?)
+    /// Changes to another key: a connection with it takes the place of the present one with its first trade
+    /// (``KeyTrial``). A change that is under way ends.
+    ///
+    /// - Parameter ended: called once with the outcome, which may take minutes.
+    func change(to access: KeyAccess, ended: @escaping (KeyChange) -> Void)
+    /// Ends a change of the key that is under way; the present key stays.
+    func keepKey()
 }
 
 extension Feed {
     package func prefer(_ symbol: String?) {}
+
+    package func change(to access: KeyAccess, ended: @escaping (KeyChange) -> Void) {
+        ended(.kept("this feed cannot change its key: restart the program"))
+    }
+
+    package func keepKey() {}
 }

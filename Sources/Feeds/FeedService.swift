@@ -46,6 +46,20 @@ package final class FeedService: Service, FlowControl {
         self.loop.execute { feed.value.prefer(symbol) }
     }
 
+    /// Changes to another key; returns when the present or the new one is settled, which may take minutes.
+    package func change(to access: KeyAccess) async -> KeyChange {
+        let feed = self.feed
+        return await withCheckedContinuation { continuation in
+            self.loop.execute { feed.value.change(to: access) { continuation.resume(returning: $0) } }
+        }
+    }
+
+    /// Ends a change of the key that is under way.
+    package func keepKey() {
+        let feed = self.feed
+        self.loop.execute { feed.value.keepKey() }
+    }
+
     /// Stops reading from the service until ``resume()``.
     package func pause() {
         let feed = self.feed

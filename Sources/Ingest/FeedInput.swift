@@ -103,7 +103,13 @@ package final class FeedInput {
 
     /// Notes that another connection, which was open beside the earlier one, has taken its place. The feed goes on
     /// without an interruption.
-    package func connectionReplaced() { self.interruptions.identified.connectionOpened() }
+    ///
+    /// - Parameter isRelayed: as for ``connectionOpened(isRelayed:port:now:)``.
+    package func connectionReplaced(isRelayed: Bool, now: Moment) {
+        // What the other one sends again is no repeat of the service's.
+        self.read.forgetFrames(isRelayed: isRelayed)
+        self.interruptions.connectionOpened(now)
+    }
 
     /// Returns the newest id of a symbol on the tape, or as the venue reported it; `nil` if none is known.
     package func newestID(of symbol: String) -> UInt64? { self.interruptions.identified.newestID(of: symbol) }

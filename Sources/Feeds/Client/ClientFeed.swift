@@ -14,6 +14,11 @@ package class ClientFeed<Client: FeedClient>: Feed {
         self.link = ReconnectingConnection(settings, context)
     }
 
+    init(_ client: Client, taking link: ReconnectingConnection) {
+        self.client = client
+        self.link = link
+    }
+
     package var status: FeedStatus { self.client.status }
 
     package var finished: EventLoopFuture<Void> { self.link.finished.futureResult }

@@ -19,7 +19,8 @@ protocol ConnectionDialect: AnyObject {
     /// Writes the requests for changes, in order; `send` takes the changes that one message requests, and its text.
     func requests(for changes: [SubscriptionChange], send: ([SubscriptionChange], ByteBuffer) -> Void)
 
-    /// Reads one text frame without taking it: the ids of its trades, by symbol, and what it says besides trades.
+    /// Reads one text frame without taking it: the ids of its trades, by symbol, and what it says besides trades. Of a
+    /// service whose trades have no ids, ``FeedEvent/trades`` says that there are some.
     func survey(_ frame: ByteBuffer) -> (ids: [FrameIDs], event: FeedEvent?)
 
     /// Returns the payload of a ping or pong for the readers, copied, so that it does not keep the buffer of its read
@@ -32,7 +33,7 @@ extension ConnectionDialect {
 
     func keepalive() -> ByteBuffer { preconditionFailure("a protocol without a keepalive") }
 
-    /// Finds nothing: only a service whose trades have ids is given a second connection.
+    /// Finds nothing, for a service that is given no second connection.
     func survey(_ frame: ByteBuffer) -> (ids: [FrameIDs], event: FeedEvent?) { ([], nil) }
 
     func safe(_ payload: ByteBuffer) -> ByteBuffer {
@@ -52,4 +53,6 @@ enum FeedEvent {
     case closing
     /// What the service says of itself.
     case service(VenueServiceState)
+    /// Trades without ids; only of ``ConnectionDialect/survey(_:)``.
+    case trades
 }

@@ -6,12 +6,22 @@ import Wire
 /// The second connection of a client, beside the first one.
 extension FeedClient {
     /// Takes a second connection that has just opened; returns its last handler, which is installed.
-    func secondOpened(_ channel: any Channel, address: String) throws -> any KeptConnection {
+    ///
+    /// - Parameters:
+    ///   - dialect: the protocol on it; `nil` for that of the first one.
+    ///   - isRelayed: whether it leads to the relay of a program like this one.
+    func secondOpened(
+        _ channel: any Channel,
+        address: String,
+        dialect: (any ConnectionDialect)? = nil,
+        isRelayed: Bool = false
+    ) throws -> any KeptConnection {
         let now = self.now
-        let dialect = self.makeDialect()
+        let dialect = dialect ?? self.makeDialect()
         let second = SecondConnection(
             symbols: self.watch.acceptedSymbols,
             address: address,
+            isRelayed: isRelayed,
             dialect: dialect,
             pacer: self.watch.pacer.renewed,
             client: self,
@@ -47,17 +57,22 @@ extension FeedClient {
     }
 
     /// Notes why trades may be missing when the second connection takes over and the ids prove nothing yet.
-    func interrupted(because ended: UpstreamFailure?, _ words: String) {
+    ///
+    /// - Parameter cause: the kind of reason where the first connection has not ended by itself.
+    func interrupted(because ended: UpstreamFailure?, _ words: String, cause: FeedStatus.Cause? = nil) {
         let reason = ended?.description ?? words
-        self.input.interrupted(from: self.input.lastReceived, reason: reason, cause: ended?.cause)
+        self.input.interrupted(from: self.input.lastReceived, reason: reason, cause: ended?.cause ?? cause)
     }
 
     /// Makes the second connection the client's first one. The earlier one brings nothing any more.
     ///
-    /// - Parameter words: what happened, for the end of the earlier one.
-    func secondTakesOver(_ second: SecondConnection, words: String) {
+    /// - Parameters:
+    ///   - words: what happened, for the end of the earlier one.
+    ///   - link: takes the end of the connection; `nil` if that is the earlier one's.
+    func secondTakesOver(_ second: SecondConnection, words: String, link: ReconnectingConnection? = nil) {
         guard let handler = second.handler else { return }
         let now = self.now
+        if let link { self.link = link }
         self.handler?.retire(words)
         self.second = nil
         self.handler = handler
@@ -65,7 +80,7 @@ extension FeedClient {
         // What the earlier one had not sent yet is sent on this one.
         second.request(self.watch.pacer.waiting)
         self.watch.connectionReplaced(second.pacer)
-        self.input.connectionReplaced()
+        self.input.connectionReplaced(isRelayed: second.isRelayed, now: now)
         handler.bring(second.takeHeld(), now: now.monotonic)
         for (text, refusal) in second.refusals { self.errorArrived(text, refusal, on: handler, now: now) }
         self.publishChanges()

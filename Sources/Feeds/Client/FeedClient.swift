@@ -25,7 +25,7 @@ package class FeedClient {
     weak var link: ReconnectingConnection?
     /// The open connection beside the first one, and the owner of the decisions about it.
     var second: SecondConnection?
-    weak var rotation: RotationController?
+    weak var rotation: (any SecondConnectionOwner)?
     /// The handler whose frames are brought to the tape apart from the first connection's reads.
     weak var bringing: FeedHandler?
     /// A handler whose connection of a replay has ended, until what has arrived on it is on the tape.
@@ -99,7 +99,7 @@ package class FeedClient {
         case .heartbeats(let areExpected):
             // The deadlines are looked for only after a change, since some services send a heartbeat for each symbol.
             if handler.monitor.heartbeatsChanged(areExpected: areExpected) { handler.deadlineMoved() }
-        case .newest, .closing, .service: break
+        case .newest, .closing, .service, .trades: break
         }
     }
 

@@ -9,7 +9,9 @@ import Wire
 /// Finnhub's service and the relay of a program like this one speak the same protocol, so ``FinnhubFeed`` and
 /// ``RelayFeed`` share one client in turn, and the tape continues.
 package final class FinnhubClient: FeedClient {
-    let key: Secret
+    private(set) var key: Secret
+    /// The key before, whose connection may still say something.
+    private var formerKey: Secret?
     /// The status of the program whose relay sends the trades, while it says more than the arriving trades.
     private var ownerStatus: FeedStatus?
 
@@ -23,7 +25,16 @@ package final class FinnhubClient: FeedClient {
 
     override func makeDialect() -> any ConnectionDialect { FinnhubDialect(key: self.key) }
 
-    override func redacted(_ text: String) -> String { self.key.redacted(text) }
+    override func redacted(_ text: String) -> String {
+        let text = self.formerKey?.redacted(text) ?? text
+        return self.key.redacted(text)
+    }
+
+    /// Notes the key of later connections.
+    func keyChanged(to key: Secret) {
+        self.formerKey = self.key
+        self.key = key
+    }
 
     override var wordsForNoSymbol: String {
         "the service knows none of the symbols: check their spelling, such as BINANCE:BTCUSDT "

@@ -11,7 +11,19 @@ final class FinnhubDialect: ConnectionDialect {
 
     func take(_ frame: ByteBuffer, into input: FeedInput, now: Int64) -> FeedEvent? {
         guard case .error(let text) = self.reader.take(frame, into: input, now: now) else { return nil }
-        return .error(text, SymbolRefusalText(text).map { SymbolRefusal($0.kind, symbol: $0.symbol, text: text) })
+        return Self.error(text)
+    }
+
+    func survey(_ frame: ByteBuffer) -> (ids: [FrameIDs], event: FeedEvent?) {
+        switch self.reader.survey(frame) {
+        case .trade(let count, _) where count > 0: ([], .trades)
+        case .error(let text): ([], Self.error(text))
+        case .trade, .ping, .news, .unknown, .malformed: ([], nil)
+        }
+    }
+
+    private static func error(_ text: String) -> FeedEvent {
+        .error(text, SymbolRefusalText(text).map { SymbolRefusal($0.kind, symbol: $0.symbol, text: text) })
     }
 
     /// Finnhub takes one symbol a message.

@@ -8,15 +8,15 @@ import TLS
 ///
 /// Belongs to the tape's event loop.
 package final class FinnhubFeed: ClientFeed<FinnhubClient> {
-    /// - Parameters:
-    ///   - connector: the way to the service.
-    ///   - takeover: the reason why this feed replaces another program's connection; `nil` if it does not.
-    init(_ client: FinnhubClient, connector: any Connecting, takeover: String? = nil) {
-        var keeping = ReconnectingConnection.Settings(connector: connector, backoff: client.settings.backoff)
-        keeping.secret = client.key
-        keeping.holding = client.settings.holding
-        keeping.takeover = takeover
-        super.init(client, keeping, client.context)
+    /// - Parameter takeover: the reason why this feed replaces another program's connection; `nil` if it does not.
+    init(_ client: FinnhubClient, _ access: KeyAccess, takeover: String? = nil) {
+        super.init(client, access.settings(client.settings, takeover: takeover), client.context)
+        self.link.delegate = self
+    }
+
+    /// Takes a connection with the client's key that is being opened, or is open.
+    override init(_ client: FinnhubClient, taking link: ReconnectingConnection) {
+        super.init(client, taking: link)
         self.link.delegate = self
     }
 
@@ -27,7 +27,15 @@ package final class FinnhubFeed: ClientFeed<FinnhubClient> {
         connector: any Connecting,
         _ context: FeedContext
     ) {
-        self.init(FinnhubClient(settings, tape, context), connector: connector)
+        let access = KeyAccess(key: settings.key, holding: settings.holding, connector: connector)
+        self.init(FinnhubClient(settings, tape, context), access)
+    }
+
+    /// Ends the connection with a closing handshake and without a status, because a feed with another key has taken its
+    /// place.
+    func yield() {
+        self.link.delegate = nil
+        self.link.stop()
     }
 
     package override func start() {
@@ -67,14 +75,12 @@ extension FinnhubFeed {
         wallClock: @escaping @Sendable () -> Int64,
         chance: @escaping @Sendable () -> Double = { Double.random(in: 0...1) }
     ) async throws -> FeedService {
-        let connector = try UpstreamConnector(settings.connector, wallClock: wallClock)
+        let access = try KeyAccess(settings, wallClock: wallClock)
         return try await loop.submit {
             let context = FeedContext(loop: loop, wallClock: wallClock, chance: chance, logger: logger)
-            guard let lock = settings.holding.ownership else {
-                return FeedService(FinnhubFeed(settings, tape.value, connector: connector, context), on: loop)
-            }
             let client = FinnhubClient(settings, tape.value, context)
-            let feed = SharedKeyFeed(client, lock: lock, connector: connector) { relay, path in
+            guard settings.holding.ownership != nil else { return FeedService(FinnhubFeed(client, access), on: loop) }
+            let feed = SharedKeyFeed(client, access) { relay, path in
                 try UpstreamConnector(settings.connector(to: relay, path: path), wallClock: wallClock)
             }
             return FeedService(feed, on: loop)

@@ -28,6 +28,16 @@ struct FinnhubFrameReader {
         return message
     }
 
+    /// Reads one text frame without taking it. What is returned does not hold the key.
+    func survey(_ bytes: ByteBuffer) -> FinnhubMessage {
+        var symbols = SymbolTable()
+        var trades: [Trade] = []
+        var parser = FinnhubParser()
+        let message = parser.parse(bytes, symbols: &symbols, into: &trades)
+        guard case .error(let text) = message, let key else { return message }
+        return .error(key.redacted(text))
+    }
+
     /// Returns the payload of a ping or pong for the readers: empty if it repeats the key.
     ///
     /// The payload is copied, so that it does not keep the buffer of its read alive.

@@ -1,5 +1,6 @@
 import HTTP
 import Market
+import NIOConcurrencyHelpers
 package import NIOCore
 import NIOHTTP1
 package import TLS
@@ -48,6 +49,8 @@ extension ServiceSettings {
 /// never in a URL, and never appears in the description of a failure.
 package final class ServiceClient: Sendable {
     private let settings: ServiceSettings
+    /// The key of the next request.
+    private let key: NIOLockedValueBox<Secret?>
     private let connector: UpstreamConnector
     private let group: any EventLoopGroup
     /// Nanoseconds since 1970.
@@ -93,6 +96,7 @@ package final class ServiceClient: Sendable {
         wallClock: @escaping @Sendable () -> Int64
     ) {
         self.settings = settings
+        self.key = NIOLockedValueBox(settings.key)
         self.group = group
         self.connector = connector
         self.wallClock = wallClock
@@ -100,6 +104,9 @@ package final class ServiceClient: Sendable {
 
     /// The base address.
     var address: UpstreamAddress { self.settings.address }
+
+    /// Uses another key from the next request on.
+    package func keyChanged(to key: Secret) { self.key.withLockedValue { $0 = key } }
 
     /// Requests a path below the base address.
     ///
@@ -117,7 +124,7 @@ package final class ServiceClient: Sendable {
     /// - Parameter target: begins with a slash, and is escaped.
     /// - Returns: also the headers of an answer, whatever its status.
     func get(target: String) async -> (result: Result<ByteBuffer, ServiceFailure>, headers: HTTPHeaders) {
-        let key = self.settings.key ?? Secret("")
+        let key = self.key.withLockedValue { $0 } ?? Secret("")
         let needsKey = !self.settings.isRelay && self.settings.venue == nil
         guard !key.reveal().isEmpty || !needsKey else { return (.failure(.noKey), [:]) }
         guard let shown = key.serviceHeader else {

@@ -19,8 +19,8 @@ final class KeyClaims {
     private var newest: KeyClaim?
     private var claims = DiskQuestions<KeyClaim>()
 
-    init(_ ownership: any KeyOwnership, _ holding: KeyHolding, loop: any EventLoop) {
-        self.ownership = ownership
+    init(_ holding: KeyHolding, loop: any EventLoop) {
+        self.ownership = holding.ownership ?? UnsharedKey()
         self.holding = holding
         self.loop = loop
         self.warning = WarnOnce(holding.warn)
@@ -56,4 +56,13 @@ final class KeyClaims {
         let ownership = self.ownership
         self.holding.lockDisk.perform(on: self.loop, { ownership.release() }) { releases.end(()) }
     }
+}
+
+/// The ownership of a key for which there is no lock.
+package struct UnsharedKey: KeyOwnership {
+    package init() {}
+
+    package func claim() -> KeyClaim { .mine }
+
+    package func release() {}
 }

@@ -155,7 +155,7 @@ package final class VenueClient: FeedClient {
             self.announced = handler
             self.rotation?.closingAnnounced()
         case .service(let state): self.serviceChanged(state)
-        case .error, .heartbeats: super.take(event, on: handler, now: now)
+        case .error, .heartbeats, .trades: super.take(event, on: handler, now: now)
         }
     }
 

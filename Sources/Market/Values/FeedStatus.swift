@@ -79,6 +79,8 @@ package struct FeedStatus: Sendable, Equatable {
         case relay
         /// Another connection has taken its place, before the service ended it.
         case replaced
+        /// A connection with another key has taken its place.
+        case keyRotated = "key-rotated"
         /// This machine slept, or its clock was set.
         case sleep
         /// A user moved the replay to another place.

@@ -3,6 +3,7 @@ import Ingest
 import NIOConcurrencyHelpers
 import NIOCore
 import ServiceLifecycle
+import TLS
 import Wire
 
 /// The feeds of a program, which run and end together. Its methods may be called on any thread.
@@ -13,8 +14,12 @@ final class FeedGroup: Sendable, FlowControl {
     /// The comparison of Finnhub's trades with others; Finnhub's feed is the first then.
     let audit: FinnhubAudit?
 
-    init(_ feeds: [FeedService], audit: FinnhubAudit? = nil) {
+    /// The settings of Finnhub's feed, which is the first; `nil` if there is none.
+    private let finnhub: FinnhubSettings?
+
+    init(_ feeds: [FeedService], finnhub: FinnhubSettings? = nil, audit: FinnhubAudit? = nil) {
         self.feeds = feeds
+        self.finnhub = finnhub
         self.audit = audit
     }
 
@@ -70,6 +75,23 @@ final class FeedGroup: Sendable, FlowControl {
         }
         return best
     }
+
+    /// Changes Finnhub's key; returns when the present or the new one is settled, which may take minutes.
+    func change(to key: Secret, _ storage: KeyStorage) async -> KeyChange {
+        guard var settings = self.finnhub, let feed = self.feeds.first else {
+            return .kept("there is no feed with a key")
+        }
+        settings.key = key
+        settings.holding = storage.holding
+        do {
+            return await feed.change(to: try KeyAccess(settings, wallClock: WallClock.now))
+        } catch {
+            return .kept("\(error) (tls.ca-file, --ca-file)")
+        }
+    }
+
+    /// Ends a change of the key that is under way.
+    func keepKey() { self.feeds.first?.keepKey() }
 
     /// Notes the symbol whose missing trades matter most, the one on a screen.
     func prefer(_ symbol: String) { for feed in self.feeds { feed.prefer(symbol) } }

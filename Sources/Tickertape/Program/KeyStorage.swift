@@ -6,6 +6,7 @@ import Platform
 struct KeyStorage {
     let lock: KeyLock?
     let attemptStore: AttemptFile?
+    private let isShared: Bool
     private let warnings: Warnings
     /// The queues for blocking file operations: the lock is mostly on a file system in memory, the attempts are on a
     /// disk.
@@ -21,6 +22,7 @@ struct KeyStorage {
         warnings: Warnings
     ) {
         self.warnings = warnings
+        self.isShared = isShared
         let folder = settings.directory.path(orAuto: environment.stateFolder)
         if folder == nil, settings.directory == .auto {
             warnings.warnOnce("attempts are not remembered over a restart: there is no HOME (state.directory)")
@@ -39,8 +41,9 @@ struct KeyStorage {
     }
 
     var holding: KeyHolding {
-        KeyHolding(
-            ownership: self.lock,
+        let unlocked = self.isShared ? UnsharedKey() : nil
+        return KeyHolding(
+            ownership: self.lock ?? unlocked,
             attemptStore: self.attemptStore,
             lockDisk: self.lockDisk,
             attemptsDisk: self.attemptsDisk,

@@ -1,11 +1,14 @@
+import Feeds
 import Market
 import NIOConcurrencyHelpers
 import NIOCore
 import Platform
 import Relay
+import TLS
 import Terminal
 
-/// The reload of a running program's settings and of the relay's certificate. The upstream is not touched.
+/// The reload of a running program's settings and of the relay's certificate. Only a new key opens a new connection to the
+/// upstream.
 ///
 /// A mistake anywhere refuses the whole file, and everything stays as it is.
 actor ProgramReload {
@@ -19,6 +22,8 @@ actor ProgramReload {
     private let screen: ScreenSymbols?
     private let disk = WorkQueue("settings")
     private let certificateDisk = WorkQueue("certificate")
+    /// The key whose change is under way.
+    private var newKey: Secret?
 
     init(_ program: TickerProgram, _ base: TickerBase, _ readers: TickerReaders, screen: ScreenSymbols?) {
         self.program = program
@@ -35,7 +40,7 @@ actor ProgramReload {
         manager.notify("RELOADING=1", "MONOTONIC_USEC=\(SystemClock.monotonic() / 1_000)")
         defer { manager.notify("READY=1") }
         do throws(OperatorError) {
-            for line in try await self.loadSettings() { self.report("\(cause): \(line)") }
+            for line in try await self.loadSettings(cause) { self.report("\(cause): \(line)") }
         } catch {
             return self.report("\(cause): nothing is loaded, everything stays as it was: \(error)")
         }
@@ -63,7 +68,7 @@ actor ProgramReload {
     /// Loads the settings and applies those that can be; returns the result in lines.
     ///
     /// - Throws: ``OperatorError`` for a mistake in any of the files.
-    private func loadSettings() async throws(OperatorError) -> [String] {
+    private func loadSettings(_ cause: String) async throws(OperatorError) -> [String] {
         guard let reloadable = self.program.reloadable else { return [] }
         let old = reloadable.running.settings
         let answer = await self.disk.answer(within: Self.limit) { () -> Result<LoadedSettings, OperatorError> in
@@ -75,14 +80,26 @@ actor ProgramReload {
         let loaded = try answer.get()
         let new = loaded.settings
         for warning in loaded.warnings { self.base.warnings.warn(warning) }
-        let change = SettingsChange(from: old, to: new) { [isReplay = self.program.played != nil] setting in
+        let isReplay = self.program.played != nil
+        let hasKey = !isReplay && self.program.feed.finnhub != nil && new.token != nil
+        let change = SettingsChange(from: old, to: new) { setting in
+            switch setting.key {
             // A replay has the symbols of its material.
-            !isReplay || setting.key != Setting.symbols.key
+            case Setting.symbols.key: !isReplay
+            case Setting.token.key: hasKey
+            default: true
+            }
         }
         try self.check(new, change)
         var inForce = old
-        inForce.take(change.reloadable, from: new)
+        // A key is in force when its connection is.
+        inForce.take(change.reloadable.filter { $0.key != Setting.token.key }, from: new)
         reloadable.running.settings = inForce
+        if change.applies(.token) {
+            self.changeKey(new, cause)
+        } else if self.newKey != nil {
+            self.base.feed.keepKey()
+        }
         let closed = await self.apply(change, from: old, to: inForce)
         return Self.lines(change, file: loaded.file, closed: closed)
     }
@@ -104,8 +121,12 @@ actor ProgramReload {
             line += keys(change.reloadable)
         }
         if closed > 0 { line += "; closed \(closed) \(closed == 1 ? "client" : "clients") that may not stay" }
-        guard !change.restart.isEmpty else { return [line] }
-        return [line, "only a restart changes \(keys(change.restart))"]
+        var lines = [line]
+        if change.applies(.token) {
+            lines.append("a connection with the new key is being opened; the old one stays until the first trade")
+        }
+        if !change.restart.isEmpty { lines.append("only a restart changes \(keys(change.restart))") }
+        return lines
     }
 
     /// Applies the settings; returns the number of clients that were closed.
@@ -140,6 +161,39 @@ actor ProgramReload {
             settings.take(Setting.all.filter(\.isReloadable), from: new)
             relay = settings.relay
             relay.token = new.relayToken
+        }
+    }
+
+    /// Begins to use another key, and reports the end, which may be minutes away.
+    private func changeKey(_ new: Settings, _ cause: String) {
+        guard let key = new.token, key != self.newKey else { return }
+        self.newKey = key
+        Task {
+            let storage = await self.disk.answer(within: Self.limit) { [program = self.program, base = self.base] in
+                TickerBase.keyStorage(program, base.warnings, key: key)
+            }
+            var change = KeyChange.kept("the disk of its state has not answered for 2 s; load the settings again later")
+            if let storage = storage ?? nil {
+                change = await self.base.feed.change(to: key, storage)
+                if case .changed = change { self.keyChanged(new, key, storage) }
+            }
+            if self.newKey == key { self.newKey = nil }
+            self.report("\(cause): \(Self.line(change))")
+        }
+    }
+
+    private func keyChanged(_ new: Settings, _ key: Secret, _ storage: KeyStorage) {
+        self.program.reloadable?.running.settings.take([.token], from: new)
+        if let relay = self.readers.relay { relay.keyChanged(to: storage) } else { storage.announceNoRelay() }
+        self.base.lookup.keyChanged(to: key)
+    }
+
+    private static func line(_ change: KeyChange) -> String {
+        switch change {
+        case .changed(isProven: true):
+            "the new key is in use: its connection took over with its first trade, and a gap (key-rotated) marks the seam"
+        case .changed(isProven: false): "the new key is in use from the present attempt to connect on"
+        case .kept(let reason): "the new key is not used, and the one before stays: \(reason)"
         }
     }
 

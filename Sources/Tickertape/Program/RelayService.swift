@@ -26,9 +26,8 @@ final class RelayService: Sendable {
     let server: RelayServer
     private let place: RelayPlace
     private let state: RelayState
-    private let lock: KeyLock?
-    /// Executes the lock's file operations.
-    private let lockDisk: (any DiskWorker)?
+    /// The storage with the lock of the key; `nil` if there is none.
+    private let key: NIOLockedValueBox<KeyStorage?>
     /// Gives the relay what clients expect of it from the first moment on. Called before it listens.
     private let prepare: @Sendable (Duration) async -> Void
     /// Shows the state; without a screen, lines on standard error report it.
@@ -56,8 +55,7 @@ final class RelayService: Sendable {
         self.prepare = prepare
         self.place = place
         self.state = state
-        self.lock = key?.lock
-        self.lockDisk = key?.lockDisk
+        self.key = NIOLockedValueBox(key)
         self.display = display
     }
 
@@ -121,13 +119,28 @@ final class RelayService: Sendable {
 
     /// Returns the owner of the key; `nil` without a lock, or if its disk does not answer.
     private func claim() async -> KeyClaim? {
-        guard let lock, let lockDisk else { return nil }
-        return await lockDisk.answer(within: Self.lockLimit) { lock.claim() }
+        guard let key = self.key.withLockedValue({ $0 }), let lock = key.lock else { return nil }
+        return await key.lockDisk.answer(within: Self.lockLimit) { lock.claim() }
+    }
+
+    /// Notes that the program uses another key from now on.
+    func keyChanged(to key: KeyStorage) {
+        self.key.withLockedValue { $0 = key }
+        self.describe()
+    }
+
+    /// Writes into the lock's file where the relay is, if it listens.
+    private func describe() {
+        guard let opened = self.opened.withLockedValue({ $0 }), let key = self.key.withLockedValue({ $0 }),
+            let lock = key.lock
+        else { return }
+        let owner = self.place.address(at: opened.endpoint).map { KeyOwner.Relay.at($0) } ?? .off
+        key.lockDisk.submit { lock.announce(owner) }
     }
 
     /// Waits until the relay may listen, and starts it. The program's end cancels the task.
     private func openLater() async {
-        guard self.lock != nil, self.opened.withLockedValue({ $0 == nil }) else { return }
+        guard self.key.withLockedValue({ $0?.lock != nil }), self.opened.withLockedValue({ $0 == nil }) else { return }
         var reported: String?
         var failures = 0
         var isPrepared = false
@@ -181,9 +194,7 @@ final class RelayService: Sendable {
         let endpoint = self.place.settings.listen.map { Endpoint(host: $0.host, port: address.port ?? $0.port) }
         self.opened.withLockedValue { $0 = Opened(endpoint: endpoint) }
         self.become(.open(endpoint))
-        guard let lock, let lockDisk else { return }
-        let owner = self.place.address(at: endpoint).map { KeyOwner.Relay.at($0) } ?? .off
-        lockDisk.submit { lock.announce(owner) }
+        self.describe()
     }
 }
 

@@ -28,7 +28,8 @@ struct ReloadableSettings: Sendable {
 
     private static func paths(_ file: String?, _ settings: Settings) -> [String] {
         let files = settings.relayFiles
-        return [file, files.token, files.certificate, files.key].compactMap(\.self)
+        let key: String? = if case .file(let path) = settings.origin(of: .token) { path } else { nil }
+        return [file, key, files.token, files.certificate, files.key].compactMap(\.self)
     }
 
     /// Returns the stamps of those files that are there. Blocks on the disk.

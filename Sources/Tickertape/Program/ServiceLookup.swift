@@ -8,6 +8,8 @@ import Wire
 /// The queries to Finnhub's REST service, or to a recording in its place: symbols by name, and headlines.
 struct ServiceLookup: Sendable {
     let directory: ServiceDirectory
+    /// The client of the service; `nil` without a key.
+    private let client: ServiceClient?
     /// The exchange that the screen searches, if the symbols come from the service.
     private let exchange: String?
     /// The warning that applies to all answers; `nil` for none.
@@ -38,6 +40,7 @@ struct ServiceLookup: Sendable {
             symbols = try Self.symbols(ofRecording: path, name: "the bundled recording")
         }
         if case .service = symbols { self.exchange = ServiceDirectory.usualExchange } else { self.exchange = nil }
+        self.client = client
         self.directory = ServiceDirectory(client, symbols: symbols, wallClock: WallClock.now)
     }
 
@@ -61,6 +64,9 @@ struct ServiceLookup: Sendable {
     ) throws(OperatorError) -> ServiceDirectory.SymbolSource {
         .recording(symbols: try OperatorError.opening(recording: path).symbols, name: name)
     }
+
+    /// Uses another key from the next request on.
+    func keyChanged(to key: Secret) { self.client?.keyChanged(to: key) }
 
     // MARK: For the screen
 

@@ -1,6 +1,7 @@
 import Feeds
 import NIOConcurrencyHelpers
 import Relay
+import TLS
 import Wire
 
 /// The lookup of a program, which its screen and its relay share.
@@ -8,17 +9,32 @@ import Wire
 /// It is made when it is first needed, because reading the trust roots takes time and memory.
 final class SharedLookup: Sendable {
     private let make: @Sendable () throws(OperatorError) -> ServiceLookup
-    private let made = NIOLockedValueBox<Result<ServiceLookup, OperatorError>?>(nil)
+    private let state = NIOLockedValueBox(State())
+
+    private struct State {
+        var made: Result<ServiceLookup, OperatorError>?
+        /// The key that has taken the place of the settings' one.
+        var key: Secret?
+    }
 
     init(_ make: @escaping @Sendable () throws(OperatorError) -> ServiceLookup) { self.make = make }
 
     /// Returns the lookup, or the reason why the settings do not allow one.
     func get() -> Result<ServiceLookup, OperatorError> {
-        self.made.withLockedValue { made -> Result<ServiceLookup, OperatorError> in
-            if let known = made { return known }
+        self.state.withLockedValue { state -> Result<ServiceLookup, OperatorError> in
+            if let known = state.made { return known }
             let new = Result { () throws(OperatorError) in try self.make() }
-            made = new
+            if let key = state.key, case .success(let lookup) = new { lookup.keyChanged(to: key) }
+            state.made = new
             return new
+        }
+    }
+
+    /// Uses another key from the next request on.
+    func keyChanged(to key: Secret) {
+        self.state.withLockedValue { state in
+            state.key = key
+            if case .success(let lookup) = state.made { lookup.keyChanged(to: key) }
         }
     }
 

@@ -6,6 +6,7 @@ import Measurements
 import NIOCore
 import NIOPosix
 import Relay
+import TLS
 
 /// What the parts of a ticker share: its loops, its tape and the feed that writes it, measurements and warnings.
 struct TickerBase: Sendable {
@@ -69,7 +70,7 @@ struct TickerBase: Sendable {
             certificateChecked: program.feed.certificateIsChecked
         )
         self.tape = try await loop.submit { NIOLoopBound(TapeWriter(epoch: epoch), eventLoop: loop) }.get()
-        let (feeds, filler) = try await Self.makeFeeds(
+        let (feeds, finnhub, filler) = try await Self.makeFeeds(
             program,
             into: self.tape,
             on: loop,
@@ -80,6 +81,7 @@ struct TickerBase: Sendable {
         )
         self.feed = FeedGroup(
             feeds,
+            finnhub: finnhub,
             audit: try await Self.makeAudit(
                 program,
                 filler: filler,
@@ -95,9 +97,12 @@ struct TickerBase: Sendable {
         }
     }
 
-    private static func keyStorage(_ program: TickerProgram, _ warnings: Warnings) -> KeyStorage? {
+    /// Returns the storage of a key; `nil` for a program without Finnhub's feed. Blocks on the disk.
+    ///
+    /// - Parameter key: `nil` for the key at the start.
+    static func keyStorage(_ program: TickerProgram, _ warnings: Warnings, key: Secret? = nil) -> KeyStorage? {
         guard let finnhub = program.feed.finnhub else { return nil }
-        let identity = KeyIdentity(key: finnhub.key, upstream: finnhub.upstream)
+        let identity = KeyIdentity(key: key ?? finnhub.key, upstream: finnhub.upstream)
         return KeyStorage(program.settings.state, identity: identity, warnings: warnings)
     }
 
@@ -139,8 +144,8 @@ struct TickerBase: Sendable {
         return try await FinnhubAudit.make(venues, filler: filler, on: loop, logger: logger)
     }
 
-    /// Makes the feeds, in the order of their shares, and what fills the gaps of Finnhub's; `nil` if they stay. Only this
-    /// function names the services that trades come from.
+    /// Makes the feeds, in the order of their shares, with the settings of Finnhub's, and what fills its gaps; `nil` if
+    /// they stay. Only this function names the services that trades come from.
     private static func makeFeeds(
         _ program: TickerProgram,
         into tape: NIOLoopBound<TapeWriter>,
@@ -149,7 +154,7 @@ struct TickerBase: Sendable {
         instruments: Instruments,
         logger: Logger,
         warnings: Warnings
-    ) async throws -> ([FeedService], NIOLoopBound<GapFiller>?) {
+    ) async throws -> ([FeedService], FinnhubSettings?, NIOLoopBound<GapFiller>?) {
         let handshakeEnded: @Sendable (UpstreamHandshake) -> Void = { handshake in
             switch handshake {
             case .completed(let session, let nanoseconds):
@@ -159,11 +164,12 @@ struct TickerBase: Sendable {
         }
         var feeds: [FeedService] = []
         var filler: NIOLoopBound<GapFiller>?
-        if var settings = program.feed.finnhub {
-            if let key { settings.holding = key.holding }
-            settings.handshakeEnded = handshakeEnded
+        var finnhub = program.feed.finnhub
+        if let key { finnhub?.holding = key.holding }
+        finnhub?.handshakeEnded = handshakeEnded
+        if let finnhub {
             feeds.append(
-                try await FinnhubFeed.make(settings, into: tape, loop: loop, logger: logger, wallClock: WallClock.now)
+                try await FinnhubFeed.make(finnhub, into: tape, loop: loop, logger: logger, wallClock: WallClock.now)
             )
             if program.feed.fillsFinnhub {
                 filler = try await loop.submit {
@@ -193,6 +199,6 @@ struct TickerBase: Sendable {
                 )
             )
         }
-        return (feeds, filler)
+        return (feeds, finnhub, filler)
     }
 }

@@ -18,6 +18,7 @@ extension Setting {
         Syntax.secret.optional("none"),
         environment: "FINNHUB_TOKEN",
         isSecret: true,
+        isReloadable: true,
         help: "The API key of Finnhub."
     )
 
@@ -26,6 +27,7 @@ extension Setting {
         \.tokenFile,
         Syntax.path.optional("none"),
         flags: ["token-file"],
+        isReloadable: true,
         help: "A file that holds the API key and nothing else."
     )
 

@@ -29,11 +29,18 @@ final class FeedBench: @unchecked Sendable {
     var relayHangs = false
     /// The failure of attempts to get the trades from a relay; `nil` if they succeed.
     var relayFailure: UpstreamFailure?
+    /// The failure of attempts with another key; `nil` if they succeed.
+    var newKeyFailure: UpstreamFailure?
+    /// The outcomes of the changes of the key.
+    private(set) var keyChanges: [KeyChange] = []
+    private let paths: Ways
     private(set) var hanging: [(reached: (any Channel) throws -> Void, connected: (any Channel, Bool) throws -> Void)] =
         []
 
     /// The path of the frames at another program's relay.
     static let relayPath = "/?resume=1"
+    /// Stands for the service where a connection has another key.
+    static let newKeyPath = "/another-key"
 
     /// Whether the peers identify themselves as relays.
     var isRelay = false
@@ -119,6 +126,7 @@ final class FeedBench: @unchecked Sendable {
         self.ahead = clock
         let bound = NIOLoopBound(loop, eventLoop: loop)
         let ways = Ways()
+        self.paths = ways
         let context = FeedContext(
             loop: loop,
             wallClock: { Self.epoch + Int64(bound.value.now.uptimeNanoseconds) + clock.ahead.withLockedValue { $0 } },
@@ -127,10 +135,11 @@ final class FeedBench: @unchecked Sendable {
         )
         let client = FinnhubClient(settings, TapeWriter(epoch: 7, readers: [self.log]), context)
         let service = Way(path: nil, ways)
-        if let lock = settings.holding.ownership {
-            self.feed = SharedKeyFeed(client, lock: lock, connector: service) { _, path in Way(path: path, ways) }
+        let access = KeyAccess(key: settings.key, holding: settings.holding, connector: service)
+        if settings.holding.ownership != nil {
+            self.feed = SharedKeyFeed(client, access) { _, path in Way(path: path, ways) }
         } else {
-            self.feed = FinnhubFeed(client, connector: service)
+            self.feed = FinnhubFeed(client, access)
         }
         self.feed.finished.whenComplete { [unowned self] in self.ended = $0 }
         ways.bench = self
@@ -173,6 +182,7 @@ final class FeedBench: @unchecked Sendable {
         let connection = Connection(loop: self.loop)
         self.connections.append(connection)
         if path == Self.relayPath, let relayFailure { return loop.makeFailedFuture(relayFailure) }
+        if path == Self.newKeyPath, let newKeyFailure { return loop.makeFailedFuture(newKeyFailure) }
         if path == Self.relayPath, self.relayHangs {
             self.hanging.append((reached, connected))
             return loop.makePromise(of: Void.self).futureResult
@@ -195,6 +205,14 @@ final class FeedBench: @unchecked Sendable {
     func stop() {
         self.feed.stop()
         self.loop.advanceTime(by: .seconds(1))
+    }
+
+    /// Begins to use another key.
+    func changeKey(_ holding: KeyHolding) {
+        let way = Way(path: Self.newKeyPath, self.paths)
+        let access = KeyAccess(key: Secret("another secret key"), holding: holding, connector: way)
+        self.feed.change(to: access) { self.keyChanges.append($0) }
+        self.loop.advanceTime(by: .zero)
     }
 
     /// Milliseconds since the start.

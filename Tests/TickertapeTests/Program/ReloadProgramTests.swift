@@ -1,4 +1,5 @@
 import Foundation
+import NIOHTTP1
 import Testing
 import TickertapeTesting
 
@@ -11,17 +12,18 @@ struct ReloadProgramTests {
     private func run(
         _ server: ScriptedFinnhub,
         _ folder: TemporaryFolder,
-        _ arguments: [String] = []
+        _ arguments: [String] = [],
+        key: String? = "averysecretkey"
     ) throws -> RunningProgram {
-        try RunningProgram(
+        var environment = ["XDG_STATE_HOME": folder.path, "XDG_RUNTIME_DIR": folder.path]
+        environment["FINNHUB_TOKEN"] = key
+        return try RunningProgram(
             RunningProgram.tickertape,
             [
                 "run", "--upstream", "ws://127.0.0.1:\(server.port)", "--quiet", "--relay", "127.0.0.1:0", "--config",
                 "\(folder.path)/config.yaml",
             ] + arguments,
-            environment: [
-                "FINNHUB_TOKEN": "averysecretkey", "XDG_STATE_HOME": folder.path, "XDG_RUNTIME_DIR": folder.path,
-            ]
+            environment: environment
         )
     }
 
@@ -93,12 +95,69 @@ struct ReloadProgramTests {
         try await server.stop()
     }
 
+    @Test("a new key's connection takes over with its first trade, a rejected one changes nothing, and no key is shown")
+    func key() async throws {
+        let folder = try TemporaryFolder()
+        defer { folder.remove() }
+        let rejected = "arejectedkey000"
+        let server = try await ScriptedFinnhub.start { connection in
+            connection == 1 ? .refuse(status: .unauthorized, body: "bad key \(rejected)") : .play([])
+        }
+        var events = server.events.makeAsyncIterator()
+        let file = try folder.write("firstsecretkey0\n", to: "key")
+        chmod(file, 0o600)
+        _ = try folder.write("token-file: \(file)\nreload: {watch: true}\n", to: "config.yaml")
+        let program = try self.run(server, folder, key: nil)
+        _ = try #require(await program.relayPort(), "\(program.errors)")
+        #expect(await self.opened(&events, until: self.request("subscribe", "BINANCE:BTCUSDT")) == 1)
+        server.send(Self.trade, on: 0)
+
+        _ = try folder.write("\(rejected)\n", to: "key")
+        #expect(
+            await program.printsError(
+                of: "reload.watch: the new key is not used, and the one before stays: "
+            ),
+            "\(program.errors)"
+        )
+        _ = try folder.write("secondsecretkey\n", to: "key")
+        program.send(signal: SIGHUP)
+        #expect(
+            await program.printsError(of: "a connection with the new key is being opened; the old one stays"),
+            "\(program.errors)"
+        )
+        #expect(await self.opened(&events, until: self.request("subscribe", "BINANCE:BTCUSDT")) == 2)
+        server.send(Self.trade.replacing("61837.63", with: "61840.01"), on: 2)
+        #expect(await program.printsError(of: "the new key is in use: its connection took over"), "\(program.errors)")
+        while let event = await events.next(), event != .ended(connection: 0) {}
+        // It is the owner of the new key now, and of the old one no longer.
+        for (key, isOwner) in [("secondsecretkey", true), ("firstsecretkey0", false)] {
+            let doctor = try RunningProgram(
+                RunningProgram.tickertape,
+                ["doctor", "--json", "--upstream", "ws://127.0.0.1:\(server.port)"],
+                environment: [
+                    "FINNHUB_TOKEN": key, "XDG_STATE_HOME": folder.path, "XDG_RUNTIME_DIR": folder.path,
+                ]
+            )
+            _ = await doctor.ending()
+            #expect(
+                doctor.output.contains("id \(program.processIdentifier) holds the key") == isOwner,
+                "\(key): \(doctor.output)"
+            )
+        }
+        program.send(signal: SIGTERM)
+        #expect(await program.ending(atMost: .seconds(10)) == .exit(0), "\(program.errors)")
+        let shown = program.errors + program.output
+        #expect(!shown.contains("secretkey") && !shown.contains(rejected))
+        try await server.stop()
+    }
+
     @Test("a client without the relay's new token is closed with 1008, one at the socket file stays")
     func token() async throws {
         try #require(access(RunningProgram.python, X_OK) == 0, "run scripts/test, which makes \(RunningProgram.python)")
         let folder = try TemporaryFolder()
         defer { folder.remove() }
         let server = try await ScriptedFinnhub.start { _ in .play([.send(Self.trade)]) }
+        var events = server.events.makeAsyncIterator()
         _ = try folder.write("relay:\n  unix-socket: \(folder.path)/relay.sock\n", to: "config.yaml")
         let program = try self.run(server, folder)
         let port = try #require(await program.relayPort(), "\(program.errors)")
@@ -106,7 +165,7 @@ struct ReloadProgramTests {
             RunningProgram.python,
             [
                 "\(RunningProgram.sources)/Tests/Clients/finnhub_sample.py", "ws://127.0.0.1:\(port)/",
-                "BINANCE:BTCUSDT",
+                "BINANCE:BTCUSDT", "BINANCE:ETHUSDT",
             ]
         )
         let watch = try RunningProgram(
@@ -114,6 +173,8 @@ struct ReloadProgramTests {
             ["watch", "ws+unix:\(folder.path)/relay.sock", "--format", "plain"]
         )
         #expect(!(await watch.lines(1)).isEmpty, "\(watch.errors)")
+        // The client has asked for the first symbol by then.
+        _ = await self.opened(&events, until: self.request("subscribe", "BINANCE:ETHUSDT"))
         server.send(Self.trade, on: 0)
         #expect(!(await client.lines(1)).isEmpty, "\(client.errors)")
 

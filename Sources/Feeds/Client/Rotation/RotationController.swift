@@ -6,7 +6,7 @@ import NIOCore
 /// The owner of a client's second connection: it follows the decisions of ``ConnectionRotation``.
 ///
 /// Belongs to the tape's event loop.
-final class RotationController {
+final class RotationController: SecondConnectionOwner {
     /// How often two open connections are compared while nothing shows that they are ready.
     private static let interval: Int64 = 500_000_000
 

@@ -5,7 +5,8 @@ import Wire
 
 /// An open connection beside the client's first one, until it takes the first one's place.
 ///
-/// The first connection alone brings trades to the tape meanwhile. Frames of this one whose trades are on the tape are
+/// The first connection alone brings trades to the tape meanwhile. Trades without ids wait until this one takes its place,
+/// and are then compared with what the first one has brought. Frames of this one whose trades are on the tape are
 /// dropped. The others wait until the first connection has brought their trades, or until this one takes its place and
 /// brings them itself. So no trade comes twice, and a first connection that is some milliseconds behind makes no hole.
 final class SecondConnection {
@@ -15,6 +16,8 @@ final class SecondConnection {
     private static let settled: Int64 = 5_000_000_000
 
     let address: String
+    /// Whether it leads to the relay of a program like this one.
+    let isRelayed: Bool
     weak var handler: FeedHandler?
     private weak var client: FeedClient?
     private let dialect: any ConnectionDialect
@@ -35,12 +38,14 @@ final class SecondConnection {
     init(
         symbols: [String],
         address: String,
+        isRelayed: Bool,
         dialect: any ConnectionDialect,
         pacer: RequestPacer,
         client: FeedClient,
         now: Int64
     ) {
         self.address = address
+        self.isRelayed = isRelayed
         self.client = client
         self.dialect = dialect
         self.pacer = pacer
@@ -79,6 +84,9 @@ final class SecondConnection {
 
     // MARK: Frames
 
+    /// Whether it has brought trades that wait.
+    var hasWaiting: Bool { !self.held.isEmpty }
+
     /// Whether it is still beside the first one.
     var isBeside: Bool { self.brought == nil }
 
@@ -92,6 +100,12 @@ final class SecondConnection {
 
     private func takeBeside(_ frame: ByteBuffer, _ client: FeedClient, _ handler: FeedHandler, _ now: Moment) {
         let (ids, event) = self.dialect.survey(frame)
+        if case .trades = event {
+            handler.monitor.framesArrived(hasTrades: true, now: now.monotonic)
+            self.held.append(frame, ids: [], at: now.monotonic)
+            client.rotation?.overlapAdvanced()
+            return
+        }
         handler.monitor.framesArrived(hasTrades: !ids.isEmpty, now: now.monotonic)
         if let event { self.take(event, client, handler, now) }
         guard !ids.isEmpty else { return }
@@ -117,7 +131,7 @@ final class SecondConnection {
         case .heartbeats(let areExpected): self.heartbeatsChanged(areExpected, handler)
         case .newest: self.heartbeatsChanged(true, handler)
         case .closing: client.rotation?.secondClosingAnnounced()
-        case .service: client.take(event, on: handler, now: now)
+        case .service, .trades: client.take(event, on: handler, now: now)
         }
     }
 
@@ -175,7 +189,7 @@ final class SecondConnection {
     /// Notes that the first connection has brought trades.
     func firstAdvanced(now: Int64) {
         guard let client, let handler else { return }
-        while let frame = self.held.first {
+        while let frame = self.held.first, !frame.ids.isEmpty {
             let place = self.place(of: frame.ids, client.input)
             guard place != .ahead else { break }
             _ = self.held.removeFirst()
@@ -192,7 +206,8 @@ final class SecondConnection {
         var frames: [ByteBuffer] = []
         while !self.held.isEmpty {
             let frame = self.held.removeFirst()
-            if self.place(of: frame.ids, client.input) != .seen { frames.append(frame.bytes) }
+            // Without ids nothing shows what the tape has.
+            if frame.ids.isEmpty || self.place(of: frame.ids, client.input) != .seen { frames.append(frame.bytes) }
         }
         return frames
     }
