@@ -3,9 +3,7 @@ import Glibc
 import Market
 import Measurements
 import NIOCore
-import NIOPosix
 import ServiceLifecycle
-import TLS
 import Wire
 
 /// The alerts of a program: their list, the reader that evaluates them, and their outputs.
@@ -13,8 +11,7 @@ struct AlertService: Sendable {
     /// The interface that sets and removes alerts while the program runs.
     let board: AlertBoard
     let reader: AlertReader
-    private let programs: [AlertPrograms]
-    private let webhook: AlertWebhook?
+    let outputs: AlertOutputs
     private let persistence: AlertPersistence
 
     /// The reason why an alert that is set by key is lost at the end, in one line; `nil` if it is stored. May be called
@@ -63,15 +60,15 @@ struct AlertService: Sendable {
         let kept = memory.rules.compactMap { text -> AlertRule? in try? AlertRule(text) }
         self.board = AlertBoard(rules: alerts.rules, kept: kept)
 
-        let shows = Set(alerts.actions)
+        let outputs = AlertOutputs(registry: registry, warn: warn)
+        _ = outputs.use(try outputs.prepare(settings))
+        self.outputs = outputs
         var actions = AlertReader.Actions()
-        var programs: [AlertPrograms] = []
-        let environment = AlertPrograms.harmless(ProcessEnvironment.entries().map { String(cString: $0) })
         if let shown {
             let display = shown.display
-            actions.fired.append { display.fired($0, actions: shows) }
-            let flashes = shows.contains(.flash)
+            actions.fired.append { display.fired($0, actions: outputs.shows) }
             actions.listChanged = { list in
+                let flashes = outputs.shows.contains(.flash)
                 display.alertsChanged(list.map { $0.flashing(flashes) })
             }
         } else {
@@ -79,22 +76,7 @@ struct AlertService: Sendable {
             signal(SIGPIPE, SIG_IGN)
             actions.fired.append { Console.printNotice("alert: \(AlertText.line($0))\n") }
         }
-        if !alerts.exec.isEmpty {
-            let meter = JobMetrics("exec", registry: registry, warn: warn)
-            let exec = try AlertPrograms(limits: alerts.execLimits, environment: environment, meter: meter)
-            let arguments = alerts.exec
-            actions.fired.append { exec.run(arguments, for: $0) }
-            programs.append(exec)
-        }
-        if shows.contains(.notifySend) {
-            let meter = JobMetrics("notify-send", registry: registry, warn: warn)
-            let notifier = try AlertPrograms(environment: environment, meter: meter)
-            actions.fired.append { notifier.notify($0) }
-            programs.append(notifier)
-        }
-        self.webhook = try Self.webhook(settings, registry: registry, warn: warn)
-        if let webhook = self.webhook { actions.fired.append { webhook.notify($0) } }
-        self.programs = programs
+        actions.fired.append { outputs.fire($0) }
         if let file = self.persistence.file { actions.keep = { file.keep($0) } }
         self.reader = AlertReader(
             board: self.board,
@@ -132,46 +114,14 @@ struct AlertService: Sendable {
         Self.notify(of: alerts.rules.filter { !before.contains($0) }, not: symbols, warn: warn)
     }
 
-    private static func webhook(
-        _ settings: Settings,
-        registry: MetricRegistry,
-        warn: @escaping @Sendable (String) -> Void
-    ) throws(OperatorError) -> AlertWebhook? {
-        guard let address = try settings.webhookAddress() else { return nil }
-        if !address.isEncrypted, !address.isLoopback {
-            Console.printError(
-                "warning: the webhook is http:// and not encrypted; others on the way can read and use it"
-            )
-        }
-        var tls = TLSClientConfiguration()
-        tls.ciphers = settings.dial.tls.ciphers
-        tls.trust = settings.alerts.webhookTrust
-        do throws(TLSError) {
-            return try AlertWebhook(
-                address,
-                tls: tls,
-                loop: MultiThreadedEventLoopGroup.singleton.next(),
-                agent: "tickertape/\(tickertapeVersion)",
-                meter: JobMetrics("webhook", registry: registry, warn: warn)
-            )
-        } catch {
-            throw OperatorError("\(error) (alerts.webhook-ca-file)", status: .configuration)
-        }
-    }
-
     /// Waits for running programs and webhook requests after a replay.
     func finish() async {
         await withTaskGroup(of: Void.self) { group in
-            group.addTask { await self.settle(atMost: Self.finishLimit) }
+            group.addTask { await self.outputs.finish(atMost: Self.finishLimit) }
             group.addTask { try? await gracefulShutdown() }
             await group.next()
             group.cancelAll()
         }
-    }
-
-    private func settle(atMost limit: Duration) async {
-        for program in self.programs { await program.finish(atMost: limit) }
-        await self.webhook?.finish(atMost: limit)
     }
 
     /// The service that stops running programs and webhook requests at the end, and writes the state.
@@ -180,8 +130,7 @@ struct AlertService: Sendable {
             try? await gracefulShutdown()
             await self.reader.finish()
             await withTaskGroup(of: Void.self) { group in
-                for program in self.programs { group.addTask { await program.stop(atMost: Self.stopLimit) } }
-                if let webhook = self.webhook { group.addTask { await webhook.stop(atMost: Self.stopLimit) } }
+                group.addTask { await self.outputs.stop(atMost: Self.stopLimit) }
                 if let file = self.persistence.file { group.addTask { await file.settle(atMost: Self.stopLimit) } }
             }
         }

@@ -91,6 +91,7 @@ actor ProgramReload {
             }
         }
         try self.check(new, change)
+        let outputs = try self.readers.alerts.outputs.prepare(new)
         var inForce = old
         // A key is in force when its connection is.
         inForce.take(change.reloadable.filter { $0.key != Setting.token.key }, from: new)
@@ -101,7 +102,10 @@ actor ProgramReload {
             self.base.feed.keepKey()
         }
         let closed = await self.apply(change, from: old, to: inForce)
-        return Self.lines(change, file: loaded.file, closed: closed)
+        // The file of the webhook may have another URL.
+        let isOther = self.readers.alerts.outputs.use(outputs)
+        let isNamed = change.applies(.alertWebhook, .alertWebhookFile, .alertWebhookAuthorityFile)
+        return Self.lines(change, isOther && !isNamed ? ["the webhook's URL"] : [], file: loaded.file, closed: closed)
     }
 
     /// Checks what the start checks beyond the settings by themselves.
@@ -112,13 +116,20 @@ actor ProgramReload {
         _ = try FeedPlan(new, token: new.token)
     }
 
-    private static func lines(_ change: SettingsChange, file: String?, closed: Int) -> [String] {
+    /// - Parameter others: what has changed besides values of settings.
+    private static func lines(
+        _ change: SettingsChange,
+        _ others: [String],
+        file: String?,
+        closed: Int
+    ) -> [String] {
         let keys = { (settings: [Setting]) in settings.map(\.key).joined(separator: ", ") }
         var line = "loaded \(file ?? "the settings") again: "
-        if change.reloadable.isEmpty {
+        let loaded = change.reloadable.map(\.key) + others
+        if loaded.isEmpty {
             line += change.restart.isEmpty ? "nothing has changed" : "nothing takes effect now"
         } else {
-            line += keys(change.reloadable)
+            line += loaded.joined(separator: ", ")
         }
         if closed > 0 { line += "; closed \(closed) \(closed == 1 ? "client" : "clients") that may not stay" }
         var lines = [line]

@@ -151,6 +151,7 @@ extension Setting {
         list: \.alerts.actions,
         of: .word,
         count: 0...AlertAction.allCases.count,
+        isReloadable: true,
         help: "How alerts are shown: bell, flash, osc9 and osc777 (desktop, by the terminal), notify-send."
     )
     static let alertHysteresis = Setting(
@@ -180,18 +181,21 @@ extension Setting {
         of: .argument,
         count: 0...64,
         keepsRepeats: true,
+        isReloadable: true,
         help: "A program and its arguments to run for each alert, without a shell, the alert as JSON on its input."
     )
     static let alertExecTimeout = Setting(
         "alerts.exec-timeout",
         \.alerts.execLimits.time,
         Syntax.duration.within(.milliseconds(100)...(.minutes(10))).nanoseconds,
+        isReloadable: true,
         help: "How long that program may run."
     )
     static let alertExecAtOnce = Setting(
         "alerts.exec-at-once",
         \.alerts.execLimits.atOnce,
         Syntax.count.within(1...64),
+        isReloadable: true,
         help: "How many of it may run at once; 64 more wait, and the rest is left out and counted."
     )
     static let alertWebhook = Setting(
@@ -199,18 +203,21 @@ extension Setting {
         \.alerts.webhook,
         Syntax.webhook.optional("none"),
         isSecret: true,
+        isReloadable: true,
         help: "The URL to which each alert is sent as JSON by POST."
     )
     static let alertWebhookFile = Setting(
         "alerts.webhook-file",
         \.alerts.webhookFile,
         Syntax.path.optional("none"),
+        isReloadable: true,
         help: "A file that holds that URL and nothing else."
     )
     static let alertWebhookAuthorityFile = Setting(
         "alerts.webhook-ca-file",
         \.alerts.webhookTrust,
         .trust,
+        isReloadable: true,
         help: "A PEM file of certificate authorities to trust for the webhook instead of the system's."
     )
 }
