@@ -46,12 +46,12 @@ package final class FeedService: Service, FlowControl {
         self.loop.execute { feed.value.prefer(symbol) }
     }
 
-    /// Changes to another key; returns when the present or the new one is settled, which may take minutes.
-    package func change(to access: KeyAccess) async -> KeyChange {
+    /// Changes to another key. Of several calls on one thread the last one counts.
+    ///
+    /// - Parameter ended: called once, on the loop, when the present or the new key is settled, which may take minutes.
+    package func change(to access: KeyAccess, ended: @escaping @Sendable (KeyChange) -> Void) {
         let feed = self.feed
-        return await withCheckedContinuation { continuation in
-            self.loop.execute { feed.value.change(to: access) { continuation.resume(returning: $0) } }
-        }
+        self.loop.execute { feed.value.change(to: access, ended: ended) }
     }
 
     /// Ends a change of the key that is under way.

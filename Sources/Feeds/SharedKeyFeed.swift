@@ -37,8 +37,10 @@ package final class SharedKeyFeed: Feed {
     private var formerClaims: KeyClaims?
     /// The change of the key that is under way.
     private var change: Change?
-    /// The end of a connection that a change has closed.
-    private var retiring: EventLoopFuture<Void>?
+    /// Completes when all keys that are not used any more are released.
+    private var retiring: EventLoopFuture<Void>
+    /// Why the present key cannot be used, while the lock of a new one is awaited.
+    private var failure: (any Error)?
     private var patrolTimer: Scheduled<Void>?
     /// The process that held the key at the last attempt to attach to its relay.
     private var formerOwner: Int32?
@@ -70,11 +72,14 @@ package final class SharedKeyFeed: Feed {
         self.access = access
         self.relayConnector = relayConnector
         self.promise = client.context.loop.makePromise()
+        self.retiring = client.context.loop.makeSucceededVoidFuture()
     }
 
     package var status: FeedStatus { self.client.status }
 
     package var finished: EventLoopFuture<Void> { self.promise.futureResult }
+
+    private var loop: any EventLoop { self.client.context.loop }
 
     private var running: (any Feed)? {
         switch self.state {
@@ -133,8 +138,8 @@ package final class SharedKeyFeed: Feed {
     private func patrol() {
         // A loop does not cancel a timer that is due in the same turn.
         if case .finished = self.state { return }
-        let loopBound = NIOLoopBound(self, eventLoop: self.client.context.loop)
-        self.patrolTimer = self.client.context.loop.scheduleTask(in: Self.patrolInterval) { loopBound.value.patrol() }
+        let loopBound = NIOLoopBound(self, eventLoop: self.loop)
+        self.patrolTimer = self.loop.scheduleTask(in: Self.patrolInterval) { loopBound.value.patrol() }
         // One question at a time, since the disk may be slow.
         guard !self.claims.isClaiming else { return }
         let claims = self.claims
@@ -165,10 +170,15 @@ package final class SharedKeyFeed: Feed {
         self.current = nil
         self.releaseFormer()
         // A new key is the cure of a rejected one.
-        if case .failure = result, let change, change.trial != nil, !self.isStopping {
-            change.trial?.cancel()
-            self.use(change)
-            self.state = .changing(.mine)
+        if case .failure(let failure) = result, let change, !self.isStopping {
+            if let trial = change.trial {
+                trial.handOver()
+                self.switchOver(change)
+            } else {
+                self.failure = failure
+                self.state = .changing(.mine)
+            }
+            return
         }
         guard case .changing(let claim) = self.state, !self.isStopping else { return self.finish(result) }
         self.state = .looking
@@ -181,8 +191,8 @@ package final class SharedKeyFeed: Feed {
         self.patrolTimer?.cancel()
         // The key is released only after our own connection has ended, so that a waiting program never connects beside
         // it.
-        let retiring = self.retiring ?? self.client.context.loop.makeSucceededVoidFuture()
-        retiring.assumeIsolated().whenComplete { _ in
+        self.keep("the feed has ended")
+        self.retiring.assumeIsolated().whenComplete { _ in
             self.claims.release { self.promise.completeWith(result) }
         }
     }
@@ -193,48 +203,54 @@ package final class SharedKeyFeed: Feed {
         if case .finished = self.state { return ended(.kept("the feed has ended")) }
         guard !self.isStopping else { return ended(.kept("the program stops")) }
         self.keep("another key has come meanwhile")
-        let change = Change(access, KeyClaims(access.holding, loop: self.client.context.loop), ended: ended)
+        guard access.key != self.access.key else { return ended(.kept("it is in use already")) }
+        let change = Change(access, KeyClaims(access.holding, loop: self.loop), ended: ended)
         self.change = change
-        change.claims.claim { [weak self] claim in
-            guard let self, self.change === change else { return change.claims.release {} }
-            switch claim {
-            case .mine: self.begin(change)
-            case .others(let owner):
-                let who = owner.map { " (pid \($0.pid))" } ?? ""
-                self.keep("another tickertape\(who) holds the new key: restart this one to get its trades from there")
+        // A key that was tried a moment ago is released when its connection has ended.
+        self.retiring.assumeIsolated().whenComplete { [weak self] _ in
+            guard self?.change === change else { return }
+            change.claims.claim(unknown: .others(nil)) { claim in
+                guard let self, self.change === change else { return change.claims.release {} }
+                self.take(claim, of: change)
             }
         }
     }
 
     package func keepKey() { self.keep("the settings name the present key again") }
 
-    private func begin(_ change: Change) {
-        guard case .service(let feed) = self.state, feed.link.connection != nil else {
-            // Without an open connection nothing is lost by a new one.
-            self.use(change)
-            switch self.state {
-            case .service(let feed as any Feed), .relay(let feed as any Feed):
-                self.state = .changing(.mine)
-                feed.abandon()
-            case .changing: self.state = .changing(.mine)
-            case .looking, .waiting:
-                self.releaseFormer()
-                self.take(.mine)
-            case .idle, .finished: break
+    private func take(_ claim: KeyClaim, of change: Change) {
+        if case .others(let owner) = claim {
+            let who = owner.map { " (pid \($0.pid))" } ?? ""
+            return self.keep(
+                "another tickertape\(who) holds the new key: restart this one to get its trades from there"
+            )
+        }
+        switch self.state {
+        case .service, .relay:
+            let trial = KeyTrial(self.client, change.access) { [weak self, weak change] reason in
+                guard let self, let change, self.change === change else { return }
+                if let reason { self.keep(reason) } else { self.switchOver(change) }
             }
-            return
+            change.trial = trial
+            trial.start()
+        // There is no connection beside which another one could be tried.
+        case .changing where self.current != nil:
+            self.use(change)
+            self.state = .changing(.mine)
+        case .idle, .looking, .waiting, .changing:
+            self.use(change)
+            self.releaseFormer()
+            if case .idle = self.state { return }
+            self.state = .looking
+            self.take(.mine)
+        case .finished: self.keep("the feed has ended")
         }
-        let trial = KeyTrial(self.client, change.access) { [weak self] reason in
-            guard let self, self.change === change else { return }
-            if let reason { self.keep(reason) } else { self.switchOver(change) }
-        }
-        change.trial = trial
-        trial.start()
     }
 
-    /// Uses the new key from the next connection on; the lock of the one before is released after the present feed.
+    /// Uses the new key from the next connection on. The key before is released when the present feed has ended.
     private func use(_ change: Change, isProven: Bool = false) {
         self.change = nil
+        self.failure = nil
         self.releaseFormer()
         self.formerClaims = self.claims
         self.claims = change.claims
@@ -249,34 +265,42 @@ package final class SharedKeyFeed: Feed {
         guard let trial = change.trial else { return }
         let former = self.current
         self.use(change, isProven: trial.isProven)
-        let formerClaims = self.formerClaims
-        self.formerClaims = nil
         let feed = FinnhubFeed(self.client, taking: trial.link)
         self.state = .service(feed)
+        if let formerClaims = self.formerClaims {
+            self.formerClaims = nil
+            self.retire(formerClaims, after: former?.finished)
+        }
         self.run(feed)
-        // The key before is released only after its connection has ended.
-        self.retiring = former?.finished
-        former?.finished.assumeIsolated().whenComplete { _ in formerClaims?.release {} }
-        if let former = former as? FinnhubFeed { former.yield() } else { former?.abandon() }
+        if let former = former as? FinnhubFeed { return former.yield() }
+        former?.abandon()
+        self.client.relayLeft()
     }
 
     private func releaseFormer() {
-        self.formerClaims?.release {}
+        if let formerClaims { self.retire(formerClaims, after: nil) }
         self.formerClaims = nil
+    }
+
+    /// Releases a key that is not used any more, when its connection has ended.
+    private func retire(_ claims: KeyClaims, after end: EventLoopFuture<Void>?) {
+        let released = self.loop.makePromise(of: Void.self)
+        (end ?? self.loop.makeSucceededVoidFuture()).assumeIsolated().whenComplete { _ in
+            claims.release { released.succeed() }
+        }
+        self.retiring = self.retiring.and(released.futureResult).map { _ in }
     }
 
     /// Keeps the present key, and ends a change that is under way.
     private func keep(_ reason: String) {
         guard let change else { return }
         self.change = nil
-        if let trial = change.trial {
-            trial.cancel()
-            self.retiring = trial.link.finished.futureResult
-            self.retiring?.assumeIsolated().whenComplete { _ in change.claims.release {} }
-        } else {
-            change.claims.release {}
-        }
+        change.trial?.cancel()
+        self.retire(change.claims, after: change.trial?.link.finished.futureResult)
         change.ended(.kept(reason))
+        guard let failure else { return }
+        self.failure = nil
+        self.finish(.failure(failure))
     }
 
     // MARK: Inner feeds

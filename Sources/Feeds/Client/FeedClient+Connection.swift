@@ -70,6 +70,18 @@ extension FeedClient {
         }
     }
 
+    /// Returns the last moment before which no trade of a connection that has ended is missing; wall clock, ns since 1970.
+    func complete(before ending: ConnectionEnding, _ now: Moment) -> Int64 {
+        // Trades of a quiet symbol may be missing, even if the connection ends for another reason.
+        let complete = self.complete(now)
+        guard case .stale(let silence) = ending else { return complete }
+        // Other symbols may have traded until now. The gap begins with the silence, as it must cover the worst case.
+        return min(silence.from, complete)
+    }
+
+    /// Returns the last moment before which no trade is missing; wall clock, ns since 1970.
+    func complete(_ now: Moment) -> Int64 { min(self.input.lastReceived, self.watch.quietSince(now) ?? .max) }
+
     func ended(_ ending: ConnectionEnding, handler: FeedHandler) {
         if self.kept === handler { self.kept = nil }
         if self.endedBeside(ending, handler: handler) { return }
@@ -78,8 +90,6 @@ extension FeedClient {
         self.input.connectionEnded(now: now)
         self.input.logLosses(now: now.monotonic)
         handler.resumption?.connectionEnded(subscribed: self.watch.requested)
-        // Trades of a quiet symbol may be missing, even if the connection ends for another reason.
-        let complete = min(self.input.lastReceived, self.watch.quietSince(now) ?? .max)
         var failure = self.link?.isRenewing == true ? ReconnectingConnection.renewed : self.failure(of: ending, now)
         failure.description = self.redacted(failure.description)
         self.input.connectionChanged(
@@ -93,16 +103,13 @@ extension FeedClient {
         )
         if !self.settings.isLive, case .closed(let closure) = ending, let reason = closure.endOfReplay {
             failure = UpstreamFailure(reason, disposition: .ended)
-        } else if case .stale(let silence) = ending {
-            // Other symbols may have traded until now. The gap begins with the silence, as it must cover the worst
-            // case.
-            self.input.interrupted(from: min(silence.from, complete), reason: failure.description, cause: failure.cause)
         } else {
+            let isStale = if case .stale = ending { true } else { false }
             self.input.interrupted(
-                from: complete,
+                from: self.complete(before: ending, now),
                 reason: failure.description,
                 cause: failure.cause,
-                isResumable: handler.resumption?.canResume ?? false
+                isResumable: !isStale && handler.resumption?.canResume ?? false
             )
         }
         self.watch.connectionEnded(now)

@@ -57,11 +57,9 @@ extension FeedClient {
     }
 
     /// Notes why trades may be missing when the second connection takes over and the ids prove nothing yet.
-    ///
-    /// - Parameter cause: the kind of reason where the first connection has not ended by itself.
-    func interrupted(because ended: UpstreamFailure?, _ words: String, cause: FeedStatus.Cause? = nil) {
+    func interrupted(because ended: UpstreamFailure?, _ words: String) {
         let reason = ended?.description ?? words
-        self.input.interrupted(from: self.input.lastReceived, reason: reason, cause: ended?.cause ?? cause)
+        self.input.interrupted(from: self.input.lastReceived, reason: reason, cause: ended?.cause)
     }
 
     /// Makes the second connection the client's first one. The earlier one brings nothing any more.
@@ -109,7 +107,9 @@ extension FeedClient {
         guard self.second != nil else { return false }
         var failure = self.link?.isRenewing == true ? ReconnectingConnection.renewed : self.failure(of: ending, now)
         failure.description = self.redacted(failure.description)
-        guard self.rotation?.firstEnded(failure) == true else { return false }
+        guard self.rotation?.firstEnded(failure, complete: self.complete(before: ending, now)) == true else {
+            return false
+        }
         // It is retired now.
         return self.endedBeside(ending, handler: handler)
     }

@@ -10,14 +10,16 @@ import Wire
 /// ``RelayFeed`` share one client in turn, and the tape continues.
 package final class FinnhubClient: FeedClient {
     private(set) var key: Secret
-    /// The key before, whose connection may still say something.
-    private var formerKey: Secret?
+    /// The keys of this run, whose connections may still say something; the newest ones.
+    private var knownKeys: [Secret]
+    private static let mostKnownKeys = 8
     /// The status of the program whose relay sends the trades, while it says more than the arriving trades.
     private var ownerStatus: FeedStatus?
 
     /// Creates the client and its input on a tape.
     package init(_ settings: FinnhubSettings, _ tape: TapeWriter, _ context: FeedContext) {
         self.key = settings.key
+        self.knownKeys = [settings.key]
         super.init(settings.client, name: "Finnhub", repeats: settings.client.repeats, tape, context)
     }
 
@@ -26,14 +28,26 @@ package final class FinnhubClient: FeedClient {
     override func makeDialect() -> any ConnectionDialect { FinnhubDialect(key: self.key) }
 
     override func redacted(_ text: String) -> String {
-        let text = self.formerKey?.redacted(text) ?? text
-        return self.key.redacted(text)
+        self.knownKeys.reduce(text) { text, key in key.redacted(text) }
+    }
+
+    /// Notes a key that a connection is opened with.
+    func learn(_ key: Secret) {
+        self.knownKeys.removeAll { $0 == key }
+        self.knownKeys.append(key)
+        if self.knownKeys.count > Self.mostKnownKeys { self.knownKeys.removeFirst() }
     }
 
     /// Notes the key of later connections.
     func keyChanged(to key: Secret) {
-        self.formerKey = self.key
+        self.learn(key)
         self.key = key
+    }
+
+    /// Notes that another program's relay no longer sends the trades.
+    func relayLeft() {
+        self.applyStatus()
+        self.input.statusChanged()
     }
 
     override var wordsForNoSymbol: String {

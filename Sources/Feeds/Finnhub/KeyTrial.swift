@@ -21,6 +21,8 @@ final class KeyTrial {
     private(set) var isProven = false
     /// Whether ``change(ended:)`` will be called in this turn of the loop.
     private var willChange = false
+    /// Why the connection or its attempt has ended.
+    private var lost: String?
     /// Takes the end: `nil` when the new connection is the client's first one, or is about to be, else why it is not.
     private let ended: (String?) -> Void
 
@@ -34,6 +36,7 @@ final class KeyTrial {
 
     func start() {
         self.client.rotation = self
+        self.client.learn(self.access.key)
         let loopBound = NIOLoopBound(self, eventLoop: self.client.context.loop)
         self.timer = self.client.context.loop.scheduleTask(in: Self.limit) {
             let seconds = Self.limit.nanoseconds / 1_000_000_000
@@ -43,6 +46,9 @@ final class KeyTrial {
         }
         self.link.start()
     }
+
+    /// Ends the trial, whose link another owner takes.
+    func handOver() { _ = self.finish() }
 
     /// Ends the trial without an outcome.
     func cancel() {
@@ -74,12 +80,14 @@ final class KeyTrial {
         self.ended(reason)
     }
 
-    /// - Parameter failure: why the present connection has ended, if it has.
-    private func change(ended failure: UpstreamFailure?) {
+    /// - Parameters:
+    ///   - failure: why the present connection has ended, if it has.
+    ///   - complete: the last moment before which nothing is missing; wall clock, ns since 1970.
+    private func change(ended failure: UpstreamFailure?, complete: Int64) {
         guard let second = self.client.second, self.finish() else { return }
         let words = failure.map { "\(Self.words): \($0.description)" } ?? Self.words
         self.isProven = second.hasWaiting
-        self.client.interrupted(because: nil, words, cause: .keyRotated)
+        self.client.input.interrupted(from: complete, reason: words, cause: .keyRotated)
         self.client.secondTakesOver(second, words: words, link: self.link)
         self.ended(nil)
     }
@@ -103,18 +111,28 @@ extension KeyTrial: ReconnectingConnectionDelegate {
     }
 
     func connectionReported(_ phase: FeedStatus.Phase, reason: String?, cause: FeedStatus.Cause?) {
+        if let lost { return self.fail(lost) }
         switch phase {
-        // Before the first attempt and after a failure, which ``connectionLost(_:retry:)`` has taken.
-        case .connecting, .waiting, .live, .late, .stale, .stopped: break
-        case .reconnecting, .rateLimited, .keyRejected, .keyInUse, .noSuchSymbol, .notPermitted, .ended:
+        // The limit counts for a wait before the first attempt.
+        case .connecting, .waiting, .live, .late, .stale, .reconnecting, .stopped: break
+        case .rateLimited, .keyRejected, .keyInUse, .noSuchSymbol, .notPermitted, .ended:
             self.fail(
                 "no attempt may be made with it yet (\(reason ?? phase.word)); load the settings again later"
             )
         }
     }
 
+    /// The connection goes on with its backoff, which keeps what a refusal means for later attempts.
     func connectionLost(_ failure: UpstreamFailure, retry: @escaping (UpstreamFailure) -> Void) {
-        self.fail(self.access.key.redacted(failure.description))
+        defer { retry(failure) }
+        guard !self.isOver else { return }
+        if self.client.handler == nil, failure.disposition == .retry {
+            // Neither key has a connection, and this failure says nothing about the new one.
+            guard self.finish() else { return }
+            self.ended(nil)
+        } else {
+            self.lost = self.access.key.redacted(failure.description)
+        }
     }
 }
 
@@ -124,15 +142,20 @@ extension KeyTrial: SecondConnectionOwner {
         self.willChange = true
         let loopBound = NIOLoopBound(self, eventLoop: self.client.context.loop)
         // Not within a read.
-        self.client.context.loop.execute { loopBound.value.change(ended: nil) }
+        self.client.context.loop.execute { loopBound.value.traded() }
     }
 
     func secondEnded(_ failure: UpstreamFailure) { self.link.connectionEnded(failure, tradedFor: 0) }
 
-    func firstEnded(_ failure: UpstreamFailure) -> Bool {
+    func firstEnded(_ failure: UpstreamFailure, complete: Int64) -> Bool {
         guard self.client.second != nil else { return false }
-        self.change(ended: failure)
+        self.change(ended: failure, complete: complete)
         return true
+    }
+
+    private func traded() {
+        self.willChange = false
+        self.change(ended: nil, complete: self.client.complete(self.client.now))
     }
 }
 

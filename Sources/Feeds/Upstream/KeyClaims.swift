@@ -30,14 +30,14 @@ final class KeyClaims {
     var isClaiming: Bool { self.claims.isAsking }
 
     /// Takes the key if it is free, and answers with its owner. If the disk does not answer in time, the last answer
-    /// stands; before any answer the key counts as this program's.
-    func claim(_ then: @escaping (KeyClaim) -> Void) {
+    /// stands, and before any answer `unknown`.
+    func claim(unknown: KeyClaim = .mine, _ then: @escaping (KeyClaim) -> Void) {
         self.claims.add(then, on: self.loop, within: Self.limit) {
             self.warning.notify(
                 "a second tickertape with this key may not be noticed: the disk of the lock has not answered for "
                     + "\(Self.limit.nanoseconds / 1_000_000_000) s (state.runtime-directory)"
             )
-            return self.newest ?? .mine
+            return self.newest ?? unknown
         }
         guard self.claims.begin() else { return }
         let ownership = self.ownership

@@ -20,6 +20,7 @@ package final class KeyLock: KeyOwnership {
         var relay = KeyOwner.Relay.unknown
         /// The last owner that could be determined.
         var newest: KeyClaim?
+        var isReleased = false
     }
 
     /// Errors that say nothing about the lock: this program or the system is short of a resource for the moment.
@@ -46,6 +47,7 @@ package final class KeyLock: KeyOwnership {
 
     package func claim() -> KeyClaim {
         self.state.withLockedValue { state in
+            guard !state.isReleased else { return .others(nil) }
             if let held = state.held, Self.isStill(held, at: self.usedFolder, name: self.name) { return .mine }
             // The lock is not held, or its file was removed; another program may hold the lock of a new file by now.
             let locking = self.lock()
@@ -84,6 +86,7 @@ package final class KeyLock: KeyOwnership {
 
     package func release() {
         self.state.withLockedValue { state in
+            state.isReleased = true
             guard let held = state.held else { return }
             state.held = nil
             state.newest = nil

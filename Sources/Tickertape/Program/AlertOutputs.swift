@@ -29,18 +29,26 @@ final class AlertOutputs: Sendable {
         var former: [any AlertOutput] = []
     }
 
-    /// How long what a reload has replaced may go on.
-    private static let formerLimit = Duration.seconds(20)
+    /// How long what a reload has replaced may go on; each program and request has its own limit.
+    private static let formerLimit = Duration.seconds(3_600)
 
     private let registry: MetricRegistry
     private let warn: @Sendable (String) -> Void
+    private let warnOnce: @Sendable (String) -> Void
     private let environment: [String]
     private let state = NIOLockedValueBox(State())
 
-    /// - Parameter warn: takes a warning of one line; must return at once.
-    init(registry: MetricRegistry, warn: @escaping @Sendable (String) -> Void) {
+    /// - Parameters:
+    ///   - warn: takes a warning of one line; must return at once.
+    ///   - warnOnce: the same for a warning that each reload repeats.
+    init(
+        registry: MetricRegistry,
+        warn: @escaping @Sendable (String) -> Void,
+        warnOnce: @escaping @Sendable (String) -> Void
+    ) {
         self.registry = registry
         self.warn = warn
+        self.warnOnce = warnOnce
         self.environment = AlertPrograms.harmless(ProcessEnvironment.entries().map { String(cString: $0) })
     }
 
@@ -76,7 +84,7 @@ final class AlertOutputs: Sendable {
             let isSame = present.notifier != nil
             parts.notifier = isSame ? present.notifier : try self.programs("notify-send", AlertPrograms.Limits())
         }
-        parts.address = try settings.webhookAddress()
+        parts.address = try settings.webhookAddress(warn: self.warnOnce)
         if let address = parts.address {
             let isSame = present.webhook != nil && address == present.address && parts.trust == present.trust
             parts.webhook = isSame ? present.webhook : try self.webhook(address, settings)
@@ -97,6 +105,8 @@ final class AlertOutputs: Sendable {
         }
         for output in former {
             Task {
+                // An alert that fires at this moment may still use it.
+                try? await Task.sleep(for: .seconds(1))
                 await output.finish(atMost: Self.formerLimit)
                 await output.stop(atMost: .zero)
                 self.state.withLockedValue { state in state.former.removeAll { $0 === output } }
@@ -124,9 +134,7 @@ final class AlertOutputs: Sendable {
 
     private func webhook(_ address: WebhookAddress, _ settings: Settings) throws(OperatorError) -> AlertWebhook {
         if !address.isEncrypted, !address.isLoopback {
-            Console.printError(
-                "warning: the webhook is http:// and not encrypted; others on the way can read and use it"
-            )
+            self.warnOnce("the webhook is http:// and not encrypted; others on the way can read and use it")
         }
         var tls = TLSClientConfiguration()
         tls.ciphers = settings.dial.tls.ciphers

@@ -60,7 +60,7 @@ struct AlertService: Sendable {
         let kept = memory.rules.compactMap { text -> AlertRule? in try? AlertRule(text) }
         self.board = AlertBoard(rules: alerts.rules, kept: kept)
 
-        let outputs = AlertOutputs(registry: registry, warn: warn)
+        let outputs = AlertOutputs(registry: registry, warn: warn, warnOnce: warnings.warnOnce)
         _ = outputs.use(try outputs.prepare(settings))
         self.outputs = outputs
         var actions = AlertReader.Actions()

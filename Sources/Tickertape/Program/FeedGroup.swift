@@ -76,18 +76,20 @@ final class FeedGroup: Sendable, FlowControl {
         return best
     }
 
-    /// Changes Finnhub's key; returns when the present or the new one is settled, which may take minutes.
-    func change(to key: Secret, _ storage: KeyStorage) async -> KeyChange {
-        guard var settings = self.finnhub, let feed = self.feeds.first else {
-            return .kept("there is no feed with a key")
-        }
+    /// Returns Finnhub's way with another key. Reads the trust roots.
+    func access(with key: Secret, _ storage: KeyStorage) throws -> KeyAccess {
+        guard var settings = self.finnhub else { throw UpstreamFailure("there is no feed with a key") }
         settings.key = key
         settings.holding = storage.holding
-        do {
-            return await feed.change(to: try KeyAccess(settings, wallClock: WallClock.now))
-        } catch {
-            return .kept("\(error) (tls.ca-file, --ca-file)")
-        }
+        return try KeyAccess(settings, wallClock: WallClock.now)
+    }
+
+    /// Changes Finnhub's key.
+    ///
+    /// - Parameter ended: called once, on the feed's loop, when the key before or the new one is settled.
+    func change(to access: KeyAccess, ended: @escaping @Sendable (KeyChange) -> Void) {
+        guard let feed = self.feeds.first else { return ended(.kept("there is no feed with a key")) }
+        feed.change(to: access, ended: ended)
     }
 
     /// Ends a change of the key that is under way.

@@ -22,8 +22,11 @@ actor ProgramReload {
     private let screen: ScreenSymbols?
     private let disk = WorkQueue("settings")
     private let certificateDisk = WorkQueue("certificate")
-    /// The key whose change is under way.
+    /// The newest reload, which the next one waits for.
+    private var newest: Task<Void, Never>?
+    /// The key whose change is under way, and the number of the changes.
     private var newKey: Secret?
+    private var keyChanges = 0
 
     init(_ program: TickerProgram, _ base: TickerBase, _ readers: TickerReaders, screen: ScreenSymbols?) {
         self.program = program
@@ -32,10 +35,20 @@ actor ProgramReload {
         self.screen = screen
     }
 
-    /// Loads everything again, and reports it.
+    /// Loads everything again, after a reload that is under way, and reports it.
     ///
     /// - Parameter cause: what asked for it, the beginning of each line.
     func reload(_ cause: String) async {
+        let before = self.newest
+        let task = Task {
+            await before?.value
+            await self.load(cause)
+        }
+        self.newest = task
+        await task.value
+    }
+
+    private func load(_ cause: String) async {
         let manager = self.base.manager
         manager.notify("RELOADING=1", "MONOTONIC_USEC=\(SystemClock.monotonic() / 1_000)")
         defer { manager.notify("READY=1") }
@@ -70,15 +83,18 @@ actor ProgramReload {
     /// - Throws: ``OperatorError`` for a mistake in any of the files.
     private func loadSettings(_ cause: String) async throws(OperatorError) -> [String] {
         guard let reloadable = self.program.reloadable else { return [] }
-        let old = reloadable.running.settings
-        let answer = await self.disk.answer(within: Self.limit) { () -> Result<LoadedSettings, OperatorError> in
-            Result { () throws(OperatorError) in try reloadable.load() }
+        let outputs = self.readers.alerts.outputs
+        let answer = await self.disk.answer(within: Self.limit) {
+            Result { () throws(OperatorError) in
+                let loaded = try reloadable.load()
+                return (loaded, outputs: try outputs.prepare(loaded.settings))
+            }
         }
         guard let answer else {
             throw OperatorError("the disk of the settings has not answered for 2 s", status: .failure)
         }
-        let loaded = try answer.get()
-        let new = loaded.settings
+        let (loaded, parts) = try answer.get()
+        let (old, new) = (reloadable.running.settings, loaded.settings)
         for warning in loaded.warnings { self.base.warnings.warn(warning) }
         let isReplay = self.program.played != nil
         let hasKey = !isReplay && self.program.feed.finnhub != nil && new.token != nil
@@ -91,21 +107,18 @@ actor ProgramReload {
             }
         }
         try self.check(new, change)
-        let outputs = try self.readers.alerts.outputs.prepare(new)
         var inForce = old
         // A key is in force when its connection is.
         inForce.take(change.reloadable.filter { $0.key != Setting.token.key }, from: new)
         reloadable.running.settings = inForce
-        if change.applies(.token) {
-            self.changeKey(new, cause)
-        } else if self.newKey != nil {
-            self.base.feed.keepKey()
-        }
-        let closed = await self.apply(change, from: old, to: inForce)
         // The file of the webhook may have another URL.
-        let isOther = self.readers.alerts.outputs.use(outputs)
+        let isOther = outputs.use(parts)
+        let triesKey = change.applies(.token) ? self.changeKey(new, cause) : false
+        if !change.applies(.token) { self.keepKey() }
+        let closed = await self.apply(change, from: old, to: inForce)
         let isNamed = change.applies(.alertWebhook, .alertWebhookFile, .alertWebhookAuthorityFile)
-        return Self.lines(change, isOther && !isNamed ? ["the webhook's URL"] : [], file: loaded.file, closed: closed)
+        let others = isOther && !isNamed ? ["the webhook's URL"] : []
+        return Self.lines(change, others, file: loaded.file, closed: closed, triesKey: triesKey)
     }
 
     /// Checks what the start checks beyond the settings by themselves.
@@ -116,12 +129,15 @@ actor ProgramReload {
         _ = try FeedPlan(new, token: new.token)
     }
 
-    /// - Parameter others: what has changed besides values of settings.
+    /// - Parameters:
+    ///   - others: what has changed besides values of settings.
+    ///   - triesKey: whether a connection with another key is being opened.
     private static func lines(
         _ change: SettingsChange,
         _ others: [String],
         file: String?,
-        closed: Int
+        closed: Int,
+        triesKey: Bool
     ) -> [String] {
         let keys = { (settings: [Setting]) in settings.map(\.key).joined(separator: ", ") }
         var line = "loaded \(file ?? "the settings") again: "
@@ -133,7 +149,7 @@ actor ProgramReload {
         }
         if closed > 0 { line += "; closed \(closed) \(closed == 1 ? "client" : "clients") that may not stay" }
         var lines = [line]
-        if change.applies(.token) {
+        if triesKey {
             lines.append("a connection with the new key is being opened; the old one stays until the first trade")
         }
         if !change.restart.isEmpty { lines.append("only a restart changes \(keys(change.restart))") }
@@ -175,22 +191,49 @@ actor ProgramReload {
         }
     }
 
-    /// Begins to use another key, and reports the end, which may be minutes away.
-    private func changeKey(_ new: Settings, _ cause: String) {
-        guard let key = new.token, key != self.newKey else { return }
+    /// Begins to use another key, and reports the end, which may be minutes away. Returns whether that was not under way
+    /// already.
+    private func changeKey(_ new: Settings, _ cause: String) -> Bool {
+        guard let key = new.token, key != self.newKey else { return false }
+        self.keyChanges += 1
         self.newKey = key
-        Task {
-            let storage = await self.disk.answer(within: Self.limit) { [program = self.program, base = self.base] in
-                TickerBase.keyStorage(program, base.warnings, key: key)
-            }
-            var change = KeyChange.kept("the disk of its state has not answered for 2 s; load the settings again later")
-            if let storage = storage ?? nil {
-                change = await self.base.feed.change(to: key, storage)
-                if case .changed = change { self.keyChanged(new, key, storage) }
-            }
-            if self.newKey == key { self.newKey = nil }
+        Task { [number = self.keyChanges] in
+            let change = await self.outcome(of: key, new, number: number)
+            if number == self.keyChanges { self.newKey = nil }
             self.report("\(cause): \(Self.line(change))")
         }
+        return true
+    }
+
+    /// Changes to another key; returns when the key before or the new one is settled.
+    private func outcome(of key: Secret, _ new: Settings, number: Int) async -> KeyChange {
+        let prepared = await self.disk.answer(within: Self.limit) { [program = self.program, base = self.base] in
+            let storage = TickerBase.keyStorage(program, base.warnings, key: key)
+            return storage.map { storage in (storage, Result { try base.feed.access(with: key, storage) }) }
+        }
+        guard number == self.keyChanges else { return .kept("other settings have come meanwhile") }
+        guard case let (storage, access)?? = prepared else {
+            return .kept("the disk of its state has not answered for 2 s; load the settings again later")
+        }
+        let feed = self.base.feed
+        switch access {
+        case .failure(let error): return .kept("\(error) (tls.ca-file, --ca-file)")
+        case .success(let access):
+            // The feed is asked before anything else can happen here, so that the newest key is the last one.
+            let change = await withCheckedContinuation { continuation in
+                feed.change(to: access) { continuation.resume(returning: $0) }
+            }
+            if case .changed = change { self.keyChanged(new, key, storage) }
+            return change
+        }
+    }
+
+    /// Ends a change of the key that is under way.
+    private func keepKey() {
+        guard self.newKey != nil else { return }
+        self.keyChanges += 1
+        self.newKey = nil
+        self.base.feed.keepKey()
     }
 
     private func keyChanged(_ new: Settings, _ key: Secret, _ storage: KeyStorage) {

@@ -21,12 +21,14 @@ extension Settings {
     }
 
     /// Returns the webhook in force: the configured URL, or the one in the configured file.
-    func webhookAddress() throws(OperatorError) -> WebhookAddress? {
+    ///
+    /// - Parameter warn: takes a warning of one line.
+    func webhookAddress(warn: (String) -> Void = { _ in }) throws(OperatorError) -> WebhookAddress? {
         guard let path = self.alerts.webhookFile else {
             if self.alerts.webhook != nil, case .file(let config) = self.origin(of: .alertWebhook),
                 let hint = (try? SmallFile(path: config, limit: SettingsFile.limit))?.hintForReaders
             {
-                Console.printError("warning: \(config) holds the webhook's URL and others can read it; run \(hint)")
+                warn("\(config) holds the webhook's URL and others can read it; run \(hint)")
             }
             return self.alerts.webhook
         }
@@ -54,7 +56,7 @@ extension Settings {
             )
         }
         if let hint = contents.hintForReaders {
-            Console.printError("warning: the webhook's URL is in a file that others can read; run \(hint)")
+            warn("the webhook's URL is in a file that others can read; run \(hint)")
         }
         return address
     }

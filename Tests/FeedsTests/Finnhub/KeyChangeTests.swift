@@ -1,7 +1,8 @@
-import Feeds
 import Market
+import NIOCore
 import Testing
 import TickertapeTesting
+import WebSocket
 @testable import Feeds
 
 @Suite("Another key while the feed runs")
@@ -103,6 +104,108 @@ struct KeyChangeTests {
         bench.stop()
     }
 
+    @Test("a refusal of the new key is remembered for later attempts with it, and its words never hold the key")
+    func refused() throws {
+        let bench = try self.live()
+        let notebook = Notebook()
+        var failure = UpstreamFailure(
+            "HTTP 429: another secret key came too often",
+            disposition: .rateLimited(retryAfter: 3_600_000_000_000)
+        )
+        failure.cause = .rateLimited
+        bench.newKeyFailure = failure
+        bench.changeKey(KeyHolding(ownership: self.new, attemptStore: notebook))
+        bench.advance(milliseconds: 1)
+        guard case .kept(let reason)? = bench.keyChanges.last else { Issue.record("\(bench.keyChanges)"); return }
+        #expect(reason.contains("429") && !reason.contains("another secret key"), "\(reason)")
+        let saved = try #require(notebook.load())
+        #expect(saved.kind == .rateLimited && saved.wait >= 3_600_000_000_000)
+        bench.newKeyFailure = nil
+        bench.changeKey(KeyHolding(ownership: FakeOwnership(.mine), attemptStore: notebook))
+        bench.advance(seconds: 1)
+        #expect(bench.attempts.count == 2 && bench.keyChanges.count == 2)
+        bench.stop()
+    }
+
+    @Test("the words with which the service ends the new connection reach no reader with the key in them")
+    func wordsOfEnd() throws {
+        let bench = try self.live()
+        bench.changeKey(KeyHolding(ownership: self.new))
+        bench.connections[1].channel.pipeline.syncOperations.fireUserInboundEventTriggered(
+            WebSocketEvent.closed(
+                WebSocketClosure(code: .normal, reason: "no more for another secret key", cause: .peerClosed)
+            )
+        )
+        bench.connections[1].channel.close(promise: nil)
+        bench.advance(seconds: 1)
+        #expect(bench.keyChanges.count == 1)
+        #expect(!"\(bench.log.contents.events) \(bench.keyChanges)".contains("another secret key"))
+        bench.stop()
+    }
+
+    @Test("the new connection takes over only when all symbols are subscribed to on it")
+    func allSymbols() throws {
+        let symbols = (0..<40).map { "S\($0)" }
+        let bench = try self.live { $0.symbols = ["A"] + symbols }
+        bench.advance(seconds: 5)
+        bench.changeKey(KeyHolding(ownership: self.new))
+        bench.connections[1].send(FeedBench.trade("A", 2))
+        bench.advance(milliseconds: 1)
+        #expect(bench.keyChanges.isEmpty)
+        bench.advance(seconds: 5)
+        #expect(try bench.connections[1].takeRequests().count == 41)
+        bench.connections[1].send(FeedBench.trade("A", 3))
+        bench.advance(milliseconds: 1)
+        #expect(bench.keyChanges == [.changed(isProven: true)])
+        bench.stop()
+    }
+
+    @Test("a key that was tried a moment ago can be tried again, and the present one needs no change")
+    func again() throws {
+        let bench = try self.live()
+        bench.changeKey(KeyHolding(ownership: self.new))
+        bench.feed.keepKey()
+        bench.changeKey(KeyHolding(ownership: FakeOwnership(.mine)))
+        bench.advance(seconds: 1)
+        #expect(bench.keyChanges.count == 1 && bench.connections.count == 3)
+        bench.connections[2].send(FeedBench.trade("A", 3))
+        bench.advance(milliseconds: 1)
+        #expect(bench.keyChanges.last == .changed(isProven: true))
+        bench.changeKey(KeyHolding(ownership: FakeOwnership(.mine)))
+        #expect(bench.keyChanges.last == .kept("it is in use already"))
+        bench.stop()
+    }
+
+    @Test("a trial leaves nothing behind")
+    func leavesNothing() throws {
+        weak var ownership: FakeOwnership?
+        let bench = try self.live()
+        for _ in 0..<2 {
+            let one = FakeOwnership(.mine)
+            ownership = one
+            bench.changeKey(KeyHolding(ownership: one))
+            bench.feed.keepKey()
+            bench.advance(seconds: 200)
+        }
+        #expect(ownership == nil)
+        bench.stop()
+    }
+
+    @Test("an old key that is rejected while the new one is being tried does not end the feed")
+    func oldRejected() throws {
+        let bench = try self.live()
+        bench.newKeyFailure = UpstreamFailure("no answer")
+        bench.connections[0].reset()
+        bench.changeKey(KeyHolding(ownership: self.new))
+        // Neither has a connection: the new one goes on with its own waits.
+        #expect(bench.keyChanges == [.changed(isProven: false)])
+        bench.newKeyFailure = nil
+        bench.advance(seconds: 30)
+        #expect(bench.ended == nil && bench.connections.last?.isOpen == true)
+        #expect(bench.ways.last == FeedBench.newKeyPath)
+        bench.stop()
+    }
+
     @Test("a key that another program holds is not tried")
     func held() throws {
         let bench = try self.live()
@@ -140,7 +243,7 @@ struct KeyChangeTests {
         bench.stop()
     }
 
-    @Test("another program's relay is left for the new key")
+    @Test("another program's relay is left at the first trade with the new key, and stays if that is rejected")
     func attached() {
         let relay = UpstreamAddress(isEncrypted: false, host: "127.0.0.1", port: 8_080)
         let bench = FeedBench { settings in
@@ -150,9 +253,17 @@ struct KeyChangeTests {
         }
         bench.start()
         bench.advance(seconds: 1)
+        bench.newKeyFailure = UpstreamFailure("the key was rejected", disposition: .keyRejected)
+        bench.changeKey(KeyHolding(ownership: FakeOwnership(.mine)))
+        bench.advance(seconds: 1)
+        #expect(bench.keyChanges == [.kept("the key was rejected")])
+        #expect(bench.log.contents.statuses.last?.via == "127.0.0.1:8080")
+        bench.newKeyFailure = nil
         bench.changeKey(KeyHolding(ownership: self.new))
         bench.advance(seconds: 1)
-        #expect(bench.keyChanges == [.changed(isProven: false)])
+        bench.connections[bench.connections.count - 1].send(FeedBench.trade("A", 3))
+        bench.advance(seconds: 1)
+        #expect(bench.keyChanges.last == .changed(isProven: true))
         #expect(bench.ways.last == FeedBench.newKeyPath && bench.log.contents.statuses.last?.via == nil)
         bench.stop()
         #expect(self.new.isReleased)

@@ -17,7 +17,7 @@ struct AlertOutputsTests {
         let path = try folder.write(script, to: "script")
         chmod(path, 0o700)
         let wait = try folder.write("", to: "first.wait")
-        let outputs = AlertOutputs(registry: MetricRegistry()) { _ in }
+        let outputs = AlertOutputs(registry: MetricRegistry(), warn: { _ in }, warnOnce: { _ in })
         var settings = Settings()
         settings.alerts.exec = [path, "\(folder.path)/first"]
         #expect(!outputs.use(try outputs.prepare(settings)))
@@ -43,7 +43,7 @@ struct AlertOutputsTests {
         defer { folder.remove() }
         var settings = Settings()
         settings.alerts.webhookFile = try folder.write("https://hook.example/first\n", to: "webhook")
-        let outputs = AlertOutputs(registry: MetricRegistry()) { _ in }
+        let outputs = AlertOutputs(registry: MetricRegistry(), warn: { _ in }, warnOnce: { _ in })
         #expect(outputs.use(try outputs.prepare(settings)))
         #expect(!outputs.use(try outputs.prepare(settings)))
         _ = try folder.write("https://hook.example/second\n", to: "webhook")

@@ -130,7 +130,7 @@ final class RotationController: SecondConnectionOwner {
     }
 
     /// Lets the second connection take the place of the first one, which has ended.
-    func firstEnded(_ failure: UpstreamFailure) -> Bool {
+    func firstEnded(_ failure: UpstreamFailure, complete: Int64) -> Bool {
         guard !self.isStopped, self.machine.isDouble, self.client.second != nil else { return false }
         self.change(ended: failure)
         return true

@@ -102,6 +102,8 @@ final class SecondConnection {
         let (ids, event) = self.dialect.survey(frame)
         if case .trades = event {
             handler.monitor.framesArrived(hasTrades: true, now: now.monotonic)
+            // The first connection brings them while symbols are missing on this one.
+            guard self.pacer.deadline == nil else { return }
             self.held.append(frame, ids: [], at: now.monotonic)
             client.rotation?.overlapAdvanced()
             return

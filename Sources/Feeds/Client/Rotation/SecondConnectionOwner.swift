@@ -7,7 +7,9 @@ protocol SecondConnectionOwner: AnyObject {
     /// Takes the end of the open second connection.
     func secondEnded(_ failure: UpstreamFailure)
     /// Takes the end of the first connection; returns whether the second one has taken its place.
-    func firstEnded(_ failure: UpstreamFailure) -> Bool
+    ///
+    /// - Parameter complete: the last moment before which nothing is missing; wall clock, ns since 1970.
+    func firstEnded(_ failure: UpstreamFailure, complete: Int64) -> Bool
 
     /// Notes that the first connection has opened, or has ended without another in its place.
     func connectionOpened()
