@@ -30,7 +30,7 @@ extension RelayServer {
         let descriptors = DescriptorBudget.connections(wanted: self.settings.wantedDescriptors)
         if descriptors < self.settings.maximumClients {
             self.logger.warning(
-                "the limit of open files leaves fewer places than relay.max-clients",
+                "The limit of open files leaves fewer places than relay.max-clients",
                 metadata: ["places": "\(descriptors)"]
             )
         }
@@ -93,7 +93,7 @@ extension RelayServer {
         }
         try await self.eventLoop.submit { self.hub.value.start() }.get()
         self.logger.info(
-            "the relay listens",
+            "The relay listens",
             metadata: bound.port.map { ["host": "\(self.settings.listen?.host ?? "")", "port": "\($0)"] }
                 ?? ["socket": "\(bound.pathname ?? "")"]
         )

@@ -23,7 +23,7 @@ package final class AcceptHandler: ChannelDuplexHandler {
     package func errorCaught(context: ChannelHandlerContext, error: any Error) {
         guard !self.isResting else { return }
         self.isResting = true
-        self.logger.warning("could not accept a connection", metadata: ["error": "\(error)"])
+        self.logger.warning("A connection could not be accepted", metadata: ["error": "\(error)"])
         context.eventLoop.assumeIsolated().scheduleTask(in: Self.rest) {
             self.isResting = false
             guard self.isReadHeld else { return }

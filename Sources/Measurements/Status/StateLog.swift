@@ -66,7 +66,7 @@ struct StateLog {
         if let retryAt = status.phase.retryAt { facts["retryAt"] = "\(Self.time(retryAt))" }
         if let via = status.via { facts["via"] = "\(via)" }
         if leftOut > 0 { facts["leftOut"] = "\(leftOut)" }
-        self.logger.log(level: status.phase.isTrouble ? .warning : .notice, "the feed's state", metadata: facts)
+        self.logger.log(level: status.phase.isTrouble ? .warning : .notice, "The feed's state", metadata: facts)
     }
 
     mutating func symbolChanged(_ status: SymbolStatus, now: Int64) {
@@ -110,12 +110,12 @@ struct StateLog {
             if let reason = sorted[0].reason { facts["reason"] = "\(reason)" }
             if sorted.count > 1 { facts["symbols"] = "\(sorted.count)" }
             if leftOut > 0 { facts["leftOut"] = "\(leftOut)" }
-            let text: Logger.Message = sorted.count == 1 ? "a symbol's state" : "the state of several symbols"
+            let text: Logger.Message = sorted.count == 1 ? "A symbol's state" : "The state of several symbols"
             self.logger.log(level: sorted[0].isRefused ? .warning : .notice, text, metadata: facts)
         }
     }
 
-    func warn(_ text: String) { self.logger.warning("clocks", metadata: ["warning": "\(text)"]) }
+    func warn(_ text: String) { self.logger.warning("The clocks do not agree", metadata: ["warning": "\(text)"]) }
 
     private func isNewReason(_ status: FeedStatus) -> Bool {
         status.reason != self.status?.reason && (status.reason != nil || status.since != self.status?.since)

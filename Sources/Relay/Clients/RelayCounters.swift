@@ -34,7 +34,7 @@ final class RelayCounters {
     func noteSlowClient(missed: UInt64) {
         self.slowClients.increment()
         self.noteSkipped(missed)
-        self.logger.notice("a client was too slow and is closed", metadata: ["missed": "\(missed)"])
+        self.logger.notice("A client was too slow and is closed", metadata: ["missed": "\(missed)"])
     }
 
     /// Counts a client whose session has ended.
@@ -43,7 +43,7 @@ final class RelayCounters {
     /// Counts a client that answered no ping in time.
     func noteLostClient() {
         self.instruments.refusals.add("pong-timeout")
-        self.logger.info("a client did not answer a ping and is disconnected")
+        self.logger.info("A client did not answer a ping and is disconnected")
     }
 
     /// Counts a client that broke the WebSocket protocol.

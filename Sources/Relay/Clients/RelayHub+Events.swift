@@ -200,7 +200,7 @@ extension RelayHub {
     private func lost(_ loss: RelayLoss) {
         self.counters.skipped.relay.increment(by: Int64(clamping: loss.count { _ in true }))
         self.logger.error(
-            "the relay was too late to take all trades",
+            "The relay was too late to take all trades",
             metadata: ["lost": "\(loss.count { _ in true })"]
         )
         self.prices.lost(loss)

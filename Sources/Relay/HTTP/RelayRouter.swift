@@ -79,7 +79,7 @@ struct RelayRouter: Sendable {
             return self.answer(.answersTooLarge)
         } catch {
             // The refusal's hint refers to the log.
-            self.logger.error("an HTTP request failed", metadata: ["error": "\(error)"])
+            self.logger.error("An HTTP request failed", metadata: ["error": "\(error)"])
             return self.answer(.failed)
         }
     }

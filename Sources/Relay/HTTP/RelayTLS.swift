@@ -139,7 +139,7 @@ package final class RelayTLS: Sendable {
 
     fileprivate func failed(_ error: TLSError) {
         self.failures[error.kind.word]?.increment()
-        self.logger.info("a client's TLS connection failed", metadata: ["reason": "\(error)"])
+        self.logger.info("A client's TLS connection failed", metadata: ["reason": "\(error)"])
     }
 
     fileprivate func cameWithoutTLS() { self.plainRequests.increment() }

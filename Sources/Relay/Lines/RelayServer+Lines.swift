@@ -19,7 +19,7 @@ extension RelayServer {
                 logger: self.logger,
                 speaksLines: true
             )
-            self.logger.info("the relay listens for lines", metadata: ["address": "\(place)"])
+            self.logger.info("The relay listens for lines", metadata: ["address": "\(place)"])
             return channel
         } catch RelayError.needsToken(let host) {
             throw RelayError.linesNeedToken(host: host)

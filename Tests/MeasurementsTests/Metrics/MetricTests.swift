@@ -234,8 +234,8 @@ struct TapeMeterTests {
         )
         #expect(
             lines.all == [
-                "notice the feed's state reason=connected, but no trades arrive since=2026-11-21T05:31:02.123Z state=late",
-                "warning a symbol's state reason=Invalid symbol X:Y since=2026-11-21T05:31:02.123Z "
+                "notice The feed's state reason=connected, but no trades arrive since=2026-11-21T05:31:02.123Z state=late",
+                "warning A symbol's state reason=Invalid symbol X:Y since=2026-11-21T05:31:02.123Z "
                     + "state=no-such-symbol symbol=X:Y",
             ]
         )
@@ -263,7 +263,7 @@ struct StateLogTests {
             log.symbolChanged(SymbolStatus(symbol: "S\(number)", state: .quiet, since: 0), now: 1)
         }
         log.statusChanged(self.status(.live), now: 2)
-        #expect(self.lines.all.last?.hasPrefix("notice the feed's state") == true)
+        #expect(self.lines.all.last?.hasPrefix("notice The feed's state") == true)
         #expect(self.lines.all.count < 50)
     }
 
@@ -313,7 +313,7 @@ struct StateLogTests {
         log.timePassed(now: deadline - 1)
         #expect(self.lines.all.count == before)
         log.timePassed(now: deadline)
-        #expect(self.lines.all.last == "warning the feed's state leftOut=\(30 - before) \(self.facts("key-in-use"))")
+        #expect(self.lines.all.last == "warning The feed's state leftOut=\(30 - before) \(self.facts("key-in-use"))")
         #expect(log.deadline == nil && deadline <= 1 + Self.minute)
         log.timePassed(now: deadline + 1)
         #expect(self.lines.all.count == before + 1)
@@ -326,7 +326,7 @@ struct StateLogTests {
             log.statusChanged(self.status(.reconnecting(attempt: attempt, retryAt: 0)), now: 1)
         }
         log.statusChanged(self.status(.live), now: 2 + Self.minute)
-        #expect(self.lines.all.last == "notice the feed's state leftOut=10 since=1970-01-01T00:00:00.000Z state=live")
+        #expect(self.lines.all.last == "notice The feed's state leftOut=10 since=1970-01-01T00:00:00.000Z state=live")
         #expect(log.deadline == nil)
     }
 

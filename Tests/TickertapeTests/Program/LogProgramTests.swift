@@ -24,7 +24,7 @@ struct LogProgramTests {
             if let part = record["part"] as? String { parts.insert(part) }
         }
         #expect(parts.isSuperset(of: ["program", "feed"]), "\(program.errors)")
-        let state = lines.first { $0.contains(#""message":"the feed's state""#) }
+        let state = lines.first { $0.contains(#""message":"The feed's state""#) }
         #expect(state?.contains(#""metadata":{"#) == true, "\(program.errors)")
     }
 
@@ -35,7 +35,7 @@ struct LogProgramTests {
             Self.replay + ["--log-level", "critical", "--set", "log.levels.relay=info"]
         )
         #expect(await program.ending() == .exit(0))
-        #expect(program.errors.contains(" info relay: the relay listens "), "\(program.errors)")
+        #expect(program.errors.contains(" info relay: The relay listens "), "\(program.errors)")
         #expect(!program.errors.contains(" feed: "), "\(program.errors)")
     }
 
@@ -107,6 +107,6 @@ struct LogProgramTests {
         let lines = program.errors.split(separator: "\n")
         #expect(lines.count > 2 && lines.allSatisfy { $0.contains(/^<[2-7]>/) }, "\(program.errors)")
         #expect(lines.contains { $0.hasPrefix("<5>the relay is on ws://127.0.0.1:") }, "\(program.errors)")
-        #expect(lines.contains { $0.contains(/^<[45]>the feed's state .*state=/) }, "\(program.errors)")
+        #expect(lines.contains { $0.contains(/^<[45]>The feed's state .*state=/) }, "\(program.errors)")
     }
 }
