@@ -2,26 +2,6 @@ import Wire
 
 /// The comparison of settings with those of the running program on this machine.
 struct SettingsDifference {
-    /// A setting of the running program.
-    struct Running {
-        var key: String
-        var value: String
-        /// Where the value came from, for people.
-        var origin: String
-        /// The layer that it came from (``Origin/layer``).
-        var layer: String
-
-        init?(_ object: JSONTree) {
-            guard let key = object["key"]?.text, let value = object["value"]?.text,
-                let origin = object["origin"]?.text, let layer = object["layer"]?.text
-            else { return nil }
-            (self.key, self.value, self.origin, self.layer) = (key, value, origin, layer)
-        }
-
-        /// Returns the settings of an answer of `/v1/settings`.
-        static func list(_ answer: JSONTree) -> [Running] { answer.elements.compactMap(Running.init) }
-    }
-
     private let settings: Settings
 
     init(_ settings: Settings) { self.settings = settings }
@@ -31,13 +11,9 @@ struct SettingsDifference {
         guard let own = self.settings.ownRelay else {
             throw OperatorError("the running program cannot be asked: the relay is off", status: .failure)
         }
-        let answer = await (try RunningRelay(own, self.settings, within: .seconds(5))).ask("/v1/settings")
+        let relay = try RunningRelay(own, self.settings, within: .seconds(5))
         do throws(ServiceFailure) {
-            let running = Running.list(try answer.get())
-            guard !running.isEmpty else {
-                throw ServiceFailure(.unreadableAnswer, "it does not answer as a relay does")
-            }
-            return self.lines(against: running)
+            return self.lines(against: try await relay.settings().get())
         } catch {
             throw OperatorError("the relay at \(own): \(error)", status: .failure)
         }
@@ -47,7 +23,7 @@ struct SettingsDifference {
     ///
     /// A flag or a variable of the running program wins over the config file here, too, so such a key is left out unless
     /// the value here has the same rank.
-    func lines(against running: [Running]) -> [String] {
+    func lines(against running: [RunningSetting]) -> [String] {
         var lines: [String] = []
         var needsRestart = false
         for value in running {

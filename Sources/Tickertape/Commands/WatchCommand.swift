@@ -31,15 +31,13 @@ struct WatchCommand: SettingsCommand {
     @Option(name: .of(.symbols), help: ArgumentHelp("A symbol to show; several may be given.", valueName: "symbol"))
     var symbols: [String] = []
 
-    @Option(name: .of(.authorityFile), help: .of(.authorityFile, "file"), completion: .file())
-    var authorityFile: String?
-
+    @OptionGroup var authority: AuthorityOptions
     @OptionGroup(title: "Display") var display: DisplayOptions
     @OptionGroup(title: "Display") var alerts: AlertOptions
     @OptionGroup var common: CommonOptions
 
     var groups: [any SettingFlags] {
-        [SymbolFlags(symbols: self.symbols, authorityFile: self.authorityFile), self.display, self.alerts, self.common]
+        [SymbolFlags(symbols: self.symbols), self.authority, self.display, self.alerts, self.common]
     }
 
     mutating func run() async throws {

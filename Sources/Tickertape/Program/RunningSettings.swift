@@ -28,13 +28,31 @@ final class RunningSettings: Sendable {
                     out.field("origin", "\(settings.origin(of: setting))")
                     out.field("layer", settings.origin(of: setting).layer)
                     out.field("reload", setting.isReloadable)
+                    if let path = setting.path(in: settings) { out.field("path", path) }
                 }
             }
         }
     }
 }
 
+extension Settings {
+    /// The absolute path of the folder in which recordings are made.
+    var recordingFolder: String {
+        FilePath.absolute(self.record.file.map { FilePath.folder(of: $0) } ?? self.record.directory)
+    }
+}
+
 extension Setting {
+    /// Returns the absolute path that ``Settings/recordingFolder`` comes from: other programs have another working
+    /// directory. `nil` for a setting without a path.
+    fileprivate func path(in settings: Settings) -> String? {
+        switch self.key {
+        case Setting.recordFile.key: settings.record.file.map { FilePath.absolute($0) }
+        case Setting.recordDirectory.key: FilePath.absolute(settings.record.directory)
+        default: nil
+        }
+    }
+
     /// Returns the value for people; of a secret only whether there is one.
     func shown(_ settings: Settings) -> String {
         guard self.isSecret else { return self.write(settings) }

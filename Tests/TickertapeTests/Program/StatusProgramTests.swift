@@ -28,17 +28,17 @@ struct StatusProgramTests {
         var since: Span?
         var today: Span?
         var week: Span?
+        var disk: String?
+        var diskFree: Int?
     }
 
     private func status(
         _ arguments: [String],
-        _ folder: TemporaryFolder
+        _ folder: TemporaryFolder,
+        more: [String: String] = [:]
     ) async throws -> (ending: RunningProgram.Ending?, output: String, errors: String) {
-        let program = try RunningProgram(
-            RunningProgram.tickertape,
-            ["status"] + arguments,
-            environment: ["TICKERTAPE_RECORD_DIRECTORY": folder.path, "LC_ALL": "C"]
-        )
+        let environment = ["TICKERTAPE_RECORD_DIRECTORY": folder.path, "LC_ALL": "C"].merging(more) { $1 }
+        let program = try RunningProgram(RunningProgram.tickertape, ["status"] + arguments, environment: environment)
         let ending = await program.ending()
         return (ending, program.output, program.errors)
     }
@@ -126,6 +126,81 @@ struct StatusProgramTests {
         #expect(found.output.contains("state: live (demo)") || found.output.contains("(demo)"), "\(found.output)")
         let refused = try await self.status(["--since", "tomorrow"], folder)
         #expect(refused.ending == .exit(64) && refused.errors.contains("--since \"tomorrow\" is no time in the past"))
+        program.send(signal: SIGTERM)
+        #expect(await program.ending() == .exit(0))
+    }
+
+    @Test("has the disk of the running program, whose working directory and settings are other ones")
+    func disk() async throws {
+        let (folder, other) = (try TemporaryFolder(), try TemporaryFolder())
+        defer {
+            folder.remove()
+            other.remove()
+        }
+        let program = try RunningProgram(
+            RunningProgram.tickertape,
+            ["--quiet", "--relay", "127.0.0.1:0", "--record", "\(other.path)/prices.jsonl"]
+        )
+        let port = try #require(await program.relayPort(), "\(program.errors)")
+        let found = try await self.status(["--relay", "127.0.0.1:\(port)", "--json"], folder)
+        let report = try Self.report(found.output)
+        #expect(report.disk == other.path && (report.diskFree ?? 0) > 0, "\(found.output)")
+        program.send(signal: SIGTERM)
+        #expect(await program.ending() == .exit(0))
+        // Without a program the settings of the command count.
+        let without = try Self.report(try await self.status(["--relay", "127.0.0.1:\(port)", "--json"], folder).output)
+        #expect(!without.running && without.disk == folder.path)
+    }
+
+    @Test("says that a relay which other machines can reach does not tell where it records")
+    func hiddenDisk() async throws {
+        let folder = try TemporaryFolder()
+        defer { folder.remove() }
+        let token = try folder.write("0123456789abcdef0123456789abcdef\n", to: "token")
+        #expect(chmod(token, 0o600) == 0)
+        let set = ["--set", "relay.token-file=\(token)"]
+        let program = try RunningProgram(
+            RunningProgram.tickertape,
+            ["--quiet", "--relay", "0.0.0.0:0"] + set
+        )
+        let port = try #require(await program.errorText(numberBehind: "ws://0.0.0.0:"), "\(program.errors)")
+        let found = try await self.status(["--relay", "0.0.0.0:\(port)"] + set, folder)
+        let words = "disk: not known: other machines can reach the relay, so it does not say where it records"
+        #expect(found.ending == .exit(0) && found.output.contains(words), "\(found.output) \(found.errors)")
+        program.send(signal: SIGTERM)
+        #expect(await program.ending() == .exit(0))
+    }
+
+    @Test("checks the certificate of another machine's relay with --ca-file")
+    func certificate() async throws {
+        let folder = try TemporaryFolder()
+        defer { folder.remove() }
+        let pair = try RunningProgram(
+            RunningProgram.tickertape,
+            ["cert", "--out", folder.path, "--name", "ticker.test"]
+        )
+        #expect(await pair.ending() == .exit(0), "\(pair.errors)")
+        let program = try RunningProgram(
+            RunningProgram.tickertape,
+            [
+                "--quiet", "--relay", "127.0.0.1:0", "--set", "relay.host-names=ticker.test", "--set",
+                "relay.certificate-file=\(folder.path)/certificate.pem", "--set",
+                "relay.key-file=\(folder.path)/key.pem",
+            ]
+        )
+        let port = try #require(await program.errorText(numberBehind: "wss://127.0.0.1:"), "\(program.errors)")
+        let (proxy, proxyPort) = try await ConnectProxy.start(.tunnel(to: port))
+        defer { proxy.send(signal: SIGKILL) }
+        let more = ["HTTPS_PROXY": "http://127.0.0.1:\(proxyPort)"]
+        let unknown = try await self.status(["wss://ticker.test"], folder, more: more)
+        #expect(unknown.ending == .exit(1) && unknown.errors.contains("certificate refused"), "\(unknown.errors)")
+        let known = try await self.status(
+            ["wss://ticker.test", "--ca-file", "\(folder.path)/certificate.pem"],
+            folder,
+            more: more
+        )
+        #expect(known.ending == .exit(0), "\(known.output) \(known.errors)")
+        #expect(known.output.contains("disk: not known: it is another machine's"), "\(known.output)")
         program.send(signal: SIGTERM)
         #expect(await program.ending() == .exit(0))
     }

@@ -58,7 +58,7 @@ struct SettingsChangeTests {
         running.display.isQuiet = true
         running.origins = ["relay.max-clients": .file("/a"), "display.quiet": .flag("--quiet")]
         let values = try #require(
-            JSONTree(RunningSettings(running).body).map(SettingsDifference.Running.list)
+            JSONTree(RunningSettings(running).body).map(RunningSetting.list)
         )
         #expect(values.count == Setting.all.count)
         let lines = SettingsDifference(Settings()).lines(against: values)
@@ -69,7 +69,7 @@ struct SettingsChangeTests {
         )
         running.origins["display.quiet"] = .file("/a")
         let more = try #require(
-            JSONTree(RunningSettings(running).body).map(SettingsDifference.Running.list)
+            JSONTree(RunningSettings(running).body).map(RunningSetting.list)
         )
         #expect(SettingsDifference(Settings()).lines(against: more).last == "some need a restart")
         #expect(SettingsDifference(running).lines(against: more) == ["the running program has these settings"])

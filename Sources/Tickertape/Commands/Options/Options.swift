@@ -99,6 +99,16 @@ extension Setting {
     }
 }
 
+/// The flag for the authority of a server's certificate.
+struct AuthorityOptions: ParsableArguments, SettingFlags {
+    @Option(name: .of(.authorityFile), help: .of(.authorityFile, "file"), completion: .file())
+    var authorityFile: String?
+
+    func add(to flags: inout GivenFlags) {
+        flags.add(.authorityFile, self.authorityFile)
+    }
+}
+
 /// The flags for the connection to the service.
 struct FeedOptions: ParsableArguments, SettingFlags {
     @Option(name: .of(.symbols), help: .of(.symbols, "symbol"))
@@ -116,8 +126,7 @@ struct FeedOptions: ParsableArguments, SettingFlags {
     @Option(name: .of(.upstreamURL), help: .of(.upstreamURL, "url"))
     var upstream: String?
 
-    @Option(name: .of(.authorityFile), help: .of(.authorityFile, "file"))
-    var authorityFile: String?
+    @OptionGroup var authority: AuthorityOptions
 
     @Option(name: .of(.tokenFile), help: .of(.tokenFile, "file"))
     var tokenFile: String?
@@ -140,7 +149,7 @@ struct FeedOptions: ParsableArguments, SettingFlags {
         if self.audit { flags.add(.finnhubAudit, "true") }
         if self.fill { flags.add(.finnhubFill, "true") }
         flags.add(.upstreamURL, self.upstream)
-        flags.add(.authorityFile, self.authorityFile)
+        self.authority.add(to: &flags)
         flags.add(.tokenFile, self.tokenFile)
     }
 }

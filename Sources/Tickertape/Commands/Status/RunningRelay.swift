@@ -8,6 +8,8 @@ import Wire
 /// The relay of a running program, as this program's commands ask it over HTTP.
 struct RunningRelay: Sendable {
     let address: UpstreamAddress
+    /// Whether the relay is on this machine.
+    let isHere: Bool
     private let client: ServiceClient
 
     /// - Parameter limit: the time limit of a request.
@@ -15,11 +17,9 @@ struct RunningRelay: Sendable {
     init(_ address: UpstreamAddress, _ settings: Settings, within limit: TimeAmount) throws(OperatorError) {
         var service = ServiceSettings(address: UpstreamAddress(asking: address), key: settings.relayToken)
         service.isRelay = true
-        let isHere = address.socketPath != nil || LoopbackHost.contains(address.host)
-        service.dial = isHere ? settings.dial.toOwnRelay : try settings.dial(to: address)
-        service.dial.dnsTimeout = min(service.dial.dnsTimeout, limit)
-        service.dial.tcpTimeout = min(service.dial.tcpTimeout, limit)
-        service.dial.tls.handshakeTimeout = min(service.dial.tls.handshakeTimeout, limit)
+        self.isHere = address.socketPath != nil || LoopbackHost.contains(address.host)
+        let dial = self.isHere ? settings.dial.toOwnRelay : try settings.dial(to: address)
+        service.dial = dial.limited(to: limit)
         service.timeout = limit
         self.address = address
         do throws(TLSError) {
@@ -38,6 +38,17 @@ struct RunningRelay: Sendable {
         await self.client.get(path, query: query).flatMap { body in
             JSONTree(body).map { .success($0) }
                 ?? .failure(ServiceFailure(.unreadableAnswer, "the answer of \(self.address) is not JSON"))
+        }
+    }
+
+    /// Requests the settings in force. A relay shows them only where no other machine can reach it.
+    func settings() async -> Result<[RunningSetting], ServiceFailure> {
+        await self.ask("/v1/settings").flatMap { answer in
+            let settings = RunningSetting.list(answer)
+            guard !settings.isEmpty else {
+                return .failure(ServiceFailure(.unreadableAnswer, "it does not answer as a relay does"))
+            }
+            return .success(settings)
         }
     }
 

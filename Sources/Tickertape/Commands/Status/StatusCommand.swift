@@ -22,7 +22,7 @@ struct StatusCommand: SettingsCommand {
             EXAMPLES:
               tickertape status --since 22:00
               tickertape status --since 2026-11-21
-              tickertape status wss://ticker.lan:8080 --since 2h --json
+              tickertape status wss://ticker.lan:8080 --ca-file certificate.pem --since 2h --json
             """
     )
 
@@ -38,10 +38,11 @@ struct StatusCommand: SettingsCommand {
     var json = false
 
     @OptionGroup var place: HistoryPlaceOptions
+    @OptionGroup var authority: AuthorityOptions
     @OptionGroup var relay: RelayOptions
     @OptionGroup var common: CommonOptions
 
-    var groups: [any SettingFlags] { [self.relay, self.common] }
+    var groups: [any SettingFlags] { [self.authority, self.relay, self.common] }
 
     /// The time limit of one request.
     private static let limit = TimeAmount.seconds(5)
@@ -63,6 +64,7 @@ struct StatusCommand: SettingsCommand {
             let relay = try await self.find(settings, into: &report)
             report.address = relay.address.place
             report.metrics = await relay.text("/metrics")
+            report.disk = await RecordingDisk(of: relay)
             for (index, time) in times.enumerated() {
                 report.spans[index] = try? await relay.ask(
                     "/v1/uptime",
@@ -72,8 +74,8 @@ struct StatusCommand: SettingsCommand {
         } catch {
             failure = error
             report.readFile(try? self.place.path(settings))
+            report.disk = RecordingDisk(folder: settings.recordingFolder)
         }
-        report.measureDisk(settings)
         if self.json {
             Console.print(json: report.json)
         } else {

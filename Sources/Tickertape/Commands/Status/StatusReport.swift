@@ -24,7 +24,8 @@ struct StatusReport {
     var spans: [JSONTree?] = [nil, nil, nil]
     /// The spans as the history's file has them, if no program answers.
     private var stored: [LiveTime]?
-    private var disk: (folder: String, free: UInt64)?
+    /// The disk of the running program, or of the settings if none answers.
+    var disk: RecordingDisk?
 
     init(clock: ScreenClock, times: [Int64], now: Int64) {
         self.clock = clock
@@ -37,14 +38,6 @@ struct StatusReport {
         guard let path, access(path, F_OK) == 0, let store = try? HistoryStore(path: path) else { return }
         defer { try? store.close() }
         self.stored = try? self.times.map { try LiveTime(from: $0, to: self.now, in: store) }
-    }
-
-    /// Measures the space of the disk where the settings record.
-    mutating func measureDisk(_ settings: Settings) {
-        let folder = settings.record.file.map { FilePath.folder(of: $0) } ?? settings.record.directory
-        var facts = statvfs()
-        guard statvfs(folder, &facts) == 0 else { return }
-        self.disk = (FilePath.absolute(folder), UInt64(facts.f_bavail) * UInt64(facts.f_frsize))
     }
 
     /// The live times of the spans; `nil` where no history is kept.
@@ -69,7 +62,11 @@ struct StatusReport {
         if !shares.isEmpty { lines.append("live: \(shares.joined(separator: ", "))") }
         if let live = lives[0], !live.gaps.isEmpty { lines.append(self.gaps(live)) }
         lines += self.figures
-        if let disk { lines.append("disk: \(Doctor.bytes(disk.free)) free in \(disk.folder)") }
+        switch self.disk {
+        case .free(let folder, let bytes)?: lines.append("disk: \(Doctor.bytes(bytes)) free in \(folder)")
+        case .unknown(let reason)?: lines.append("disk: not known: \(reason)")
+        case nil: break
+        }
         let running = self.status?["version"]?.text
         let other = running.map { $0 == tickertapeVersion ? "" : "; the running one is \($0)" } ?? ""
         lines.append("version: \(tickertapeVersion)\(other)")
@@ -116,7 +113,9 @@ struct StatusReport {
         lines.append("clients: \(clients.isEmpty ? "none" : clients); skipped trades: \(self.skipped ?? 0)")
         let latencies = (status["latency"]?.members ?? [:]).sorted { $0.key < $1.key }.compactMap { name, path in
             path["p50"]?.number.flatMap { median in
-                path["p99"]?.number.map { "\(name) \(Self.milliseconds(median)) (99 %: \(Self.milliseconds($0)))" }
+                path["p99"]?.number.map {
+                    "\(name.replacing("_", with: " ")) \(Self.milliseconds(median)) (99 %: \(Self.milliseconds($0)))"
+                }
             }
         }
         if !latencies.isEmpty { lines.append("latency: \(latencies.joined(separator: ", "))") }
@@ -186,7 +185,13 @@ struct StatusReport {
                         }
                     }
                 }
-                out.field("diskFree", self.disk?.free)
+                if case .free(let folder, let bytes)? = self.disk {
+                    out.field("disk", folder)
+                    out.field("diskFree", bytes)
+                } else {
+                    out.field("disk", nil as String?)
+                    out.field("diskFree", nil as UInt64?)
+                }
             }
         )
     }

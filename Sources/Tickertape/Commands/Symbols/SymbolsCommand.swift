@@ -97,12 +97,11 @@ struct ServiceOptions: ParsableArguments, SettingFlags {
     @Option(name: .of(.tokenFile), help: .of(.tokenFile, "file"), completion: .file())
     var tokenFile: String?
 
-    @Option(name: .of(.authorityFile), help: .of(.authorityFile, "file"), completion: .file())
-    var authorityFile: String?
+    @OptionGroup var authority: AuthorityOptions
 
     func add(to flags: inout GivenFlags) {
         flags.add(.tokenFile, self.tokenFile)
-        flags.add(.authorityFile, self.authorityFile)
+        self.authority.add(to: &flags)
     }
 }
 
