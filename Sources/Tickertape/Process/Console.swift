@@ -57,6 +57,16 @@ enum Console {
     /// Prints a line to standard output.
     static func print(_ line: String) { self.put(PrintableText.line(line) + "\n") }
 
+    /// Prints a line to standard output, in several lines if a terminal is narrower.
+    ///
+    /// - Parameter indent: the blanks before each further line.
+    static func print(wrapped line: String, indent: Int) {
+        let text = PrintableText.line(line)
+        for line in WrappedLine.lines(text, columns: WrappedLine.window?.columns, indent: indent) {
+            self.put(line + "\n")
+        }
+    }
+
     /// Prints a record of CSV, which counts as one line and ends in CR LF (RFC 4180).
     static func print(csv record: String) { self.put(PrintableText.line(record) + "\r\n") }
 

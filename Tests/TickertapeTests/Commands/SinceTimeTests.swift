@@ -108,6 +108,10 @@ struct SinceTimeTests {
         )
         #expect(LiveStrip(short, clock: Self.utc, isUnicode: false).lines[0] == "06:00 #--######### 07:00")
         #expect(LiveStrip(short, clock: Self.utc, isUnicode: false).lines[1].hasPrefix("each character is 5 min"))
+        // In a narrow terminal the pieces are longer.
+        let hours = try Self.live("2026-11-28T03:00:00", "2026-11-28T07:00:00", [])
+        let narrow = LiveStrip(hours, clock: Self.utc, isUnicode: false, columns: 40).lines
+        #expect(narrow[0] == "03:00 ################ 07:00" && narrow[1].hasPrefix("each character is 15 min"))
     }
 
     @Test("hours of several days have a line a day, from midnight to midnight of the person's clock")

@@ -33,9 +33,12 @@ struct DoctorCheck: Sendable, Equatable {
         self.cure = cure
     }
 
+    /// The column at which the words of ``line`` begin.
+    static let indent = 21
+
     /// The line for people.
     var line: String {
-        let head = Self.padded(self.state.rawValue, 8) + Self.padded(self.check, 13)
+        let head = Self.padded(self.state.rawValue, 8) + Self.padded(self.check, Self.indent - 8)
         return head + self.measured + (self.cure.map { "; cure: \($0)" } ?? "")
     }
 

@@ -40,7 +40,11 @@ struct DoctorCommand: SettingsCommand {
         let isJSON = self.json
         func print(_ check: DoctorCheck) {
             checks.append(check)
-            if isJSON { Console.print(json: check.json) } else { Console.print(check.line) }
+            if isJSON {
+                Console.print(json: check.json)
+            } else {
+                Console.print(wrapped: check.line, indent: DoctorCheck.indent)
+            }
         }
         let (loaded, checked) = self.load()
         for check in checked { print(check) }

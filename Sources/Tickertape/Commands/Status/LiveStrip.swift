@@ -9,12 +9,17 @@ struct LiveStrip {
     private static let day = 24 * hour
     /// The most characters of a line.
     private static let longest = 72
+    /// The room for the times before and behind the characters.
+    private static let labels = 14
 
     private let live: LiveTime
     private let clock: ScreenClock
     private let isUnicode: Bool
+    private let longest: Int
 
-    init(_ live: LiveTime, clock: ScreenClock, isUnicode: Bool) {
+    /// - Parameter columns: the width of the terminal; `nil` without one.
+    init(_ live: LiveTime, clock: ScreenClock, isUnicode: Bool, columns: Int? = nil) {
+        self.longest = min(Self.longest, max(24, (columns ?? .max) - Self.labels))
         self.live = live
         self.clock = clock
         self.isUnicode = isUnicode
@@ -23,7 +28,7 @@ struct LiveStrip {
     /// The width of a character, ns: an hour, or less for a short time, or a day for a long one.
     private var width: Int64 {
         let span = self.live.to - self.live.from
-        for width in [5 * Self.minute, 15 * Self.minute] where span <= Int64(Self.longest) * width - width {
+        for width in [5 * Self.minute, 15 * Self.minute] where span <= Int64(self.longest) * width - width {
             return width
         }
         return span <= 62 * Self.day ? Self.hour : Self.day
@@ -37,7 +42,7 @@ struct LiveStrip {
         while let start = self.clock.times(ofLocal: local).first, start < self.live.to {
             let end = self.clock.times(ofLocal: local + width).first ?? start + width
             let isNew =
-                rows.isEmpty || rows[rows.count - 1].cells.count >= Self.longest
+                rows.isEmpty || rows[rows.count - 1].cells.count >= self.longest
                 || width == Self.hour && self.live.to - self.live.from > Self.day && local % Self.day == 0
             if isNew { rows.append((start, start, "")) }
             let share = self.live.share(from: max(start, self.live.from), to: min(end, self.live.to))

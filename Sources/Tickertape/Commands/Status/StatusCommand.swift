@@ -80,7 +80,10 @@ struct StatusCommand: SettingsCommand {
             Console.print(json: report.json)
         } else {
             let screen = DisplaySettings(settings.screen) { ProcessEnvironment.current.variable($0) }
-            for line in report.lines(isUnicode: screen.look.glyphs == .unicode) { Console.print(line) }
+            let columns = WrappedLine.window?.columns
+            for line in report.lines(isUnicode: screen.look.glyphs == .unicode, columns: columns) {
+                Console.print(wrapped: line, indent: 2)
+            }
         }
         if let failure { throw failure }
     }

@@ -45,12 +45,15 @@ struct StatusReport {
 
     // MARK: For people
 
-    func lines(isUnicode: Bool) -> [String] {
+    /// - Parameter columns: the width of the terminal; `nil` without one.
+    func lines(isUnicode: Bool, columns: Int? = nil) -> [String] {
         let lives = self.lives
         var lines: [String] = []
         if let live = lives[0] {
             lines.append(live.answer(self.clock))
-            if live.known != nil { lines += LiveStrip(live, clock: self.clock, isUnicode: isUnicode).lines }
+            if live.known != nil {
+                lines += LiveStrip(live, clock: self.clock, isUnicode: isUnicode, columns: columns).lines
+            }
         } else {
             lines.append(self.answerWithoutHistory)
         }
