@@ -1,7 +1,12 @@
 import Feeds
+import Foundation
 import Market
+import NIOCore
+import NIOPosix
 @testable import TLS
+import Terminal
 import Testing
+import TickertapeTesting
 import Wire
 @testable import Tickertape
 
@@ -141,5 +146,157 @@ struct DoctorTests {
         )
         let later = Doctor.penalties(saved, settings: ReconnectBackoff.Settings(), now: now + 51 * Self.second)
         #expect(later.wait == 0 && later.check.state == .ok)
+    }
+
+    @Test(
+        "the terminal's line has size, name, colours and characters, and what is wrong with them",
+        arguments: [
+            ((80, 24), "xterm-256color", .many, true, .ok, "80 × 24, TERM=xterm-256color, 256 colours, Unicode"),
+            ((80, 24), "xterm", .sixteen, true, .ok, "80 × 24, TERM=xterm, 16 colours, Unicode"),
+            ((200, 50), "x-direct", .full, true, .ok, "200 × 50, TERM=x-direct, 24-bit colours, Unicode"),
+            ((80, 24), "vt100", .none, false, .note, "80 x 24, TERM=vt100, no colours, ASCII"),
+            ((80, 25), "linux", .sixteen, false, .ok, "80 x 25, TERM=linux, 16 colours, ASCII"),
+            ((39, 10), "xterm", .sixteen, true, .warning, "39 × 10, TERM=xterm, 16 colours, Unicode"),
+            ((40, 9), "xterm", .sixteen, true, .warning, "40 × 9, TERM=xterm, 16 colours, Unicode"),
+            (
+                nil, "dumb", .none, true, .warning,
+                "of unknown size, TERM=dumb, no colours, Unicode; prices come as plain lines"
+            ),
+            ((80, 24), "", .none, true, .warning, "80 × 24, no TERM, no colours, Unicode; prices come as plain lines"),
+        ] as [((Int, Int)?, String, ScreenPalette.Depth, Bool, DoctorCheck.State, String)]
+    )
+    func terminal(
+        size: (Int, Int)?,
+        name: String,
+        depth: ScreenPalette.Depth,
+        isUnicode: Bool,
+        state: DoctorCheck.State,
+        words: String
+    ) {
+        let check = Doctor.terminal(
+            size: size.map { (columns: $0.0, rows: $0.1) },
+            name: name,
+            depth: depth,
+            hasNoColourWish: false,
+            isUnicode: isUnicode
+        )
+        #expect(check.state == state && check.measured == words, "\(check)")
+        #expect((check.cure == nil) == (state == .ok))
+    }
+
+    @Test("a wish for no colours is named as their reason")
+    func noColours() {
+        let check = Doctor.terminal(size: nil, name: "xterm", depth: .none, hasNoColourWish: true, isUnicode: true)
+        #expect(check.measured == "of unknown size, TERM=xterm, no colours (NO_COLOR), Unicode", "\(check)")
+    }
+
+    // MARK: The two IP versions
+
+    private func doctor(
+        _ change: (inout Settings) -> Void = { _ in },
+        environment: [String: String] = [:]
+    ) -> Doctor {
+        var settings = Settings()
+        change(&settings)
+        var own = ProcessEnvironment.current
+        own.variable = { environment[$0] }
+        return Doctor(
+            LoadedSettings(settings: settings, file: nil, warnings: []),
+            hasUnreadableSecret: false,
+            environment: own
+        )
+    }
+
+    @Test("a family that answers and one that does not have a line each", arguments: ["127.0.0.1", "::1"])
+    func families(listening: String) async throws {
+        let other = listening == "::1" ? "127.0.0.1" : "::1"
+        let server = try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
+            .bind(host: listening, port: 0).get()
+        let port = try #require(server.localAddress?.port)
+        let addresses = try [listening, other].map { try SocketAddress(ipAddress: $0, port: port) }
+        let doctor = self.doctor()
+        let probe = try doctor.probe(try UpstreamAddress("ws://localhost:\(port)"))
+        let (checks, isReached) = await doctor.connections(probe, addresses, proxy: nil)
+        #expect(isReached && checks.map(\.check) == ["tcp-ipv4", "tcp-ipv6"])
+        let (good, bad) = listening == "::1" ? (checks[1], checks[0]) : (checks[0], checks[1])
+        #expect(good.state == .ok && good.measured.hasPrefix("\(listening) answers in "), "\(good)")
+        #expect(bad.state == .warning, "\(bad)")
+        #expect(bad.measured.contains("(\(other)) refuses connections"), "\(bad)")
+        #expect(bad.measured.hasSuffix("; the other family works"), "\(bad)")
+        let name = listening == "::1" ? "IPv4" : "IPv6"
+        #expect(bad.cure?.hasPrefix("repair \(name): ") == true, "\(bad)")
+
+        let (one, _) = await doctor.connections(probe, Array(addresses.prefix(1)), proxy: nil)
+        #expect(one.contains { $0.state == .note && $0.measured == "localhost has no \(name) address" }, "\(one)")
+        try await server.close()
+        let (none, isAnyReached) = await doctor.connections(probe, addresses, proxy: nil)
+        #expect(!isAnyReached && none.allSatisfy { $0.state == .failure && $0.cure != nil }, "\(none)")
+    }
+
+    @Test("a family that the kernel or a sandbox forbids costs nothing while the other works, and else names the unit")
+    func forbiddenFamily() async throws {
+        let doctor = self.doctor()
+        let probe = try doctor.probe(try UpstreamAddress("ws://127.0.0.1:1"))
+        let address = try SocketAddress(ipAddress: "127.0.0.1", port: 1)
+        guard case .failure(let failure)? = await probe.connect(to: [address], .ipv4) else {
+            Issue.record("something listens on port 1")
+            return
+        }
+        func judged(hasSockets: Bool, otherWorks: Bool) -> DoctorCheck {
+            Doctor.unconnected(
+                "tcp-ipv6",
+                "IPv6",
+                failure,
+                proxy: nil,
+                hasSockets: hasSockets,
+                otherWorks: otherWorks
+            )
+        }
+        let harmless = judged(hasSockets: false, otherWorks: true)
+        #expect(harmless.state == .note && harmless.cure == nil, "\(harmless)")
+        #expect(harmless.measured == "this machine has no sockets for IPv6, and the other family works")
+        #expect(judged(hasSockets: true, otherWorks: true).state == .warning)
+        let alone = judged(hasSockets: false, otherWorks: false)
+        #expect(alone.state == .failure && alone.cure?.contains("RestrictAddressFamilies=") == true, "\(alone)")
+    }
+
+    // MARK: Files
+
+    @Test("a folder for recordings that is missing is a failure, since the program does not make it")
+    func missingFolder() throws {
+        let folder = try TemporaryFolder()
+        defer { folder.remove() }
+        let missing = "\(folder.path)/recordings"
+        let check = self.doctor(
+            { settings in settings.record.file = "\(missing)/prices.jsonl" },
+            environment: ["XDG_STATE_HOME": folder.path]
+        ).rights(nil)
+        #expect(check.state == .failure && check.measured == "\(missing) (record) does not exist", "\(check)")
+        #expect(check.cure == "mkdir -p \(missing)")
+    }
+
+    @Test("a folder of the state that is a symbolic link is not used, and is a warning")
+    func linkedState() throws {
+        let folder = try TemporaryFolder()
+        defer { folder.remove() }
+        try FileManager.default.createSymbolicLink(
+            atPath: "\(folder.path)/state",
+            withDestinationPath: FileManager.default.temporaryDirectory.path
+        )
+        let check = self.doctor(environment: ["STATE_DIRECTORY": "\(folder.path)/state"]).rights(nil)
+        #expect(check.state == .warning && check.measured == "\(folder.path)/state is not a folder", "\(check)")
+        #expect(check.cure?.contains("state.directory") == true)
+    }
+
+    @Test("one folder for recordings and state has one line")
+    func sharedFolder() async throws {
+        let folder = try TemporaryFolder()
+        defer { folder.remove() }
+        let checks = await self.doctor(
+            { settings in settings.record.directory = folder.path },
+            environment: ["STATE_DIRECTORY": folder.path]
+        ).disks()
+        #expect(checks.count == 1, "\(checks)")
+        #expect(checks[0].measured.contains("\(folder.path) (record.directory and state.directory)"), "\(checks)")
     }
 }

@@ -28,12 +28,14 @@ struct DoctorProgramTests {
     private func doctor(
         _ folder: TemporaryFolder,
         _ arguments: [String],
-        key: String? = Canary.key
+        key: String? = Canary.key,
+        more: [String: String] = [:]
     ) async throws -> Diagnosis {
         var environment = [
             "XDG_STATE_HOME": folder.path, "XDG_RUNTIME_DIR": folder.path, "TICKERTAPE_RECORD_DIRECTORY": folder.path,
         ]
         environment["FINNHUB_TOKEN"] = key
+        environment.merge(more) { $1 }
         let program = try RunningProgram(
             RunningProgram.tickertape,
             ["doctor", "--json"] + arguments,
@@ -233,5 +235,143 @@ struct DoctorProgramTests {
         #expect(!server.errors.contains("connection 4"), "\(server.errors)")
         server.send(signal: SIGTERM)
         #expect(await server.ending() == .exit(0))
+    }
+
+    // MARK: Proxies
+
+    /// Runs doctor with a proxy, and checks that it ends in time.
+    private func doctor(_ folder: TemporaryFolder, proxy: String, _ arguments: [String] = []) async throws -> Diagnosis
+    {
+        let begun = ContinuousClock.now
+        let found = try await self.doctor(
+            folder,
+            ["--relay", "off", "--upstream", "wss://ws.finnhub.io"] + arguments,
+            more: ["HTTPS_PROXY": proxy]
+        )
+        #expect(ContinuousClock.now - begun < .seconds(20) * Patience.factor, "\(found.checks)")
+        #expect(!found.checks.contains { "\($0)".contains("hidden") }, "\(found.checks)")
+        return found
+    }
+
+    @Test("a proxy that opens a tunnel is good, and what is behind it is judged by itself")
+    func goodProxy() async throws {
+        let folder = try TemporaryFolder()
+        defer { folder.remove() }
+        let (server, upstream) = try await self.serve([])
+        let (proxy, port) = try await ConnectProxy.start(.tunnel(to: upstream))
+        defer { proxy.send(signal: SIGKILL) }
+        let found = try await self.doctor(folder, proxy: "http://127.0.0.1:\(port)")
+        let words = "127.0.0.1:\(port) (HTTPS_PROXY) opens a tunnel to ws.finnhub.io"
+        #expect(found["proxy"]?.state == "ok" && found["proxy"]?.measured == words, "\(found.checks)")
+        let dns = "the proxy 127.0.0.1 is an address and needs no lookup; the proxy resolves ws.finnhub.io"
+        #expect(found["dns"]?.measured == dns, "\(found.checks)")
+        #expect(found["tcp-ipv4"]?.measured.hasPrefix("the proxy 127.0.0.1 answers in ") == true, "\(found.checks)")
+        #expect(found["tls"]?.state == "failure", "\(found.checks)")
+        #expect(found["tls"]?.measured.contains("certificate refused") == true, "\(found.checks)")
+        server.send(signal: SIGTERM)
+        #expect(await server.ending() == .exit(0))
+    }
+
+    @Test(
+        "a proxy that opens none is the failure, with the reason",
+        arguments: [
+            (.login, "asks for a user and password (HTTP 407)"),
+            (.silence, "did not connect to ws.finnhub.io port 443 within 4 s: no answer came"),
+        ] as [(ConnectProxy, String)]
+    )
+    func refusingProxy(mode: ConnectProxy, words: String) async throws {
+        let folder = try TemporaryFolder()
+        defer { folder.remove() }
+        let (proxy, port) = try await ConnectProxy.start(mode)
+        defer { proxy.send(signal: SIGKILL) }
+        let found = try await self.doctor(folder, proxy: "http://127.0.0.1:\(port)", ["--connect"])
+        #expect(found.ending == .exit(2) && found["proxy"]?.state == "failure", "\(found.checks)")
+        #expect(found["proxy"]?.measured.hasPrefix("the proxy 127.0.0.1:\(port) \(words)") == true, "\(found.checks)")
+        let cure = "correct HTTPS_PROXY, or add ws.finnhub.io to NO_PROXY to connect without the proxy"
+        #expect(found["proxy"]?.cure == cure, "\(found.checks)")
+        #expect(found["tls"]?.measured == "not reached", "\(found.checks)")
+        #expect(found["upgrade"]?.measured == "not tried: the steps before it fail", "\(found.checks)")
+        #expect(found["clock"]?.state == "warning", "\(found.checks)")
+        #expect(found["clock"]?.measured.contains("the proxy 127.0.0.1:\(port) \(words.prefix(7))") == true)
+    }
+
+    @Test("a tunnel in which nothing comes is a failure of TLS, not of the proxy")
+    func emptyTunnel() async throws {
+        let folder = try TemporaryFolder()
+        defer { folder.remove() }
+        let (proxy, port) = try await ConnectProxy.start(.emptyTunnel)
+        defer { proxy.send(signal: SIGKILL) }
+        let found = try await self.doctor(folder, proxy: "http://127.0.0.1:\(port)")
+        #expect(found["proxy"]?.state == "ok" && found["tls"]?.state == "failure", "\(found.checks)")
+    }
+
+    @Test("a proxy that is not there, and one that is not HTTP, are failures that name the variable")
+    func missingProxy() async throws {
+        let folder = try TemporaryFolder()
+        defer { folder.remove() }
+        let reserved = try ReservedPort()
+        defer { reserved.giveUp() }
+        let place = "127.0.0.1:\(reserved.number)"
+        let dead = try await self.doctor(folder, proxy: "http://me:hidden@\(place)")
+        #expect(dead.ending == .exit(2) && dead["tcp-ipv4"]?.state == "failure", "\(dead.checks)")
+        #expect(dead["tcp-ipv4"]?.measured.hasPrefix("the proxy \(place) refuses connections") == true)
+        #expect(dead["tcp-ipv4"]?.cure == "does the proxy run, and is HTTPS_PROXY right?", "\(dead.checks)")
+        #expect(dead["proxy"]?.measured == "not reached", "\(dead.checks)")
+        let foreign = try await self.doctor(folder, proxy: "socks5://me:hidden@\(place)")
+        #expect(foreign["proxy"]?.state == "failure", "\(foreign.checks)")
+        #expect(foreign["proxy"]?.measured.hasPrefix("HTTPS_PROXY: is a SOCKS proxy") == true, "\(foreign.checks)")
+        #expect(foreign["key"]?.state != "failure" && foreign["dns"]?.measured == "not reached", "\(foreign.checks)")
+        #expect(foreign["upgrade"]?.measured == "not tried: the settings are wrong", "\(foreign.checks)")
+        #expect(foreign["penalties"]?.measured == "not known, since the settings allow no connection")
+    }
+
+    // MARK: Other users
+
+    @Test("a live tickertape whose lock is elsewhere is asked, and no connection is made beside it")
+    func foreignOwner() async throws {
+        let (folder, other) = (try TemporaryFolder(), try TemporaryFolder())
+        defer {
+            folder.remove()
+            other.remove()
+        }
+        let (server, port) = try await self.serve(["--plain"])
+        let arguments = ["--upstream", "ws://127.0.0.1:\(port)"]
+        let owner = try RunningProgram(
+            RunningProgram.tickertape,
+            ["run", "--format", "plain", "--relay", "127.0.0.1:0"] + arguments,
+            environment: ["FINNHUB_TOKEN": Canary.key, "XDG_STATE_HOME": other.path, "XDG_RUNTIME_DIR": other.path]
+        )
+        let relay = try #require(await owner.relayPort())
+        #expect(await owner.printsError(of: "live"))
+        let found = try await self.doctor(folder, arguments + ["--connect", "--relay", "127.0.0.1:\(relay)"])
+        let upgrade = try #require(found["upgrade"]?.measured)
+        #expect(upgrade.hasPrefix("the tickertape at 127.0.0.1:\(relay) says "), "\(found.checks)")
+        #expect(upgrade.hasSuffix(", maybe with another key: `--connect --relay off` tries this one"), "\(upgrade)")
+        #expect(found["owner"]?.measured.hasPrefix("no program of this user holds the key") == true)
+        #expect(try Self.attempts(folder).isEmpty)
+        owner.send(signal: SIGTERM)
+        #expect(await owner.ending() == .exit(0))
+        server.send(signal: SIGTERM)
+        #expect(await server.ending() == .exit(0))
+    }
+
+    @Test("folders for lock and state that cannot be used are named, and the key is not called free")
+    func unusableFolders() async throws {
+        let folder = try TemporaryFolder()
+        defer { folder.remove() }
+        let reserved = try ReservedPort()
+        defer { reserved.giveUp() }
+        let file = try folder.write("", to: "file")
+        let found = try await self.doctor(
+            folder,
+            [
+                "--upstream", "ws://127.0.0.1:\(reserved.number)", "--relay", "off", "--set",
+                "state.runtime-directory=\(file)", "--set", "state.directory=\(file)",
+            ]
+        )
+        #expect(found["owner"]?.state == "warning", "\(found.checks)")
+        #expect(found["owner"]?.measured.contains("\(file) is not a folder (state.runtime-directory)") == true)
+        #expect(found["penalties"]?.measured.contains("\(file) is not a folder (state.directory)") == true)
+        #expect(found["rights"]?.state == "warning", "\(found.checks)")
     }
 }

@@ -1,5 +1,6 @@
 import Feeds
 import Market
+import NIOConcurrencyHelpers
 import Platform
 import Wire
 
@@ -16,48 +17,76 @@ extension Doctor {
         case unknown(String)
     }
 
-    /// Returns the lock and the attempts of the key; `nil` without a key, or if the disk does not answer.
-    func keyStorage() async -> KeyStorage? {
+    /// The lock and the attempts of the key, and what they warn of.
+    struct KeyFiles: Sendable {
+        let storage: KeyStorage
+        private let warnings: NIOLockedValueBox<[String]>
+
+        /// May wait for a disk.
+        init(_ settings: Settings.State, identity: KeyIdentity, environment: ProcessEnvironment) {
+            let warnings = NIOLockedValueBox<[String]>([])
+            self.warnings = warnings
+            self.storage = KeyStorage(
+                settings,
+                identity: identity,
+                environment: environment,
+                warnings: Warnings(print: { text, _ in warnings.withLockedValue { $0.append(text) } })
+            )
+        }
+
+        /// Returns the first warning that names a setting.
+        func warning(about setting: Setting) -> String? {
+            self.warnings.withLockedValue { $0.first { $0.contains("(\(setting.key))") } }
+        }
+    }
+
+    /// Returns the files of the key; `nil` without a key, or if the disk does not answer.
+    func keyFiles() async -> KeyFiles? {
         guard let finnhub = self.feedPlan?.finnhub else { return nil }
         let (state, environment) = (self.settings.state, self.environment)
         let disk = WorkQueue("doctor")
         return await self.step {
             await disk.answer {
-                // The checks say what the warnings would.
-                KeyStorage(
+                KeyFiles(
                     state,
                     identity: KeyIdentity(key: finnhub.key, upstream: finnhub.upstream),
-                    environment: environment,
-                    warnings: Warnings(print: { _, _ in })
+                    environment: environment
                 )
             }
         } ?? nil
     }
 
     /// Determines the holder of the key. A free key is taken for a moment and released.
-    func holder(_ storage: KeyStorage?) async -> Holder {
+    func holder(_ files: KeyFiles?) async -> Holder {
         guard self.feedPlan?.finnhub != nil else { return .unneeded }
-        guard let storage else { return .unknown("the disk of the lock does not answer (state.runtime-directory)") }
-        guard let lock = storage.lock else { return .unknown("state.runtime-directory is off") }
+        let late = "the disk of the lock does not answer (\(Setting.runtimeDirectory.key))"
+        guard let files else { return .unknown(late) }
+        guard let lock = files.storage.lock else { return .unknown("\(Setting.runtimeDirectory.key) is off") }
         let claim = await self.step {
-            await storage.lockDisk.answer { () -> KeyClaim in
+            await files.storage.lockDisk.answer { () -> KeyClaim in
                 let claim = lock.claim()
                 if claim == .mine { lock.release() }
                 return claim
             }
         }
         switch claim {
-        case .mine??: return .free
+        // Without a usable folder every program takes the key.
+        case .mine??: return files.warning(about: .runtimeDirectory).map { .unknown($0) } ?? .free
         case .others(let owner)??: return .other(owner)
-        case .some(nil), nil: return .unknown("the disk of the lock does not answer (state.runtime-directory)")
+        case .some(nil), nil: return .unknown(late)
         }
     }
 
     /// Returns the line about the holder of the key.
-    func described(_ holder: Holder) -> DoctorCheck {
+    func described(_ holder: Holder, _ units: Units) -> DoctorCheck {
         switch holder {
-        case .unneeded: return DoctorCheck("owner", .ok, "no key is used, so none is held")
-        case .free: return DoctorCheck("owner", .ok, "no program of this user holds the key")
+        case .unneeded:
+            if let unknown = self.unknownKey { return DoctorCheck("owner", .note, unknown) }
+            return DoctorCheck("owner", .ok, "no key is used, so none is held")
+        case .free:
+            let words = "no program of this user holds the key"
+            guard units.service?.isActive == true else { return DoctorCheck("owner", .ok, words) }
+            return DoctorCheck("owner", .note, "\(words); tickertape.service runs and has a lock of its own")
         case .unknown(let reason):
             return DoctorCheck(
                 "owner",
@@ -82,7 +111,8 @@ extension Doctor {
         }
     }
 
-    /// Asks the program that holds the key; without a key, the one at `relay.listen`. `nil` if there is none.
+    /// Asks the program that holds the key; if no program of this user does, the one at `relay.listen`. `nil` without
+    /// one.
     func running(_ holder: Holder, isAsleep: Bool) async -> [DoctorCheck]? {
         switch holder {
         case .other(let owner):
@@ -93,13 +123,17 @@ extension Doctor {
                 return [DoctorCheck("upgrade", .warning, words, cure: cure)]
             }
             return await self.answers(of: name, at: address)
-        case .unneeded:
-            // A venue's feed has no lock. A question would start a service that its socket would start.
+        case .unneeded, .free, .unknown:
+            // A venue's feed has no lock, and a service as another user has one that is not seen here. A question would
+            // start a service that its socket would start.
             guard !isAsleep, self.feedPlan != nil, let address = self.settings.ownRelay,
                 case .success(let status)?? = await self.ask(address), status["status"]?["source"]?.text == "live"
             else { return nil }
-            return Self.judge(status, of: "the tickertape at \(address.place)")
-        case .free, .unknown: return nil
+            var checks = Self.judge(status, of: "the tickertape at \(address.place)")
+            if self.feedPlan?.finnhub != nil {
+                checks[0].measured += ", maybe with another key: `--connect --relay off` tries this one"
+            }
+            return checks
         }
     }
 
@@ -167,26 +201,26 @@ extension Doctor {
     // MARK: Penalties
 
     /// Returns the line about the attempts so far, and the wait before the next one, ns.
-    func penalties(_ storage: KeyStorage?) async -> (check: DoctorCheck, wait: Int64) {
-        guard let finnhub = self.feedPlan?.finnhub else {
-            return (DoctorCheck("penalties", .ok, "no key is used, so none is left"), 0)
+    func penalties(_ files: KeyFiles?) async -> (check: DoctorCheck, wait: Int64) {
+        func not(_ state: DoctorCheck.State, _ words: String, cure: String? = nil) -> (DoctorCheck, Int64) {
+            (DoctorCheck("penalties", state, words, cure: cure), 0)
         }
-        guard let store = storage?.attemptStore else {
-            return (
-                DoctorCheck(
-                    "penalties",
-                    .warning,
-                    "not known: attempts are not remembered over a restart",
-                    cure: "set state.directory to a folder of this user; else restarts may make Finnhub refuse the key"
-                ), 0
-            )
+        guard let finnhub = self.feedPlan?.finnhub else {
+            return self.unknownKey.map { not(.note, $0) } ?? not(.ok, "no key is used, so none is left")
+        }
+        let late = "not known: the disk does not answer"
+        let lateCure = "is the disk of state.directory alive?"
+        guard let files else { return not(.warning, late, cure: lateCure) }
+        guard let store = files.storage.attemptStore else {
+            let reason = files.warning(about: .stateDirectory)
+            let cure = "set state.directory to a folder of this user; else restarts may make Finnhub refuse the key"
+            return not(.warning, "not known: \(reason ?? "\(Setting.stateDirectory.key) is off")", cure: cure)
         }
         let disk = WorkQueue("doctor")
         guard let saved = await self.step({ await disk.answer { store.load() } }) ?? nil else {
-            let cure = "is the disk of state.directory alive?"
-            return (DoctorCheck("penalties", .warning, "not known: the disk does not answer", cure: cure), 0)
+            return not(.warning, late, cure: lateCure)
         }
-        guard let saved else { return (DoctorCheck("penalties", .ok, "none: the last connection was good"), 0) }
+        guard let saved else { return not(.ok, "none is left: no attempt has failed since the last good connection") }
         return Self.penalties(saved, settings: finnhub.backoff, now: WallClock.now())
     }
 
@@ -199,10 +233,13 @@ extension Doctor {
         now: Int64
     ) -> (check: DoctorCheck, wait: Int64) {
         let wait = saved.wait(at: now, isTakeover: false, settings: settings) ?? 0
-        let counts =
-            "\(SystemErrorText.count(saved.failures, "failed attempt")) and "
-            + SystemErrorText.count(saved.refusals, "refusal", "refusals") + " since the last good connection"
-        guard wait > 0 else { return (DoctorCheck("penalties", .ok, "none left; \(counts)"), 0) }
+        let since = "and \(SystemErrorText.count(saved.refusals, "refusal")) since the last good connection"
+        // The attempt of a program that is connected counts until its connection is known to be good.
+        guard wait > 0 else {
+            let words = "none left; \(SystemErrorText.count(saved.failures, "attempt")) \(since)"
+            return (DoctorCheck("penalties", .ok, words), 0)
+        }
+        let counts = "\(SystemErrorText.count(saved.failures, "failed attempt")) \(since)"
         let reason = saved.reason.map { " (\($0))" } ?? ""
         let seconds = (wait + 999_999_999) / 1_000_000_000
         return (

@@ -8,14 +8,8 @@ import Relay
 import Terminal
 import Wire
 
-/// The checks of this machine: the port, descriptors, the terminal, disks, files, and the unit's sandbox.
+/// The checks of this machine: the port, descriptors, the terminal, and the unit's sandbox.
 extension Doctor {
-    /// The free space below which a disk is worth a warning, and below which nothing can be recorded; bytes.
-    private static let littleSpace: UInt64 = 1 << 30
-    private static let noSpace: UInt64 = 64 << 20
-    /// The time of a synced write above which a disk is worth a warning, ns.
-    private static let slowWrite: Int64 = 1_000_000_000
-
     /// The unit and its socket, as the service manager knows them.
     struct Units: Sendable {
         var service: InstalledUnit?
@@ -77,12 +71,7 @@ extension Doctor {
         guard let error = bound else { return DoctorCheck("port", .ok, "\(endpoint) (\(setting)) is free") }
         guard (error as? IOError)?.errnoCode == EADDRINUSE else {
             let words = "\(endpoint) (\(setting)) cannot be listened on: \(SystemErrorText.of(error))"
-            return DoctorCheck(
-                "port",
-                .failure,
-                words,
-                cure: "give it an address of this machine, and a port from 1024 on"
-            )
+            return DoctorCheck("port", .failure, words, cure: Self.listeningCure((error as? IOError)?.errnoCode))
         }
         guard !units.isAsleep else {
             let words = "\(endpoint) is held by tickertape.socket, and its service does not run"
@@ -96,11 +85,25 @@ extension Doctor {
             return await relay.ask("/v1/status")
         }
         if case .success(let status)?? = answer, let version = status["version"]?.text {
-            let source = status["status"]?["source"]?.text.map { ", \($0)" } ?? ""
-            return DoctorCheck("port", .ok, "\(endpoint) (\(setting)): a tickertape \(version) listens there\(source)")
+            let feed = status["status"]
+            let state = feed?["state"]?.text.map { ", and says \($0)" } ?? ""
+            let source = feed?["source"]?.text.flatMap { $0 == "live" ? nil : " (\($0))" } ?? ""
+            let words = "\(endpoint) (\(setting)): a tickertape \(version) listens there\(state)\(source)"
+            return DoctorCheck("port", .ok, words)
         }
         let cure = "`ss -ltnp 'sport = :\(endpoint.port)'` names it; stop it, or set \(setting) to another port"
         return DoctorCheck("port", .failure, "\(endpoint) (\(setting)) is used by another program", cure: cure)
+    }
+
+    /// Returns the cure of an address that cannot be listened on.
+    private static func listeningCure(_ code: Int32?) -> String {
+        switch code {
+        case EACCES, EPERM:
+            "give it a port from 1024 on; a unit may allow a lower one with AmbientCapabilities=CAP_NET_BIND_SERVICE"
+        case EAFNOSUPPORT:
+            "give it an address of the other IP version, or allow this one in RestrictAddressFamilies= of the unit"
+        default: "give it an address of this machine (`ip address` lists them), such as 127.0.0.1"
+        }
     }
 
     private func socketFile(_ path: String) -> DoctorCheck {
@@ -150,165 +153,51 @@ extension Doctor {
         guard isatty(STDOUT_FILENO) == 1 else {
             return DoctorCheck("terminal", .note, "standard output is no terminal, so prices come as plain lines")
         }
-        var size = winsize()
-        let isSized = ioctl(STDOUT_FILENO, UInt(TIOCGWINSZ), &size) == 0 && size.ws_col > 0
-        let term = self.environment.variable("TERM") ?? ""
-        let screen = DisplaySettings(self.settings.screen) { self.environment.variable($0) }
-        let glyphs = screen.look.glyphs == .unicode ? "Unicode" : "ASCII"
-        let words =
-            "\(isSized ? "\(size.ws_col) × \(size.ws_row)" : "of unknown size"), TERM=\(term), \(screen.depth) colours, \(glyphs)"
-        if term.isEmpty || term == "dumb" {
+        let variable = self.environment.variable
+        let screen = DisplaySettings(self.settings.screen) { variable($0) }
+        return Self.terminal(
+            size: WrappedLine.window,
+            name: variable("TERM") ?? "",
+            depth: screen.depth,
+            hasNoColourWish: variable("NO_COLOR")?.isEmpty == false,
+            isUnicode: screen.look.glyphs == .unicode
+        )
+    }
+
+    /// - Parameters:
+    ///   - size: columns and rows; `nil` if they are unknown.
+    ///   - name: the variable `TERM`.
+    ///   - hasNoColourWish: whether `NO_COLOR` is set.
+    static func terminal(
+        size: (columns: Int, rows: Int)?,
+        name: String,
+        depth: ScreenPalette.Depth,
+        hasNoColourWish: Bool,
+        isUnicode: Bool
+    ) -> DoctorCheck {
+        let colours =
+            switch depth {
+            case .none: hasNoColourWish ? "no colours (NO_COLOR)" : "no colours"
+            case .sixteen: "16 colours"
+            case .many: "256 colours"
+            case .full: "24-bit colours"
+            }
+        let words = [
+            size.map { "\($0.columns) \(isUnicode ? "×" : "x") \($0.rows)" } ?? "of unknown size",
+            name.isEmpty ? "no TERM" : "TERM=\(name)", colours, isUnicode ? "Unicode" : "ASCII",
+        ].joined(separator: ", ")
+        if name.isEmpty || name == "dumb" {
             let cure = "set TERM to the terminal's name, such as xterm-256color"
+            return DoctorCheck("terminal", .warning, "\(words); prices come as plain lines", cure: cure)
+        }
+        if let size, size.columns < 40 || size.rows < 10 {
+            let cure = "make the window 80 columns wide and 24 lines high, so that nothing is left out"
             return DoctorCheck("terminal", .warning, words, cure: cure)
         }
-        guard !isSized || size.ws_col >= 40 && size.ws_row >= 10 else {
-            return DoctorCheck(
-                "terminal",
-                .warning,
-                words,
-                cure: "make the window 80 × 24, so that nothing is left out"
-            )
-        }
-        guard screen.look.glyphs == .unicode || term == "linux" else {
+        guard isUnicode || name == "linux" else {
             return DoctorCheck("terminal", .note, words, cure: "a UTF-8 locale (LC_ALL=C.UTF-8) draws finer charts")
         }
         return DoctorCheck("terminal", .ok, words)
-    }
-
-    // MARK: Disk
-
-    /// The folders that the program writes to, with the setting of each.
-    private var folders: [(path: String, setting: String)] {
-        var folders: [(String, String)] = []
-        let record = self.settings.record
-        let recordings = record.file.map { FilePath.folder(of: $0) } ?? record.directory
-        folders.append((FilePath.absolute(recordings), record.file == nil ? "record.directory" : "record"))
-        if let state = self.settings.state.directory.path(orAuto: self.environment.stateFolder) {
-            folders.append((state, "state.directory"))
-        }
-        return folders
-    }
-
-    /// Returns how much space there is, and how fast a write is kept.
-    func disks() async -> [DoctorCheck] {
-        await withTaskGroup(of: (Int, DoctorCheck).self) { group in
-            for (index, folder) in self.folders.enumerated() {
-                group.addTask {
-                    let queue = WorkQueue("doctor")
-                    let check = await self.step {
-                        await queue.answer(within: Self.stepLimit) { Self.disk(folder.path, folder.setting) }
-                    }
-                    let late = DoctorCheck(
-                        "disk",
-                        .failure,
-                        "the disk of \(folder.path) (\(folder.setting)) does not answer",
-                        cure: "is it a network disk whose server is gone? Name a folder on another disk"
-                    )
-                    return (index, (check ?? nil) ?? late)
-                }
-            }
-            var checks: [(Int, DoctorCheck)] = []
-            for await check in group { checks.append(check) }
-            return checks.sorted { $0.0 < $1.0 }.map(\.1)
-        }
-    }
-
-    private static func disk(_ folder: String, _ setting: String) -> DoctorCheck {
-        var facts = statvfs()
-        guard statvfs(folder, &facts) == 0 else {
-            if errno == ENOENT {
-                return DoctorCheck("disk", .note, "\(folder) (\(setting)) does not exist yet")
-            }
-            let words = "\(folder) (\(setting)): \(String(cString: strerror(errno)))"
-            return DoctorCheck("disk", .failure, words, cure: "name another folder with \(setting)")
-        }
-        let free = UInt64(facts.f_bavail) * UInt64(facts.f_frsize)
-        let all = max(1, UInt64(facts.f_blocks) * UInt64(facts.f_frsize))
-        let space = "\(self.bytes(free)) free (\(free * 100 / all) %) in \(folder) (\(setting))"
-        let freeing = "make space, or set record.keep-size"
-        if free < self.noSpace { return DoctorCheck("disk", .failure, space, cure: freeing) }
-        guard let took = self.syncedWrite(folder) else {
-            // The check of the rights says why.
-            return DoctorCheck("disk", free < self.littleSpace ? .warning : .note, "\(space); not written to")
-        }
-        let words = "\(space); a synced write took \(self.words(took))"
-        if free < self.littleSpace { return DoctorCheck("disk", .warning, words, cure: freeing) }
-        if took > self.slowWrite {
-            return DoctorCheck(
-                "disk",
-                .warning,
-                words,
-                cure: "is the disk busy? Name a folder on another with \(setting)"
-            )
-        }
-        return DoctorCheck("disk", .ok, words)
-    }
-
-    /// Returns how long a write of one block takes until it would survive a power cut, ns; `nil` if it fails.
-    private static func syncedWrite(_ folder: String) -> Int64? {
-        let path = "\(folder)/.tickertape-doctor-\(getpid())"
-        let descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
-        guard descriptor >= 0 else { return nil }
-        defer { close(descriptor) }
-        // Without a name it leaves nothing behind, however this ends.
-        unlink(path)
-        let begun = SystemClock.monotonic()
-        let block = [UInt8](repeating: 0, count: 4_096)
-        guard write(descriptor, block, block.count) == block.count, fsync(descriptor) == 0 else { return nil }
-        return SystemClock.monotonic() - begun
-    }
-
-    /// Formats a size as `12.3 GB`.
-    static func bytes(_ bytes: UInt64) -> String {
-        let units: [(UInt64, String)] = [
-            (1_000_000_000_000, "TB"), (1_000_000_000, "GB"), (1_000_000, "MB"), (1_000, "kB"),
-        ]
-        guard let (size, unit) = units.first(where: { bytes >= $0.0 }) else { return "\(bytes) bytes" }
-        return "\(bytes / size).\(bytes % size * 10 / size) \(unit)"
-    }
-
-    // MARK: Rights
-
-    /// Returns whether the folders can be written, and whether only this user can read the secrets.
-    ///
-    /// - Parameter config: the config file.
-    func rights(_ config: String?) -> DoctorCheck {
-        var faults: [(state: DoctorCheck.State, words: String, cure: String)] = []
-        for (path, setting) in self.folders where access(path, F_OK) == 0 && access(path, W_OK) != 0 {
-            let cure =
-                errno == EROFS
-                ? "name \(path) in StateDirectory= or ReadWritePaths= of the unit"
-                : "chown it to this user, or name another folder with \(setting)"
-            faults.append((.failure, "\(path) (\(setting)): \(String(cString: strerror(errno)))", cure))
-        }
-        let holdsKey = self.settings.token != nil && self.settings.origin(of: "token") == config.map { .file($0) }
-        let files: [(path: String?, setting: String)] = [
-            (self.settings.tokenFile, "token-file"), (self.settings.relayFiles.key, "relay.key-file"),
-            (self.settings.relayFiles.token, "relay.token-file"), (holdsKey ? config : nil, "the config file"),
-        ]
-        for (path, setting) in files {
-            guard let path else { continue }
-            do throws(SmallFile.Failure) {
-                if let hint = try SmallFile(path: path, limit: 1 << 20)?.hintForReaders {
-                    faults.append((.warning, "other users can read \(path) (\(setting))", hint))
-                }
-            } catch {
-                faults.append((.failure, "\(path) (\(setting)) \(error.reason)", "chown it to this user, mode 600"))
-            }
-        }
-        let state = self.settings.state.directory.path(orAuto: self.environment.stateFolder)
-        if let state, access(state, F_OK) == 0 {
-            do throws(PrivateFolder.Failure) {
-                _ = try PrivateFolder(state)
-            } catch {
-                faults.append((.warning, error.reason, "chmod 700 \(state), or name another with state.directory"))
-            }
-        }
-        guard let worst = faults.max(by: { $0.state < $1.state }) else {
-            return DoctorCheck("rights", .ok, "this user can write its folders, and no other user can read its secrets")
-        }
-        let words = faults.map(\.words).joined(separator: "; ")
-        return DoctorCheck("rights", worst.state, words, cure: faults.map(\.cure).joined(separator: "; "))
     }
 
     // MARK: Sandbox

@@ -1,4 +1,5 @@
 import Feeds
+import Glibc
 import HTTP
 import Market
 import NIOCore
@@ -30,18 +31,24 @@ extension Doctor {
         }
     }
 
-    private func probe(_ address: UpstreamAddress) throws(OperatorError) -> UpstreamProbe {
-        UpstreamProbe(
+    /// Returns the probe of an address. Each of its waits ends before its step does, so that the step's line has the
+    /// reason of the wait.
+    func probe(_ address: UpstreamAddress) throws(OperatorError) -> UpstreamProbe {
+        let left = self.leftAmount.nanoseconds
+        return UpstreamProbe(
             address,
-            dial: try self.settings.dial(to: address),
-            limit: self.leftAmount,
+            dial: try self.settings.dial(to: address).limited(to: .nanoseconds(max(1, left / 5 * 4))),
+            limit: .nanoseconds(max(1, left / 10 * 9)),
             loop: self.loop,
             wallClock: WallClock.now
         )
     }
 
+    private static let late = "did not end in time"
+    private static let slowNetwork = "is the network up and fast enough?"
+
     private static func late(_ check: String, _ what: String) -> DoctorCheck {
-        DoctorCheck(check, .failure, "\(what) did not end in time", cure: "is the network up and fast enough?")
+        DoctorCheck(check, .failure, "\(what) \(self.late)", cure: self.slowNetwork)
     }
 
     private static func unreached(_ checks: [String]) -> [DoctorCheck] {
@@ -57,17 +64,13 @@ extension Doctor {
         guard let probe = try? self.probe(target.service) else {
             return DoctorCheck("clock", .note, "not compared, since the proxy cannot be used")
         }
+        let cure = "see the checks of the network; `timedatectl` shows whether NTP runs"
         guard let result = await self.step({ await probe.time() }) else {
-            return Self.late("clock", "the question for the time")
+            return DoctorCheck("clock", .warning, "not compared: the question \(Self.late)", cure: cure)
         }
         switch result {
         case .failure(let failure):
-            return DoctorCheck(
-                "clock",
-                .warning,
-                "not compared: \(failure.reason)",
-                cure: "see the checks of the network; `timedatectl` shows whether NTP runs"
-            )
+            return DoctorCheck("clock", .warning, "not compared: \(failure.reason)", cure: cure)
         case .success(let time):
             return Self.clock(time, of: target.service.host)
         }
@@ -97,7 +100,9 @@ extension Doctor {
         do throws(OperatorError) {
             probe = try self.probe(target.upstream)
         } catch {
-            return [DoctorCheck("proxy", .failure, error.message, cure: "correct it, or set upstream.proxy to none")]
+            let cure = "correct it, or set upstream.proxy to none"
+            return Self.unreached(["dns", "tcp-ipv4", "tcp-ipv6"])
+                + [DoctorCheck("proxy", .failure, error.message, cure: cure)] + Self.unreached(["tls"])
         }
         let begun = SystemClock.monotonic()
         guard let found = await self.step({ await probe.addresses() }) else {
@@ -117,73 +122,157 @@ extension Doctor {
             ] + Self.unreached(["tcp-ipv4", "tcp-ipv6", "proxy", "tls"])
         case .success(let all): addresses = all
         }
-        let list = addresses.compactMap(\.ipAddress).prefix(4).joined(separator: ", ")
-        let took = Self.words(SystemClock.monotonic() - begun)
+        let dns = Self.found(addresses, in: SystemClock.monotonic() - begun, probe, target)
+        let proxy = (try? self.settings.proxy(for: target.upstream))?.origin
+        let (tcp, isReached) = await self.connections(probe, addresses, proxy: proxy)
+        guard isReached else { return [dns] + tcp + Self.unreached(["proxy", "tls"]) }
+        return [dns] + tcp + (await self.secured(probe, addresses, target, proxy: proxy))
+    }
+
+    /// Returns the line about the addresses of the upstream, or of the proxy on the way to it.
+    private static func found(
+        _ addresses: [SocketAddress],
+        in nanoseconds: Int64,
+        _ probe: UpstreamProbe,
+        _ target: Target
+    ) -> DoctorCheck {
+        let resolver = probe.proxy == nil ? "" : "; the proxy resolves \(target.upstream.host)"
+        let all = addresses.compactMap(\.ipAddress)
+        guard all != [probe.host] else {
+            return DoctorCheck("dns", .ok, "\(Self.host(probe)) is an address and needs no lookup\(resolver)")
+        }
         let count = SystemErrorText.count(addresses.count, "address", "addresses")
-        var checks = [DoctorCheck("dns", .ok, "\(probe.host): \(count) in \(took) (\(list))")]
+        let list = all.prefix(4).joined(separator: ", ")
+        let words = "\(Self.host(probe)): \(count) in \(Self.words(nanoseconds)) (\(list))\(resolver)"
+        return DoctorCheck("dns", .ok, words)
+    }
+
+    /// The host of the TCP connection, for people.
+    private static func host(_ probe: UpstreamProbe) -> String {
+        probe.proxy == nil ? probe.host : "the proxy \(probe.host)"
+    }
+
+    // MARK: TCP
+
+    /// Returns a line for each IP version, and whether one of them works.
+    ///
+    /// - Parameter proxy: the setting or variable that names the proxy; `nil` for a direct connection.
+    func connections(
+        _ probe: UpstreamProbe,
+        _ addresses: [SocketAddress],
+        proxy: String?
+    ) async -> (checks: [DoctorCheck], isReached: Bool) {
         async let ipv4 = self.step { await probe.connect(to: addresses, .ipv4) }
         async let ipv6 = self.step { await probe.connect(to: addresses, .ipv6) }
         let (four, six) = await (ipv4, ipv6)
         let works = { (result: Result<UpstreamProbe.Reached, UpstreamProbe.Failure>??) in
             if case .success?? = result { true } else { false }
         }
-        checks.append(Self.tcp("tcp-ipv4", "IPv4", four, probe, otherWorks: works(six)))
-        checks.append(Self.tcp("tcp-ipv6", "IPv6", six, probe, otherWorks: works(four)))
-        guard works(four) || works(six) else { return checks + Self.unreached(["proxy", "tls"]) }
-        checks += await self.secured(probe, addresses, target)
-        return checks
+        let checks = [
+            Self.tcp(.ipv4, four, probe, proxy: proxy, otherWorks: works(six)),
+            Self.tcp(.ipv6, six, probe, proxy: proxy, otherWorks: works(four)),
+        ]
+        return (checks, works(four) || works(six))
     }
 
     private static func tcp(
-        _ check: String,
-        _ family: String,
+        _ family: UpstreamProbe.Family,
         _ result: Result<UpstreamProbe.Reached, UpstreamProbe.Failure>??,
         _ probe: UpstreamProbe,
+        proxy: String?,
         otherWorks: Bool
     ) -> DoctorCheck {
+        let (check, name) = family == .ipv4 ? ("tcp-ipv4", "IPv4") : ("tcp-ipv6", "IPv6")
         switch result {
         case nil: return self.late(check, "the connection to \(probe.place)")
-        case .some(nil): return DoctorCheck(check, .note, "\(probe.host) has no \(family) address")
+        case .some(nil): return DoctorCheck(check, .note, "\(Self.host(probe)) has no \(name) address")
         case .success(let reached)??:
-            return DoctorCheck(check, .ok, "\(reached.address) answers after \(self.words(reached.nanoseconds))")
+            let place = probe.proxy == nil ? reached.address : "the proxy \(reached.address)"
+            return DoctorCheck(check, .ok, "\(place) answers in \(self.words(reached.nanoseconds))")
         case .failure(let failure)??:
-            guard otherWorks else {
-                return DoctorCheck(
-                    check,
-                    .failure,
-                    failure.reason,
-                    cure: "is the address right, and does a firewall let connections out?"
-                )
-            }
-            // Without a route the kernel refuses at once, which costs no time.
-            return failure.isOfRoute
-                ? DoctorCheck(check, .note, "this machine has no route for \(family), and the other family works")
-                : DoctorCheck(
-                    check,
-                    .warning,
-                    "\(failure.reason); the other family works",
-                    cure: "repair \(family), or remove its route: each attempt loses time with it"
-                )
+            return self.unconnected(
+                check,
+                name,
+                failure,
+                proxy: proxy,
+                hasSockets: self.hasSockets(family),
+                otherWorks: otherWorks
+            )
         }
     }
 
-    private func secured(_ probe: UpstreamProbe, _ addresses: [SocketAddress], _ target: Target) async -> [DoctorCheck]
-    {
+    /// Judges a family that does not connect.
+    ///
+    /// - Parameter hasSockets: whether this process may have sockets of the family.
+    static func unconnected(
+        _ check: String,
+        _ family: String,
+        _ failure: UpstreamProbe.Failure,
+        proxy: String?,
+        hasSockets: Bool,
+        otherWorks: Bool
+    ) -> DoctorCheck {
+        // Both fail at once in the kernel, and cost no time.
+        let missing =
+            hasSockets ? failure.isOfRoute ? "no route" : nil : "no sockets"
+        if otherWorks {
+            if let missing {
+                return DoctorCheck(
+                    check,
+                    .note,
+                    "this machine has \(missing) for \(family), and the other family works"
+                )
+            }
+            let cure = "repair \(family): its route, a firewall, or the address in DNS; attempts may lose time with it"
+            return DoctorCheck(check, .warning, "\(failure.reason); the other family works", cure: cure)
+        }
+        let cure =
+            if !hasSockets {
+                "allow AF_INET and AF_INET6 in RestrictAddressFamilies= of the unit, or give this machine \(family)"
+            } else if let proxy {
+                "does the proxy run, and is \(proxy) right?"
+            } else {
+                "is the address right, and does a firewall let connections out?"
+            }
+        return DoctorCheck(check, .failure, failure.reason, cure: cure)
+    }
+
+    /// Returns whether this process may have sockets of a family: the kernel may lack it, or a sandbox forbid it.
+    private static func hasSockets(_ family: UpstreamProbe.Family) -> Bool {
+        let domain = family == .ipv4 ? AF_INET : AF_INET6
+        let descriptor = socket(domain, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
+        guard descriptor >= 0 else { return errno != EAFNOSUPPORT }
+        close(descriptor)
+        return true
+    }
+
+    // MARK: Proxy and TLS
+
+    private func secured(
+        _ probe: UpstreamProbe,
+        _ addresses: [SocketAddress],
+        _ target: Target,
+        proxy origin: String?
+    ) async -> [DoctorCheck] {
         let direct = DoctorCheck("proxy", .ok, "none is used")
         guard probe.isEncrypted else {
             return [direct, DoctorCheck("tls", .note, "none: \(target.upstream) is on this machine")]
         }
         guard let result = await self.step({ await probe.handshake(addresses) }) else {
-            return [probe.proxy == nil ? direct : nil, Self.late("tls", "the TLS handshake")].compactMap(\.self)
+            guard let proxy = probe.proxy else { return [direct, Self.late("tls", "the TLS handshake")] }
+            return [
+                DoctorCheck("proxy", .note, "\(proxy) was not judged in time"),
+                Self.late("tls", "the tunnel of the proxy and the TLS handshake in it"),
+            ]
         }
-        let proxy = probe.proxy.map {
-            DoctorCheck("proxy", .ok, "\($0) opens a tunnel to \(target.upstream.authority)")
+        let proxy = probe.proxy.map { proxy in
+            let words = "\(proxy)\(origin.map { " (\($0))" } ?? "") opens a tunnel to \(target.upstream.authority)"
+            return DoctorCheck("proxy", .ok, words)
         }
         switch result {
         case .failure(let failure) where failure.isOfProxy:
-            return [
-                DoctorCheck("proxy", .failure, failure.reason, cure: "check HTTPS_PROXY, NO_PROXY or upstream.proxy")
-            ] + Self.unreached(["tls"])
+            let cure = Self.proxyCure(origin, host: target.upstream.host)
+            return [DoctorCheck("proxy", .failure, failure.reason, cure: cure)] + Self.unreached(["tls"])
         case .failure(let failure):
             return [
                 proxy ?? direct,
@@ -192,13 +281,23 @@ extension Doctor {
                     .failure,
                     failure.reason,
                     cure:
-                        "set the clock if it is wrong; tls.ca-file (--ca-file) for a private authority; \(target.setting) "
-                        + "for the name (docs/tls.md)"
+                        "for a certificate correct the clock, tls.ca-file (--ca-file) or \(target.setting) "
+                        + "(docs/tls.md); else does a firewall or a login page stand between?"
                 ),
             ]
         case .success(let (session, nanoseconds)):
             return [proxy ?? direct, Self.tls(session, nanoseconds, now: WallClock.now() / 1_000_000_000)]
         }
+    }
+
+    /// Returns the cure of a proxy that opens no tunnel.
+    ///
+    /// - Parameter origin: the setting or variable that names the proxy. Only a variable's proxy has exceptions.
+    private static func proxyCure(_ origin: String?, host: String) -> String {
+        let origin = origin ?? Setting.upstreamProxy.key
+        return origin == Setting.upstreamProxy.key
+            ? "correct \(origin), or set it to none to connect without a proxy"
+            : "correct \(origin), or add \(host) to NO_PROXY to connect without the proxy"
     }
 
     /// Judges a completed handshake.

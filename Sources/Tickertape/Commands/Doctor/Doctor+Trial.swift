@@ -16,14 +16,16 @@ extension Doctor {
     /// - Parameters:
     ///   - wait: how long the next attempt has to wait, ns.
     ///   - isReached: whether the steps up to the upgrade work.
-    func trial(connects: Bool, _ storage: KeyStorage?, wait: Int64, isReached: Bool) async -> [DoctorCheck] {
+    func trial(connects: Bool, _ files: KeyFiles?, wait: Int64, isReached: Bool) async -> [DoctorCheck] {
         func not(_ reason: String, _ state: DoctorCheck.State = .note, cure: String? = nil) -> [DoctorCheck] {
             [
                 DoctorCheck("upgrade", state, "not tried: \(reason)", cure: cure),
                 DoctorCheck("first-trade", .note, "not waited for"),
             ]
         }
-        guard let plan = self.feedPlan else { return not("there is no key") }
+        guard let plan = self.feedPlan else {
+            return not(self.unknownKey == nil ? "there is no key" : "the settings are wrong")
+        }
         guard connects else { return not("--connect tries it, and makes an attempt that counts") }
         guard isReached else { return not("the steps before it fail") }
         guard wait == 0 else {
@@ -34,7 +36,7 @@ extension Doctor {
         let begun = SystemClock.monotonic()
         let trial: TrialFeed
         do {
-            trial = try await TrialFeed(plan, storage, self.settings)
+            trial = try await TrialFeed(plan, files?.storage, self.settings)
         } catch {
             return [DoctorCheck("upgrade", .failure, "\(error)", cure: "correct the setting")]
         }

@@ -59,10 +59,10 @@ struct Doctor: Sendable {
         async let disks = self.disks()
         let targets = self.targets
         let network = Task { await self.network(targets) }
-        async let storage = self.keyStorage()
+        async let files = self.keyFiles()
         let units = await self.units()
         async let ports = self.port(units)
-        let key = await storage
+        let key = await files
         let holder = await self.holder(key)
         let running = await self.running(holder, isAsleep: units.isAsleep)
         let (penalties, wait) = await self.penalties(key)
@@ -76,7 +76,7 @@ struct Doctor: Sendable {
         }
         checks.append(penalties)
         checks += await ports
-        checks += [self.described(holder), self.descriptors(), self.terminal()]
+        checks += [self.described(holder, units), self.descriptors(), self.terminal()]
         checks += await disks
         checks += [self.rights(self.file), self.sandbox(units)]
         return checks
@@ -105,6 +105,13 @@ struct Doctor: Sendable {
     /// The feed plan; `nil` where the settings do not allow one.
     var feedPlan: FeedPlan? { try? self.plan.get() }
 
+    /// Why nothing is known of the key's lock and attempts; `nil` if no key is used.
+    var unknownKey: String? {
+        if self.hasUnreadableSecret { return "not known, since the settings are wrong" }
+        guard case .failure = self.plan, self.settings.token != nil else { return nil }
+        return "not known, since the settings allow no connection"
+    }
+
     /// The check of the key.
     private var key: DoctorCheck {
         if self.hasUnreadableSecret {
@@ -121,7 +128,8 @@ struct Doctor: Sendable {
                 cure: "set FINNHUB_TOKEN or token-file (finnhub.io/register), or start with --from venue"
             )
         }
-        if case .failure(let error) = self.plan {
+        // What is wrong with a proxy is said by the check of the proxy.
+        if case .failure(let error) = self.plan, error != self.proxyFault {
             return DoctorCheck("key", .failure, error.message, cure: "correct the symbols or `from`")
         }
         let origin = self.settings.origin(of: "token")
@@ -134,6 +142,16 @@ struct Doctor: Sendable {
             )
         }
         return DoctorCheck("key", .ok, "set (\(origin)); only a connection shows whether Finnhub accepts it")
+    }
+
+    /// The reason why the proxy on the way to Finnhub cannot be used.
+    private var proxyFault: OperatorError? {
+        do throws(OperatorError) {
+            _ = try self.settings.proxy(for: self.settings.finnhub.upstream)
+            return nil
+        } catch {
+            return error
+        }
     }
 
     // MARK: Time

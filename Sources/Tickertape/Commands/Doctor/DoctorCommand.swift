@@ -18,7 +18,6 @@ struct DoctorCommand: SettingsCommand {
               tickertape doctor
               tickertape doctor --connect --token-file key
               tickertape doctor --json | jq 'select(.state != "ok")'
-              systemd-run --pipe --wait -p DynamicUser=yes -p StateDirectory=tickertape tickertape doctor
             """
     )
 
