@@ -167,6 +167,9 @@ struct StatusProgramTests {
         let found = try await self.status(["--relay", "0.0.0.0:\(port)"] + set, folder)
         let words = "disk: not known: other machines can reach the relay, so it does not say where it records"
         #expect(found.ending == .exit(0) && found.output.contains(words), "\(found.output) \(found.errors)")
+        let without = try await self.status(["ws://127.0.0.1:\(port)"], folder)
+        #expect(without.ending == .exit(1) && without.errors.contains(": set relay.token-file as"), "\(without.errors)")
+        #expect(!without.errors.contains("FINNHUB_TOKEN"), "\(without.errors)")
         program.send(signal: SIGTERM)
         #expect(await program.ending() == .exit(0))
     }

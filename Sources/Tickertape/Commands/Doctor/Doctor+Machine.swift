@@ -78,21 +78,37 @@ extension Doctor {
             return DoctorCheck("port", .note, words, cure: "`systemctl start tickertape` starts it")
         }
         let settings = self.settings
-        let answer = await self.step { () -> Result<JSONTree, ServiceFailure>? in
+        let answer = await self.step { () -> (Result<JSONTree, ServiceFailure>, isAlive: Bool)? in
             guard setting == "relay.listen", let own = settings.ownRelay,
                 let relay = try? RunningRelay(own, settings, within: limit)
             else { return nil }
-            return await relay.ask("/v1/status")
+            let answer = await relay.ask("/v1/status")
+            guard case .failure(let failure) = answer, failure.status == 401 else { return (answer, true) }
+            // A relay answers this without its token.
+            return (answer, await relay.text("/livez") != nil)
         }
-        if case .success(let status)?? = answer, let version = status["version"]?.text {
+        if case (.success(let status), _)?? = answer, let version = status["version"]?.text {
             let feed = status["status"]
             let state = feed?["state"]?.text.map { ", and says \($0)" } ?? ""
             let source = feed?["source"]?.text.flatMap { $0 == "live" ? nil : " (\($0))" } ?? ""
             let words = "\(endpoint) (\(setting)): a tickertape \(version) listens there\(state)\(source)"
             return DoctorCheck("port", .ok, words)
         }
-        let cure = "`ss -ltnp 'sport = :\(endpoint.port)'` names it; stop it, or set \(setting) to another port"
-        return DoctorCheck("port", .failure, "\(endpoint) (\(setting)) is used by another program", cure: cure)
+        let place = "\(endpoint) (\(setting))"
+        let other = "`ss -ltnp 'sport = :\(endpoint.port)'` names it; stop it, or set \(setting) to another port"
+        guard case (.failure(let failure), let isAlive)?? = answer else {
+            return DoctorCheck("port", .failure, "\(place) is used by another program", cure: other)
+        }
+        if failure.status == 401, isAlive {
+            return DoctorCheck("port", .warning, "\(place) is a relay's, and \(failure.reason)", cure: failure.cure)
+        }
+        let words = "\(place) is used by another program: \(failure.reason)"
+        return DoctorCheck(
+            "port",
+            .failure,
+            words,
+            cure: [failure.cure, other].compactMap(\.self).joined(separator: "; else ")
+        )
     }
 
     /// Returns the cure of an address that cannot be listened on.

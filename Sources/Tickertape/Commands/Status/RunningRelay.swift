@@ -11,6 +11,7 @@ struct RunningRelay: Sendable {
     /// Whether the relay is on this machine.
     let isHere: Bool
     private let client: ServiceClient
+    private let hasToken: Bool
 
     /// - Parameter limit: the time limit of a request.
     /// - Throws: ``OperatorError`` when the proxy or the trust roots cannot be used.
@@ -22,6 +23,7 @@ struct RunningRelay: Sendable {
         service.dial = dial.limited(to: limit)
         service.timeout = limit
         self.address = address
+        self.hasToken = settings.relayToken != nil
         do throws(TLSError) {
             self.client = try ServiceClient(
                 service,
@@ -35,10 +37,32 @@ struct RunningRelay: Sendable {
 
     /// Requests a path, and returns the JSON of an answer with status 200.
     func ask(_ path: String, query: [(String, String)] = []) async -> Result<JSONTree, ServiceFailure> {
-        await self.client.get(path, query: query).flatMap { body in
+        await self.client.get(path, query: query).mapError(self.ofRelay).flatMap { body in
             JSONTree(body).map { .success($0) }
                 ?? .failure(ServiceFailure(.unreadableAnswer, "the answer of \(self.address) is not JSON"))
         }
+    }
+
+    /// Returns a failure in words about a relay; those of the client are about Finnhub's REST service.
+    private func ofRelay(_ failure: ServiceFailure) -> ServiceFailure {
+        guard let status = failure.status else { return failure }
+        var failure = failure
+        switch status {
+        case 401:
+            failure.reason =
+                self.hasToken ? "it does not accept this token (HTTP 401)" : "it requires a token (HTTP 401)"
+            failure.cure = "set relay.token-file as the relay has it"
+        case 403:
+            failure.reason = "the relay shows this only where no other machine can reach it (HTTP 403)"
+            failure.cure = nil
+        case 400:
+            failure.reason = "it does not answer as a relay does (HTTP 400)"
+            failure.cure = "if it speaks TLS, write wss:// or set relay.certificate-file here, too"
+        default:
+            failure.reason = "it does not answer as a relay does (HTTP \(status))"
+            failure.cure = nil
+        }
+        return failure
     }
 
     /// Requests the settings in force. A relay shows them only where no other machine can reach it.
