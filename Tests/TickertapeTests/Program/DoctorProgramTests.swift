@@ -199,7 +199,7 @@ struct DoctorProgramTests {
         #expect(await server.ending() == .exit(0))
     }
 
-    @Test("a relay whose token is missing here is a warning, with the cure")
+    @Test("a relay whose token is missing here is a warning with the cure, and its ports are known with it")
     func foreignToken() async throws {
         let folder = try TemporaryFolder()
         defer { folder.remove() }
@@ -207,18 +207,33 @@ struct DoctorProgramTests {
         defer { reserved.giveUp() }
         let token = try folder.write("0123456789abcdef0123456789abcdef\n", to: "token")
         #expect(chmod(token, 0o600) == 0)
+        let reservedLines = try ReservedPort()
+        defer { reservedLines.giveUp() }
+        let lines = reservedLines.number
         let relay = try RunningProgram(
             RunningProgram.tickertape,
-            ["--quiet", "--relay", "127.0.0.1:0", "--set", "relay.token-file=\(token)"]
+            [
+                "--quiet", "--relay", "127.0.0.1:0", "--set", "relay.token-file=\(token)", "--set",
+                "lines.listen=127.0.0.1:\(lines)",
+            ]
         )
         let port = try #require(await relay.relayPort(), "\(relay.errors)")
         let arguments = ["--upstream", "ws://127.0.0.1:\(reserved.number)", "--relay", "127.0.0.1:\(port)"]
         let without = try await self.doctor(folder, arguments)
         #expect(without["port"]?.state == "warning", "\(without.checks)")
-        #expect(without["port"]?.measured.contains("is a relay's, and it requires a token (HTTP 401)") == true, "\(without.checks)")
+        #expect(
+            without["port"]?.measured.contains("is a relay's, and it requires a token (HTTP 401)") == true,
+            "\(without.checks)"
+        )
         #expect(without["port"]?.cure == "set relay.token-file as the relay has it", "\(without.checks)")
-        let with = try await self.doctor(folder, arguments + ["--set", "relay.token-file=\(token)"])
-        #expect(with["port"]?.state == "ok", "\(with.checks)")
+        let with = try await self.doctor(
+            folder,
+            arguments + ["--set", "relay.token-file=\(token)", "--set", "lines.listen=127.0.0.1:\(lines)"]
+        )
+        let ports = with.checks.filter { $0.check == "port" }
+        #expect(ports.map(\.state) == ["ok", "ok"], "\(with.checks)")
+        let words = "127.0.0.1:\(lines) (lines.listen): the tickertape at 127.0.0.1:\(port) listens there"
+        #expect(ports.last?.measured == words, "\(with.checks)")
         #expect(with["port"]?.measured.hasSuffix("(demo)") == true, "\(with.checks)")
         relay.send(signal: SIGTERM)
         #expect(await relay.ending() == .exit(0))

@@ -77,6 +77,7 @@ extension Doctor {
             let words = "\(endpoint) is held by tickertape.socket, and its service does not run"
             return DoctorCheck("port", .note, words, cure: "`systemctl start tickertape` starts it")
         }
+        if setting == "lines.listen", let check = await self.lineServer(endpoint) { return check }
         let settings = self.settings
         let answer = await self.step { () -> (Result<JSONTree, ServiceFailure>, isAlive: Bool)? in
             guard setting == "relay.listen", let own = settings.ownRelay,
@@ -97,7 +98,8 @@ extension Doctor {
         let place = "\(endpoint) (\(setting))"
         let other = "`ss -ltnp 'sport = :\(endpoint.port)'` names it; stop it, or set \(setting) to another port"
         guard case (.failure(let failure), let isAlive)?? = answer else {
-            return DoctorCheck("port", .failure, "\(place) is used by another program", cure: other)
+            let silent = setting == "relay.listen" ? ", and gives no answer in time" : ""
+            return DoctorCheck("port", .failure, "\(place) is used by another program\(silent)", cure: other)
         }
         if failure.status == 401, isAlive {
             return DoctorCheck("port", .warning, "\(place) is a relay's, and \(failure.reason)", cure: failure.cure)
@@ -109,6 +111,27 @@ extension Doctor {
             words,
             cure: [failure.cure, other].compactMap(\.self).joined(separator: "; else ")
         )
+    }
+
+    /// Returns the line about a port for lines that a running program with these settings has; `nil` if none is known.
+    private func lineServer(_ endpoint: Endpoint) async -> DoctorCheck? {
+        let (settings, limit) = (self.settings, self.leftAmount)
+        guard let own = settings.ownRelay else { return nil }
+        let place = "\(endpoint) (\(Setting.linesListen.key))"
+        let answer = await self.step { () -> Result<[RunningSetting], ServiceFailure>? in
+            guard let relay = try? RunningRelay(own, settings, within: limit) else { return nil }
+            return await relay.settings()
+        }
+        switch answer {
+        case .success(let running)??:
+            let value = running.first { $0.key == Setting.linesListen.key }?.value
+            guard value == Setting.linesListen.write(settings) else { return nil }
+            return DoctorCheck("port", .ok, "\(place): the tickertape at \(own.place) listens there")
+        case .failure(let failure)?? where failure.status == 403:
+            let words = "\(place) is in use; the relay at \(own.place) does not say whether by its program"
+            return DoctorCheck("port", .note, words)
+        case .failure??, .some(nil), nil: return nil
+        }
     }
 
     /// Returns the cure of an address that cannot be listened on.
