@@ -176,6 +176,9 @@ final class TLSConnection {
     /// Whether there is ciphertext, or its end, that no read has seen.
     var hasUnreadInput: Bool { self.bio.input.readableBytes > 0 || self.bio.isInputEnded }
 
+    /// Whether OpenSSL holds input that no read has returned.
+    var holdsInput: Bool { SSL_has_pending(self.ssl) == 1 }
+
     /// Returns the ciphertext to send; `nil` without output.
     func takeOutput() -> ByteBuffer? { self.bio.takeOutput() }
 

@@ -122,6 +122,8 @@ extension TLSHandler {
                 switch try connection.read(into: &self.plaintext) {
                 case .bytes:
                     if self.plaintext.readableBytes >= Self.deliveryBytes { self.deliver() }
+                    // Nearly every burst is one record; a read more would only find that there is nothing.
+                    guard connection.hasUnreadInput || connection.holdsInput else { return }
                 case .needsInput:
                     return
                 case .closed:
