@@ -76,8 +76,7 @@ struct ScreenPainter: Sendable {
             var best = 0
             var least = Int.max
             for index in near.indices {
-                let cost = pen.cost(of: near[index])
-                if cost < least { (best, least) = (index, cost) }
+                if let cost = pen.cost(of: near[index], below: least) { (best, least) = (index, cost) }
             }
             pen.write(near.remove(at: best), of: cells, into: &bytes)
             if next < runs.count {
@@ -120,10 +119,12 @@ private struct Pen {
 
     mutating func number(of style: CellStyle) -> Int { self.changes.number(of: style) }
 
-    /// Returns how many bytes are needed before the run's text.
-    mutating func cost(of stroke: Stroke) -> Int {
+    /// Returns how many bytes are needed before the run's text; `nil` if they are not fewer than `limit`.
+    mutating func cost(of stroke: Stroke, below limit: Int) -> Int? {
         let change = stroke.style == self.style ? 0 : self.changes.length(from: self.style, to: stroke.style)
-        return CursorMove.length(from: self.place, to: stroke.start) + change
+        guard change < limit else { return nil }
+        let cost = CursorMove.length(from: self.place, to: stroke.start) + change
+        return cost < limit ? cost : nil
     }
 
     mutating func write(

@@ -117,8 +117,12 @@ extension DisplayView {
         return symbols.enumerated().map { index, symbol in
             let isSelected = selected == symbol
             let mark = selected == nil ? "" : isSelected ? self.glyphs.pointer : " "
-            let names = [whole[index], brief[index]] + [6, 3].map { ScreenText.clean(short[index], columns: $0) }
-            let line = PriceLine(names: names.map { mark + $0 }, isSelected: isSelected)
+            let line = PriceLine(
+                names: (whole[index], brief[index]),
+                short: short[index],
+                mark: mark,
+                isSelected: isSelected
+            )
             line.nameStyle = self.look.notes.style(
                 of: symbol,
                 else: isSelected ? CellStyle(.accent, .bold) : .plain

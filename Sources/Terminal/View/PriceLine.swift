@@ -4,8 +4,9 @@ import Market
 ///
 /// A class for the same reason as ``RowText``.
 final class PriceLine {
-    /// The symbol, marked if it is selected; longest form first.
-    let names: [String]
+    private let names: (whole: String, brief: String)
+    private let short: String
+    private let mark: String
     let isSelected: Bool
     /// `nil` for a symbol without a price.
     var text: RowText?
@@ -18,9 +19,24 @@ final class PriceLine {
     /// The texts of the symbol's holdings.
     var worth: WorthText?
 
-    init(names: [String], isSelected: Bool) {
+    /// - Parameters:
+    ///   - names: the symbol with and without its exchange, as the column has room for them.
+    ///   - short: the symbol without its exchange.
+    ///   - mark: the sign before each form.
+    init(names: (whole: String, brief: String), short: String, mark: String, isSelected: Bool) {
         self.names = names
+        self.short = short
+        self.mark = mark
         self.isSelected = isSelected
+    }
+
+    /// Returns a form of the name; the longest one has number 0.
+    fileprivate func name(form: Int) -> String {
+        switch form {
+        case 0: self.mark + self.names.whole
+        case 1: self.mark + self.names.brief
+        default: self.mark + ScreenText.clean(self.short, columns: form == 2 ? 6 : 3)
+        }
     }
 
     /// Returns a form of the age. A fresh age has no short form and disappears before a warning does.
@@ -54,7 +70,11 @@ final class PriceLine {
             { $0.text.map(style) ?? .plain }
         }
         func price(_ form: Int) -> (PriceLine) -> String { said { $0.price(form: form) } }
-        func blanks(_ count: Int) -> (PriceLine) -> String { said { _ in String(repeating: " ", count: count) } }
+        func name(_ form: Int) -> (PriceLine) -> String { { $0.name(form: form) } }
+        func blanks(_ count: Int) -> (PriceLine) -> String {
+            let text = String(repeating: " ", count: count)
+            return said { _ in text }
+        }
         let quiet = look(\.quietStyle)
         let change = look(\.changeStyle)
         let first: [Column] = [
@@ -63,9 +83,7 @@ final class PriceLine {
                 name: .symbol,
                 order: .symbol,
                 isLeft: true,
-                forms: [
-                    (19, { $0.names[0] }), (9, { $0.names[1] }), (4, { $0.names[2] }), (3, { $0.names[3] }),
-                ],
+                forms: [(19, name(0)), (9, name(1)), (4, name(2)), (3, name(3))],
                 style: \.nameStyle
             ),
             Column(

@@ -89,17 +89,33 @@ struct ChartPlot {
     /// The characters of one dot, from the top.
     private static let heights = ["'", "-", "_"]
 
+    private static let levels = ["▁", "▂", "▃", "▄", "▅", "▆", "▇"].map { Array($0.utf8) }
+    private static let plainLevels = ["_", ".", "-", "=", "^"].map { Array($0.utf8) }
+
     /// Returns a chart of one line. Its characters leave a gap above, so that the charts of two lines stay apart.
     static func sparkline(_ samples: [ChartSample], glyphs: ScreenGlyphs) -> String {
-        let low = samples.compactMap(\.low).min() ?? 0
-        let high = samples.compactMap(\.high).max() ?? 0
-        let levels = glyphs == .unicode ? ["▁", "▂", "▃", "▄", "▅", "▆", "▇"] : ["_", ".", "-", "=", "^"]
-        return samples.map { sample in
-            guard let close = sample.close else { return " " }
-            // A constant price is drawn in the middle.
-            let height = high > low ? (close - low) / (high - low) : 0.5
-            let level = height.isFinite ? Int((height * Double(levels.count - 1)).rounded()) : 0
-            return levels[min(max(level, 0), levels.count - 1)]
-        }.joined()
+        let low = samples.lazy.compactMap(\.low).min() ?? 0
+        let high = samples.lazy.compactMap(\.high).max() ?? 0
+        let levels = glyphs == .unicode ? Self.levels : Self.plainLevels
+        let top = levels.count - 1
+        // The screen has such a chart for each symbol, so no character of one is a text of its own.
+        return String(unsafeUninitializedCapacity: samples.count * levels[0].count) { text in
+            var end = 0
+            for sample in samples {
+                guard let close = sample.close else {
+                    text[end] = UInt8(ascii: " ")
+                    end += 1
+                    continue
+                }
+                // A constant price is drawn in the middle.
+                let height = high > low ? (close - low) / (high - low) : 0.5
+                let level = height.isFinite ? Int((height * Double(top)).rounded()) : 0
+                for byte in levels[min(max(level, 0), top)] {
+                    text[end] = byte
+                    end += 1
+                }
+            }
+            return end
+        }
     }
 }
