@@ -13,24 +13,28 @@ struct ShownPrices: Sendable {
     /// More than a screen has lines beside a chart.
     static let most = 64
 
-    /// A ring buffer, filled from the front.
-    private var ring: [Entry] = []
-    private var newest = 0
+    /// How many of the newest ones are kept apart: the screen's thread holds the state that it draws, so that the next
+    /// price copies what it changes.
+    private static let few = 16
 
-    var count: Int { self.ring.count }
+    /// Oldest first, both.
+    private var older: [Entry] = []
+    private var newer: [Entry] = []
+
+    var count: Int { min(self.older.count + self.newer.count, Self.most) }
 
     /// Returns an entry; the newest one has index 0.
     subscript(index: Int) -> Entry {
-        self.ring[(self.newest + self.ring.count - index) % self.ring.count]
+        index < self.newer.count
+            ? self.newer[self.newer.count - 1 - index]
+            : self.older[self.older.count - 1 - (index - self.newer.count)]
     }
 
     mutating func add(_ entry: Entry) {
-        guard self.ring.count == Self.most else {
-            self.ring.append(entry)
-            self.newest = self.ring.count - 1
-            return
+        if self.newer.count == Self.few {
+            self.older = Array((self.older + self.newer).suffix(Self.most - 1))
+            self.newer.removeAll(keepingCapacity: true)
         }
-        self.newest = (self.newest + 1) % Self.most
-        self.ring[self.newest] = entry
+        self.newer.append(entry)
     }
 }
