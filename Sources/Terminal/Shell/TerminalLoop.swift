@@ -9,6 +9,8 @@ struct TerminalLoop {
     private static let backgroundCheck: Int64 = 500_000_000
     /// The time before a due frame in which updates need no wake-up, ns.
     private static let soon: Int64 = 100_000_000
+    /// The time between the earliest moment of a frame and its drawing below which frames follow one another, ns.
+    private static let close: Int64 = 20_000_000
 
     private let display: TerminalDisplay
     private var session: TerminalSession
@@ -20,6 +22,10 @@ struct TerminalLoop {
     private var typed: [TerminalInput] = []
     /// The prices whose first frame is being written.
     private var arrivals: DrawnArrivals
+    /// The earliest moment of the next frame, if one has been drawn; monotonic ns.
+    private var nextFrame: Int64?
+    /// Whether frames follow one another, so that the thread looks for updates at that moment and need not be woken.
+    private var isSteady = false
     private var controller: ScreenController
 
     init(display: TerminalDisplay) {
@@ -125,7 +131,10 @@ struct TerminalLoop {
             )
             self.controller.clickAreas = self.renderer.clickAreas
             self.controller.helpEnd = self.renderer.helpEnd ?? .max
-            self.display.rest.until = self.renderer.allowed(now: now.monotonic)
+            self.isSteady = self.nextFrame.map { now.monotonic - $0 < Self.close } ?? false
+            let nextFrame = self.renderer.allowed(now: now.monotonic)
+            self.nextFrame = nextFrame
+            self.display.rest.until = nextFrame
             guard case .sleep(let until) = self.renderer.next(now: now.monotonic) else { return 0 }
             return until.map { $0 - now.monotonic }
         }
@@ -147,13 +156,16 @@ struct TerminalLoop {
         // If a frame is due soon or being written, the loop wakes up anyway, so updates need not wake it. They must
         // wake it before the first state, when the screen is dirty but nothing can be drawn, and while a frame waits
         // for its byte budget, since an urgent update may come.
-        let comesSoon = self.renderer.isDirty && self.renderer.state != nil && (wait ?? .max) <= Self.soon
+        let now = SystemClock.monotonic()
+        let untilLook = self.isSteady ? self.nextFrame.map { $0 - now }.flatMap { 1...Self.soon ~= $0 ? $0 : nil } : nil
+        let comesSoon =
+            untilLook != nil || self.renderer.isDirty && self.renderer.state != nil && (wait ?? .max) <= Self.soon
         let needsBell = self.session.isInside && self.session.pending.isEmpty && !comesSoon
         var events: Int16 = self.session.isInside ? Int16(POLLIN) : 0
         if !self.session.pending.isEmpty { events |= Int16(POLLOUT) }
         var descriptors = [pollfd(fd: self.display.device.descriptor, events: events, revents: 0)]
-        let untilKey = self.keys.deadline.map { max($0 - SystemClock.monotonic(), 0) }
-        let limit = [wait, untilKey].compactMap(\.self).min()
+        let untilKey = self.keys.deadline.map { max($0 - now, 0) }
+        let limit = [wait, untilLook, untilKey].compactMap(\.self).min()
         self.display.mailbox.wait(with: &descriptors, atMost: limit) { mailbox, isStopping in
             let hasNews =
                 needsBell && mailbox.newest != nil || !mailbox.answers.isEmpty || mailbox.room != nil
