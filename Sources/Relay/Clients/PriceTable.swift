@@ -107,8 +107,10 @@ struct PriceTable {
     }
 
     /// Takes in a batch; returns the prices that are to be shown at once.
-    mutating func take(_ batch: TapeBatch) -> [Showing] {
-        let updates = self.settled.updates(of: batch)
+    mutating func take(_ batch: TapeBatch) -> [Showing] { self.take(batch, self.settled.updates(of: batch)) }
+
+    /// Takes in a batch whose prices are known already.
+    mutating func take(_ batch: TapeBatch, _ updates: [PriceUpdate]) -> [Showing] {
         for trade in batch.trades {
             guard let row = self.row(of: trade, in: batch) else { continue }
             self.rows[row].taken += 1
@@ -133,7 +135,7 @@ struct PriceTable {
     /// stay until the hub frees the rows without subscribers (``takeEpochBegan()``).
     mutating func epochBegan(_ epoch: UInt64) -> [Showing] {
         let updates = self.settled.epochBegan(epoch)
-        guard self.rows.contains(where: { $0.boardRow != nil }) else { return [] }
+        guard !self.rowOfSymbol.isEmpty else { return [] }
         let showings = self.showings(updates)
         self.rowOfSymbol = []
         self.hasEpochBegun = true

@@ -39,6 +39,7 @@ extension RelayHub {
     package func take(_ batch: TapeBatch) {
         guard !self.isStopped else { return }
         if self.restartGap != nil, batch.hasLiveTrade { self.endRestartGap(at: batch.received) }
+        if self.sessions.isEmpty { return self.keepLater(self.settled.updates(of: batch), of: batch) }
         let isDelivered = self.index.send([batch])
         self.keep(batch)
         let showings = self.prices.take(batch)
@@ -60,7 +61,7 @@ extension RelayHub {
     }
 
     /// Keeps a batch for later requests.
-    private func keep(_ batch: TapeBatch) {
+    func keep(_ batch: TapeBatch) {
         guard !batch.trades.isEmpty else { return }
         if !self.resuming.isEmpty { self.makeRoom(for: batch) }
         self.ring.append(batch)

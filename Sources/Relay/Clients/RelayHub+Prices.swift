@@ -8,6 +8,7 @@ extension RelayHub: SettledPriceReader {
     package func followPrices() { self.settled.add(self) }
 
     package func pricesSettled(_ updates: [PriceUpdate]) {
+        if self.sessions.isEmpty { return self.keepLater(updates) }
         self.show(self.prices.showings(updates))
         self.flush()
     }

@@ -40,7 +40,10 @@ package final class RelayHub {
     let subscriptions: Subscriptions
     /// The debounced prices of this loop.
     let settled: SettledPrices
-    @exclusivity(unchecked) var prices: PriceTable
+    /// The trades that the relay keeps, which lack the late reads; see ``RelayHub/takeLate()``.
+    @exclusivity(unchecked) var kept: KeptTrades
+    /// The reads that no session has seen, because there was none.
+    @exclusivity(unchecked) var late: [LateRead] = []
     private(set) var sessions: [ObjectIdentifier: any RelayProtocol] = [:]
     /// The number of sessions that show prices.
     private(set) var priceSessions = 0
@@ -63,7 +66,6 @@ package final class RelayHub {
     /// The price timers, by their interval in ms.
     var priceIntervals: [Int: PriceInterval] = [:]
     /// The bars of all symbols, and their subscribers.
-    var bars = BarBook()
     var barTopics: [BarTopic: BarReaders] = [:]
     var barTimer: Scheduled<Void>?
     let numbers = MessageNumbers()
@@ -80,13 +82,8 @@ package final class RelayHub {
     )
     /// The timer of all clients' keepalives and closings.
     let deadlines: DeadlineWheel
-    /// The newest trades, for `/v1/trades` and for clients that resume.
-    @exclusivity(unchecked) var ring: TradeRing
     /// The gap between the previous run and the first trade of this one; `nil` once that trade has come.
     var restartGap: Gap?
-    /// Both clocks at the newest batch with trades. From them the age of an arrival follows without a call of the wall
-    /// clock.
-    var lastArrival: (received: Int64, monotonic: Int64)?
     let instruments: Instruments
     /// The latency from a batch's arrival to the last client's write.
     let delivered: LatencyHistogram
@@ -134,11 +131,10 @@ package final class RelayHub {
         self.flow = flow
         self.feedWaits = flow != nil
         self.status = status
-        self.ring = TradeRing(epoch: epoch)
         self.wallClock = wallClock
         let settled = prices ?? SettledPrices(settings: settings.pipeline, loop: loop)
         self.settled = settled
-        self.prices = PriceTable(settled)
+        self.kept = KeptTrades(ring: TradeRing(epoch: epoch), prices: PriceTable(settled))
         for spoken in protocols.all {
             let fanout: any TradeFanout = spoken.makeFanout(for: self.context)
             self.index.add(fanout, of: spoken)
@@ -169,6 +165,7 @@ package final class RelayHub {
     var clientCount: Int { self.sessions.count }
 
     func joined(_ session: any RelayProtocol) {
+        self.takeLate()
         self.sessions[ObjectIdentifier(session)] = session
         if type(of: session).showsPrices { self.priceSessions += 1 }
         self.gauges.clients(self.clientCount)
