@@ -161,6 +161,44 @@ struct PricePublishingTests {
         #expect(it.given() == nil)
     }
 
+    @Test("Reads that the model takes together give the same rows as reads that it takes one by one")
+    func together() throws {
+        var random = SeededGenerator(seed: 4)
+        var feed = BatchSource()
+        let (single, joint) = (try Resting(), try Resting())
+        joint.display.rest.until = 60 * oneSecond
+        for number in 1...400 {
+            let now = 10 * oneSecond + Int64(number) * 7_000_000
+            let frames = (0...Int.random(in: 0...2, using: &random)).map { _ in
+                let price = Int.random(in: 100...103, using: &random)
+                return Frames.trade("A:\(Int.random(in: 0...2, using: &random))", "\(price)", time: number * 7)
+            }
+            var batch = feed.batch(frames, received: now + 60 * oneSecond)
+            batch.receivedMonotonic = now
+            if number % 50 == 0 { batch.trades[0].marks = [.filled] }
+            for it in [single, joint] {
+                it.advance(to: now)
+                it.prices.read(batch)
+            }
+        }
+        #expect(joint.given() == nil)
+        for it in [single, joint] { it.prices.showHeldBack() }
+        let rows = try zip(#require(single.given()?.rows), #require(joint.given()?.rows))
+        for (one, other) in rows {
+            #expect(one.summary == other.summary && one.skipped == other.skipped && one.direction == other.direction)
+            #expect(one.arrived == other.arrived && one.priceArrived == other.priceArrived)
+            #expect(one.changed?.at == other.changed?.at && one.changed?.from == other.changed?.from)
+            for second in 11...30 as ClosedRange<Int64> {
+                let rates = [one, other].map { $0.rate.tenthsPerSecond(now: second * oneSecond) }
+                #expect(rates[0] == rates[1])
+            }
+            #expect((0..<one.tape.count).map { one.tape[$0] } == (0..<other.tape.count).map { other.tape[$0] })
+            let series = [one, other].map { $0.history.series(span: 60 * oneSecond) }
+            #expect((0..<series[0].count).map { series[0][$0] } == (0..<series[1].count).map { series[1][$0] })
+        }
+        #expect(Array(rows).count == 3)
+    }
+
     @Test("A symbol that is removed and added again has at once the price that the feed knows of it, as old as that is")
     func addedAgain() throws {
         let it = try Resting()

@@ -20,8 +20,8 @@ struct LateRead {
     var updates: [PriceUpdate]
 }
 
-/// The reads that come while no client is connected. The relay keeps several together: that costs a third of keeping
-/// each as it comes. Whoever uses what the relay keeps gets it with the late reads.
+/// The reads that come while no client is connected. The relay keeps several together, which costs less than half of
+/// keeping each as it comes. Each use of what the relay keeps finds the late reads in it.
 extension RelayHub {
     /// The most reads that are late. More would save nothing.
     private static let mostLate = 16

@@ -67,9 +67,12 @@ package struct DisplayModel: Sendable {
     ///
     /// The price on the screen stays the debounced one; age, rate, extremes and volume follow the tape. Without this, a
     /// market whose price does not change would look silent.
-    mutating func observe(_ summary: SymbolSummary, now: Int64) {
+    ///
+    /// - Parameter arrived: the arrival of its newest trade, monotonic ns; `nil` if that was known before, or is now.
+    mutating func observe(_ summary: SymbolSummary, now: Int64, arrived: Int64? = nil) {
         guard let row = self.rowOf[summary.symbol] else { return }
         self.state.rows[row].observe(summary, now: now)
+        if let arrived { self.state.rows[row].arrived = arrived }
     }
 
     /// Invalidates the symbols' numbers, which an epoch assigns anew.

@@ -15,8 +15,7 @@ extension PriceDisplay {
     /// Returns the symbols on the screen for which the venue has not published the price of 24 hours ago. Callable from
     /// any thread.
     package func symbolsWithoutDay() async -> [String] {
-        let state = self.state
-        return (try? await self.loop.submit { state.withValue { $0.model.symbolsWithoutDay } }.get()) ?? []
+        (try? await self.loop.submit { self.withState { $0.model.symbolsWithoutDay } }.get()) ?? []
     }
 
     /// Admits a symbol that is being subscribed, even if it was removed before. Callable from any thread.
@@ -65,7 +64,7 @@ extension PriceDisplay {
     package func replayMoved() {
         guard let replay else { return }
         self.replayTask.request {
-            self.state.withValue { state in
+            self.withState { state in
                 let isPaused = replay()?.isPaused ?? false
                 if isPaused != state.isPaused { self.output.show(.paused(isPaused, since: self.wallClock())) }
                 state.isPaused = isPaused
@@ -88,7 +87,7 @@ extension PriceDisplay {
     private func changeState(_ body: @escaping @Sendable (inout State) -> Void) {
         guard self.output.isScreen else { return }
         self.loop.execute {
-            self.state.withValue { state in
+            self.withState { state in
                 body(&state)
                 self.publish(&state)
             }
@@ -97,7 +96,7 @@ extension PriceDisplay {
 
     /// Shows the alerts and their states. On the loop only.
     package func alertsChanged(_ alerts: [ListedAlert]) {
-        self.state.withValue { state in
+        self.withState { state in
             state.model.state.alerts = alerts
             self.publishSoon(&state)
         }

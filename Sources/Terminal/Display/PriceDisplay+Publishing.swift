@@ -5,10 +5,8 @@ import NIOCore
 extension PriceDisplay: SettledPriceReader {
     package func pricesSettled(_ updates: [PriceUpdate]) {
         let now = self.now
-        self.state.withValue { state in
-            self.show(updates, in: &state, now: now)
-            self.publishPrices(&state, now: now)
-        }
+        self.holdApart(now: now)
+        self.hold(updates, now: now)
     }
 }
 
@@ -40,6 +38,7 @@ extension PriceDisplay {
 
     func publish(_ state: inout State) {
         guard self.output.isScreen else { return }
+        self.takeHeld(&state)
         state.mustPublish = false
         state.isPublishingLater = false
         if let relay { state.model.state.relay = relay() }

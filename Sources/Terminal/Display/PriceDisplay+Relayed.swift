@@ -8,7 +8,7 @@ extension PriceDisplay {
     /// - Parameter age: how long ago its trade arrived at the relay, ns; `nil` for a trade that has just arrived.
     package func show(_ update: PriceUpdate, age: Int64? = nil) {
         let now = self.now
-        self.state.withValue { state in
+        self.withState { state in
             if let age {
                 // A snapshot belongs to a new subscription. A price without an age may be one held back while the
                 // symbol was released.
@@ -33,7 +33,7 @@ extension PriceDisplay {
     /// Takes trades from a relay without a new price. On the loop only.
     package func observe(_ summary: SymbolSummary) {
         let now = self.now
-        self.state.withValue { state in
+        self.withState { state in
             state.model.observe(summary, now: now)
             state.model.chart(summary, now: now)
             self.publishPrices(&state, now: now)

@@ -13,7 +13,10 @@ package import Wire
 package final class PriceDisplay: TapeReader {
     /// The state owned by the feed's loop.
     struct State {
+        /// The model, which lacks the held prices; see ``PriceDisplay/withState(_:)``.
         var model: DisplayModel
+        /// The prices that the screen cannot draw yet, in the order of their arrival.
+        var held: [HeldPrices] = []
         /// Both clocks at the newest batch. Their difference converts a trade's arrival from wall clock to monotonic
         /// time.
         var newest: (received: Int64, monotonic: Int64)?
@@ -87,8 +90,8 @@ package final class PriceDisplay: TapeReader {
     /// Shows the prices held back, and begins the board anew.
     package func epochBegan(_ epoch: UInt64, symbols: SymbolTable) {
         let now = self.now
-        let updates = self.prices.epochBegan(epoch)
-        self.state.withValue { state in
+        self.withState { state in
+            let updates = self.prices.epochBegan(epoch)
             state.model.epochBegan()
             self.show(updates, in: &state, now: now)
         }
@@ -97,27 +100,12 @@ package final class PriceDisplay: TapeReader {
     package func read(_ batch: TapeBatch) {
         guard !batch.trades.isEmpty else { return }
         let now = self.now
-        let updates = self.prices.updates(of: batch)
-        self.state.withValue { state in
-            if batch.hasLiveTrade { state.newest = (batch.received, batch.receivedMonotonic) }
-            if self.output.isScreen { state.model.filled(batch) }
-            self.show(updates, in: &state, now: now)
-            if self.output.isScreen {
-                let trades = batch.countedTrades
-                state.model.chart(
-                    trades,
-                    symbols: batch.symbols,
-                    received: batch.received,
-                    now: now
-                )
-                self.observe(trades, in: &state, now: now)
-            }
-            self.publishPrices(&state, now: now)
-        }
+        self.holdApart(now: now)
+        self.hold(self.prices.updates(of: batch), of: batch, now: now)
     }
 
     package func statusChanged(_ status: FeedStatus) {
-        self.state.withValue { state in
+        self.withState { state in
             state.model.statusChanged(status, at: self.wallClock())
             self.output.show(.status(status))
             self.publishSoon(&state)
@@ -125,7 +113,7 @@ package final class PriceDisplay: TapeReader {
     }
 
     package func symbolChanged(_ status: SymbolStatus) {
-        self.state.withValue { state in
+        self.withState { state in
             let isRecalled = state.model.admission.isUnsubscribed(status.symbol)
             state.model.symbolChanged(status)
             // Its row was removed with the last subscription, and an unchanged price would not bring it back.
@@ -138,7 +126,7 @@ package final class PriceDisplay: TapeReader {
     package func dayChanged(_ day: VenueDay) {
         self.output.show(.day(day))
         guard self.output.isScreen else { return }
-        self.state.withValue { state in
+        self.withState { state in
             state.model.dayChanged(day)
             self.publishSoon(&state)
         }
@@ -148,7 +136,7 @@ package final class PriceDisplay: TapeReader {
 
     /// - Parameter since: wall clock, ns since 1970.
     package func symbolUnsubscribed(_ symbol: String, since: Int64) {
-        self.state.withValue { state in
+        self.withState { state in
             state.model.symbolUnsubscribed(symbol)
             self.output.show(.unsubscribed(symbol, since: since))
             self.publishSoon(&state)
@@ -157,7 +145,7 @@ package final class PriceDisplay: TapeReader {
 
     package func gapFound(_ gap: Gap) {
         if gap.movesClock { self.prices.clockMoved() }
-        self.state.withValue { state in
+        self.withState { state in
             state.model.gapFound(gap)
             self.output.show(.gap(gap))
             self.publish(&state)
@@ -167,7 +155,7 @@ package final class PriceDisplay: TapeReader {
     /// Records that another connection has taken the place of one that was about to end.
     package func connectionChanged(_ event: ConnectionEvent, monotonic: Int64) {
         guard case .disconnected(_, let reason, .replaced, _) = event else { return }
-        self.state.withValue { state in
+        self.withState { state in
             state.model.log.add(reason, isTrouble: false, at: self.wallClock())
             self.publishSoon(&state)
         }
@@ -175,7 +163,7 @@ package final class PriceDisplay: TapeReader {
 
     package func gapSettled(_ outcome: GapOutcome) {
         let wall = self.wallClock()
-        self.state.withValue { state in
+        self.withState { state in
             state.model.gapSettled(outcome, at: wall)
             self.output.show(.settled(outcome, at: wall))
             self.publish(&state)
@@ -190,7 +178,7 @@ package final class PriceDisplay: TapeReader {
     /// Shows the prices still held back. On the loop only.
     package func showHeldBack() {
         self.prices.flush()
-        self.state.withValue { self.publish(&$0) }
+        self.withState { self.publish(&$0) }
     }
 
     var now: Int64 { Int64(self.loop.now.uptimeNanoseconds) }
@@ -199,18 +187,7 @@ package final class PriceDisplay: TapeReader {
         for update in updates {
             let arrived = state.newest.map { $0.monotonic - ($0.received - update.summary.received) } ?? now
             state.model.take(update, now: now, arrived: arrived)
-            self.output.show(.price(update, arrived: arrived))
-        }
-    }
-
-    /// Takes the board's current values of the symbols in these trades.
-    private func observe(_ trades: [Trade], in state: inout State, now: Int64) {
-        let board = self.prices.board
-        var before: Int?
-        for trade in trades {
-            guard let row = board.row(of: trade.symbol), row != before else { continue }
-            before = row
-            state.model.observe(board.rows[row], now: now)
+            if !self.output.isScreen { self.output.show(.price(update, arrived: arrived)) }
         }
     }
 }

@@ -64,7 +64,8 @@ struct DisplayRate: Sendable {
         self.newest = second
     }
 
-    private static func second(of now: Int64) -> Int64 {
+    /// Returns the second in which trades of this time count.
+    static func second(of now: Int64) -> Int64 {
         let (quotient, remainder) = now.quotientAndRemainder(dividingBy: 1_000_000_000)
         return remainder < 0 ? quotient - 1 : quotient
     }
