@@ -1,5 +1,6 @@
 import Market
 import NIOCore
+import NIOEmbedded
 import Testing
 import TickertapeTesting
 import WebSocket
