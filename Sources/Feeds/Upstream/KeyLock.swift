@@ -47,7 +47,7 @@ package final class KeyLock: KeyOwnership {
 
     package func claim() -> KeyClaim {
         self.state.withLockedValue { state in
-            guard !state.isReleased else { return .others(nil) }
+            if state.isReleased { return .others(self.otherOwner) }
             if let held = state.held, Self.isStill(held, at: self.usedFolder, name: self.name) { return .mine }
             // The lock is not held, or its file was removed; another program may hold the lock of a new file by now.
             let locking = self.lock()
@@ -73,6 +73,17 @@ package final class KeyLock: KeyOwnership {
                 state.newest = .mine
                 return .mine
             }
+        }
+    }
+
+    /// The owner of a key that this program has released; `nil` if there is none, or it has not described itself.
+    private var otherOwner: KeyOwner? {
+        switch self.lock() {
+        case .others(let owner): return owner
+        case .mine(let descriptor, _, _):
+            close(descriptor)
+            return nil
+        case .unavailable: return nil
         }
     }
 
