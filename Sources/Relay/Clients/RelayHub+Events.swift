@@ -39,7 +39,9 @@ extension RelayHub {
     package func take(_ batch: TapeBatch) {
         guard !self.isStopped else { return }
         if self.restartGap != nil, batch.hasLiveTrade { self.endRestartGap(at: batch.received) }
-        if self.sessions.isEmpty { return self.keepLater(self.settled.updates(of: batch), of: batch) }
+        if self.sessions.isEmpty, self.index.needsNoTrades {
+            return self.keepLater(self.settled.updates(of: batch), of: batch)
+        }
         let isDelivered = self.index.send([batch])
         self.keep(batch)
         let showings = self.prices.take(batch)

@@ -20,7 +20,7 @@ struct LateRead {
     var updates: [PriceUpdate]
 }
 
-/// The reads that come while no client is connected. The relay keeps several together, which costs less than half of
+/// The reads that come while no client is connected, and no frames are kept for one that may resume. The relay keeps several together, which costs less than half of
 /// keeping each as it comes. Each use of what the relay keeps finds the late reads in it.
 extension RelayHub {
     /// The most reads that are late. More would save nothing.

@@ -39,7 +39,8 @@ extension RelayHub {
     func freeRowsOfEarlierEpochs() {
         guard self.prices.takeEpochBegan() else { return }
         for row in self.prices.liveRows { self.freeRow(of: self.prices.symbol(ofRow: row)) }
-        self.bars.keep { self.subscriptions.holds($0) || self.prices.knownRow(of: $0) != nil }
+        let prices = self.prices
+        self.bars.keep { self.subscriptions.holds($0) || prices.knownRow(of: $0) != nil }
     }
 
     /// Returns the newest price of a symbol; `nil` if it has not traded.

@@ -152,6 +152,9 @@ final class SessionIndex {
 
     // MARK: Trades
 
+    /// Whether no trade is needed: no session wants any, and no frames are kept for clients that resume.
+    var needsNoTrades: Bool { self.fanouts.allSatisfy(\.isEmpty) }
+
     /// Sends every trade to the sessions that want it; returns whether there are any.
     func send(_ batches: ArraySlice<TapeBatch>) -> Bool {
         var symbols: SymbolSet?

@@ -173,11 +173,11 @@ final class TLSConnection {
     /// Marks the end of the received ciphertext.
     func inputEnded() { self.bio.isInputEnded = true }
 
-    /// Whether there is ciphertext, or its end, that no read has seen.
-    var hasUnreadInput: Bool { self.bio.input.readableBytes > 0 || self.bio.isInputEnded }
-
-    /// Whether OpenSSL holds input that no read has returned.
-    var holdsInput: Bool { SSL_has_pending(self.ssl) == 1 }
+    /// Whether a read may return more: there is ciphertext, or its end, that no read has seen, or OpenSSL holds input that no
+    /// read has returned.
+    var hasMore: Bool {
+        self.bio.input.readableBytes > 0 || self.bio.isInputEnded || SSL_has_pending(self.ssl) == 1
+    }
 
     /// Returns the ciphertext to send; `nil` without output.
     func takeOutput() -> ByteBuffer? { self.bio.takeOutput() }

@@ -36,7 +36,7 @@ extension TLSHandler {
 
     package func read(context: ChannelHandlerContext) {
         self.isReadRequested = true
-        if self.phase == .open, !self.isProcessing, self.connection?.hasUnreadInput == true {
+        if self.phase == .open, !self.isProcessing, self.connection?.hasMore == true {
             // Bytes that arrived without a requested read are now requested.
             self.process()
             self.finishBurst()
@@ -96,7 +96,7 @@ extension TLSHandler {
         let owedTooMuch = self.owesTooMuch
         self.owedBytes -= bytes
         guard owedTooMuch, !self.owesTooMuch, let context = self.context else { return }
-        if self.connection?.hasUnreadInput == true {
+        if self.connection?.hasMore == true {
             self.process()
             self.finishBurst()
         }
@@ -123,7 +123,7 @@ extension TLSHandler {
                 case .bytes:
                     if self.plaintext.readableBytes >= Self.deliveryBytes { self.deliver() }
                     // Nearly every burst is one record; a read more would only find that there is nothing.
-                    guard connection.hasUnreadInput || connection.holdsInput else { return }
+                    guard connection.hasMore else { return }
                 case .needsInput:
                     return
                 case .closed:

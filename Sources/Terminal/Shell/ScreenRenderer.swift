@@ -61,6 +61,9 @@ package struct ScreenRenderer: Sendable {
     /// Returns when prices that arrive from now on can be drawn.
     func allowed(now: Int64) -> Int64 { self.pacer.allowed(now: now) }
 
+    /// The shortest time between two frames, ns.
+    var interval: Int64 { self.pacer.interval }
+
     /// Draws the next frame of the newest state; returns its bytes, which are empty without a state.
     package mutating func draw(size: ScreenGrid.Size, now: Moment) -> [UInt8] {
         self.state.map { self.draw($0, size: size, now: now) } ?? []

@@ -134,6 +134,8 @@ struct TerminalLoop {
             self.isSteady = self.nextFrame.map { now.monotonic - $0 < Self.close } ?? false
             let nextFrame = self.renderer.allowed(now: now.monotonic)
             self.nextFrame = nextFrame
+            // While a frame waits for its byte budget, an urgent update may come earlier.
+            if nextFrame - now.monotonic > self.renderer.interval { self.isSteady = false }
             self.display.rest.until = nextFrame
             guard case .sleep(let until) = self.renderer.next(now: now.monotonic) else { return 0 }
             return until.map { $0 - now.monotonic }

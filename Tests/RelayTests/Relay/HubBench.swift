@@ -97,7 +97,7 @@ final class HubBench {
     }
 
     /// Plays one batch of the feed with these frames.
-    func play(_ frames: String...) { self.hub.take([.batch(self.feed.batch(frames))]) }
+    func play(_ frames: String...) { self.hub.take(self.feed.batch(frames)) }
 
     /// Plays two batches that reach the relay together, with a new epoch between them.
     func play(_ before: [String], anew after: [String]) {

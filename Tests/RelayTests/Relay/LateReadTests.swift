@@ -1,5 +1,7 @@
 import Ingest
 import Market
+import NIOCore
+import NIOEmbedded
 import Testing
 import TickertapeTesting
 import Wire
@@ -31,6 +33,33 @@ struct LateReadTests {
         self.bench.hub.take(feed.batch([Frames.trade("A", "22")]))
         #expect(try client.takeTexts() == [Frames.trade("A", "22")])
         #expect(self.newest("A") == "22 22")
+    }
+
+    @Test("A client that was alone gets after its break all that came in it, and what is kept for it has an end")
+    func resumed() throws {
+        var feed = BatchSource()
+        func take(_ price: String) {
+            var batch = feed.batch([Frames.trade("A", price)])
+            batch.receivedMonotonic = Int64(self.bench.loop.now.uptimeNanoseconds)
+            self.bench.hub.take(batch)
+        }
+        let client = try self.bench.client("/?resume=1")
+        try client.subscribe("A")
+        take("1")
+        try client.leave()
+        for price in 2...5 { take("\(price)") }
+        let again = try self.bench.client("/?resume=1")
+        _ = try again.takeTexts()
+        try again.send(#"{"type":"resume","symbols":["A"],"since":"7:1"}"#)
+        self.bench.loop.run()
+        let texts = try again.takeTexts()
+        #expect(texts.first == #"{"type":"resumed","complete":true}"#)
+        #expect(texts.count { $0.hasPrefix(#"{"type":"frame""#) } == 4, "\(texts)")
+        try again.leave()
+        self.bench.loop.advanceTime(by: .minutes(3))
+        take("6")
+        take("7")
+        #expect(self.bench.hub.late.count == 1)
     }
 
     @Test("A new epoch begins after them, even if the prices have begun it already")
