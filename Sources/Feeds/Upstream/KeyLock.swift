@@ -20,7 +20,6 @@ package final class KeyLock: KeyOwnership {
         var relay = KeyOwner.Relay.unknown
         /// The last owner that could be determined.
         var newest: KeyClaim?
-        var isReleased = false
     }
 
     /// Errors that say nothing about the lock: this program or the system is short of a resource for the moment.
@@ -47,7 +46,6 @@ package final class KeyLock: KeyOwnership {
 
     package func claim() -> KeyClaim {
         self.state.withLockedValue { state in
-            if state.isReleased { return .others(self.otherOwner) }
             if let held = state.held, Self.isStill(held, at: self.usedFolder, name: self.name) { return .mine }
             // The lock is not held, or its file was removed; another program may hold the lock of a new file by now.
             let locking = self.lock()
@@ -76,17 +74,6 @@ package final class KeyLock: KeyOwnership {
         }
     }
 
-    /// The owner of a key that this program has released; `nil` if there is none, or it has not described itself.
-    private var otherOwner: KeyOwner? {
-        switch self.lock() {
-        case .others(let owner): return owner
-        case .mine(let descriptor, _, _):
-            close(descriptor)
-            return nil
-        case .unavailable: return nil
-        }
-    }
-
     /// Announces where other programs can get the trades. They read it while this program holds the key.
     package func announce(_ relay: KeyOwner.Relay) {
         self.state.withLockedValue { state in
@@ -97,7 +84,6 @@ package final class KeyLock: KeyOwnership {
 
     package func release() {
         self.state.withLockedValue { state in
-            state.isReleased = true
             guard let held = state.held else { return }
             state.held = nil
             state.newest = nil

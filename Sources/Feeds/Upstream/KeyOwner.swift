@@ -73,6 +73,6 @@ package enum KeyClaim: Sendable, Equatable {
 package protocol KeyOwnership: Sendable {
     /// Takes the key if it is free, and returns its owner. May be called repeatedly.
     func claim() -> KeyClaim
-    /// Releases the key for good: a later claim does not take it.
+    /// Releases the key.
     func release()
 }

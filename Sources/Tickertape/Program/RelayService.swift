@@ -125,8 +125,17 @@ final class RelayService: Sendable {
 
     /// Notes that the program uses another key from now on.
     func keyChanged(to key: KeyStorage) {
-        self.key.withLockedValue { $0 = key }
+        let before = self.key.withLockedValue { present in
+            defer { present = key }
+            return present
+        }
         self.describe()
+        guard let before, self.opened.withLockedValue({ $0 == nil }) else { return }
+        // The wait for the address may have claimed the key before after the feed has released it.
+        Task {
+            try? await Task.sleep(for: Self.lockLimit)
+            before.lockDisk.submit { before.lock?.release() }
+        }
     }
 
     /// Writes into the lock's file where the relay is, if it listens.
