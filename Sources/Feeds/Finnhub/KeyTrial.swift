@@ -19,7 +19,7 @@ final class KeyTrial {
     private var isOver = false
     /// Whether a trade has come on its connection.
     private(set) var isProven = false
-    /// Whether ``change(ended:)`` will be called in this turn of the loop.
+    /// Whether ``traded()`` will be called in this turn of the loop.
     private var willChange = false
     /// Why the connection or its attempt has ended.
     private var lost: String?
