@@ -87,7 +87,9 @@ export class BarSeries {
             if (bars.length > most * 1.05) this.#replace(bars.slice(-most));
             else this.pyramid.update(place);
         } else {
-            this.#replace(bars.toSpliced(place, 0, bar));
+            const all = bars.slice();
+            all.splice(place, 0, bar);
+            this.#replace(all);
         }
     }
 

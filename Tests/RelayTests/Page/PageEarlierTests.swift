@@ -43,7 +43,7 @@ struct PageEarlierTests {
         const picture = (name) => market.symbols.get(name).trend.shown
             .map(({ start, price }) => `${((start - wall) / minute).toFixed(1)}:${price}`).join(" ");
         let now = 0;
-        performance.now = () => now;
+        Object.defineProperty(performance, "now", { value: () => now });
         const tick = async (at) => {
             now = at;
             earlier.tick(at);

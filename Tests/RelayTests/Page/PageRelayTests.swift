@@ -19,7 +19,7 @@ struct PageRelayTests {
             close() { this.isShut = true; }
         };
         let now = 0;
-        performance.now = () => now;
+        Object.defineProperty(performance, "now", { value: () => now });
         const seen = [];
         let asked = 0;
         const message = ({ type, seq }, at) => seen.push(`${type}${seq ?? ""}@${at}`);
