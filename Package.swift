@@ -192,6 +192,12 @@ let package = Package(
             ],
             swiftSettings: outer
         ),
+        // The client of NATS: its protocol as values, a machine, and a driver on an event loop.
+        .target(
+            name: "NATS",
+            dependencies: ["Market", "TLS", "Wire", .nioCore, .nioTLS],
+            swiftSettings: house
+        ),
         .executableTarget(
             name: "Tickertape",
             dependencies: [
@@ -282,6 +288,14 @@ let package = Package(
                 "HTTP", "MockUpstream", "WebSocket", "TickertapeTesting", .nioConcurrency, .nioCore, .nioEmbedded,
                 .nioPosix, .nioHTTP1,
                 .nioWebSocket,
+            ],
+            swiftSettings: house
+        ),
+        .testTarget(
+            name: "NATSTests",
+            dependencies: [
+                "Market", "NATS", "TLS", "TickertapeTesting", "Wire", .nioConcurrency, .nioCore, .nioEmbedded,
+                .nioPosix,
             ],
             swiftSettings: house
         ),
