@@ -1,0 +1,107 @@
+/// The reason for which a connection or an attempt has ended.
+package enum NATSEnding: Error, Sendable, Equatable {
+    /// There was no connection; in the words of the transport.
+    case unreachable(String)
+    /// TLS failed; in its words.
+    case insecure(String)
+    case violation(NATSViolation)
+    case refused(ServerRefusal)
+    /// The server or the network has closed the connection.
+    case lost
+    /// The server answered no ping.
+    case silent
+    /// The server was not ready in time.
+    case late
+    /// TLS is required, and the server does not offer it.
+    case noTLS
+    /// The identity needs a nonce to sign, and the server has sent none.
+    case noNonce
+    /// The server does not take what is written.
+    case stalled
+    /// The server is about to stop, and this client moves to another one.
+    case leaving
+    /// This program has stopped the client.
+    case stopped
+}
+
+extension NATSEnding: CustomStringConvertible {
+    /// One line with what to do, where something can be done.
+    package var description: String {
+        switch self {
+        case .unreachable(let words): words
+        case .insecure(let words): words
+        case .violation(let violation): violation.description
+        case .refused(let refusal): refusal.description
+        case .lost: "the NATS server or the network closed the connection"
+        case .silent: "the NATS server answered no ping"
+        case .late: "the NATS server was not ready in time: is it a NATS server, and does it expect TLS first?"
+        case .noTLS: "the NATS server offers no TLS: configure tls in it, or do not require it"
+        case .noNonce:
+            "the NATS server asks for no signature: it has no NKey or JWT users; use the kind of identity that it has"
+        case .stalled: "the NATS server does not read what this program sends"
+        case .leaving: "the NATS server is about to stop"
+        case .stopped: "stopped"
+        }
+    }
+}
+
+/// The reason for which something was not sent. Nothing has left this program.
+package enum SendRefusal: Error, Sendable, Equatable {
+    case notConnected
+    /// Payload and headers are larger than the server's `max_payload`.
+    case tooLarge(bytes: Int, limit: Int)
+    /// The subjects are longer than a control line can be.
+    case longSubject
+    /// The server does not support headers.
+    case noHeaders
+    /// The server does not read fast enough: so many bytes wait already.
+    case tooMuchWaiting(bytes: Int)
+    case tooManyRequests(limit: Int)
+}
+
+extension SendRefusal: CustomStringConvertible {
+    package var description: String {
+        switch self {
+        case .notConnected: "not sent: there is no connection to a NATS server"
+        case .tooLarge(let bytes, let limit):
+            "not sent: \(bytes) bytes are more than the NATS server's max_payload of \(limit): raise it there"
+        case .longSubject: "not sent: the subject is longer than the NATS server's max_control_line: raise it there"
+        case .noHeaders: "not sent: the NATS server supports no headers: set no_headers to false there"
+        case .tooMuchWaiting(let bytes): "not sent: \(bytes) bytes wait for the NATS server, which does not read them"
+        case .tooManyRequests(let limit): "not sent: \(limit) requests have no answer yet"
+        }
+    }
+}
+
+/// The reason for which a request has no answer.
+package enum RequestFailure: Error, Sendable, Equatable {
+    /// No program answers requests on this subject; the request had no effect.
+    case noResponders
+    /// No answer came in time. Whether the request had an effect is not known.
+    case timedOut
+    /// The connection ended before the answer. Whether the request had an effect is not known.
+    case connectionLost
+    /// The user may not publish to this subject; the request had no effect.
+    case refused(ServerRefusal)
+    case notSent(SendRefusal)
+
+    /// Whether the request may have had an effect, so that the state must be read.
+    package var isUnknown: Bool {
+        switch self {
+        case .timedOut, .connectionLost: true
+        case .noResponders, .refused, .notSent: false
+        }
+    }
+}
+
+extension RequestFailure: CustomStringConvertible {
+    package var description: String {
+        switch self {
+        case .noResponders: "no program answers on this subject: is it running, is JetStream enabled?"
+        case .timedOut: "no answer came in time"
+        case .connectionLost: "the connection ended before the answer"
+        case .refused(let refusal): refusal.description
+        case .notSent(let refusal): refusal.description
+        }
+    }
+}

@@ -1,0 +1,577 @@
+import Market
+package import NIOCore
+package import TLS
+
+/// A client of NATS as a state machine: time and chance are arguments, and it opens no socket.
+///
+/// It holds one connection at a time, restores the subscriptions on each, and tries the servers in turn when there is
+/// none. What is published without a connection is refused, not kept: a caller knows best what is still true later.
+/// Messages are delivered as they are read, so the machine holds no queue of them.
+package struct NATSMachine: Sendable {
+    /// The work of one event; a method returns it in order.
+    package enum Action: Sendable, Equatable {
+        /// Connect by TCP; ``opened(now:)`` or ``ended(_:now:chance:)`` must follow.
+        case connect(ServerAddress)
+        /// Begin TLS as a client; ``secured(now:)`` or ``ended(_:now:chance:)`` must follow.
+        case startTLS(TLSPeerName)
+        /// Write and flush; ``bytesLeft(_:)`` must follow when they have left.
+        case send(ByteBuffer)
+        case deliver(NATSMessage, subscription: UInt64)
+        case answer(UInt64, Result<NATSMessage, RequestFailure>)
+        /// The end of a ``flush()``: whether the server has processed all that was sent before.
+        case flushed(UInt64, Bool)
+        case report(Report)
+        /// Close the connection, or give up the attempt. No event of it may follow.
+        case close
+    }
+
+    /// What a client says about itself.
+    package enum Report: Sendable, Equatable {
+        case connecting(ServerAddress)
+        case connected(ServerAddress, ServerInformation)
+        /// An attempt or a connection has ended; the next attempt comes after this wait.
+        case waiting(NATSEnding, TimeAmount)
+        /// The server refused something, and the connection goes on.
+        case refused(ServerRefusal)
+        /// The server is about to stop. The client moves if it knows another one.
+        case leaving(ServerAddress)
+        /// The client has ended, for good unless it is started again.
+        case stopped(NATSEnding)
+    }
+
+    /// The present connection or attempt.
+    private struct Link: Sendable {
+        var member: ServerPool.Member
+        var info: ServerInformation?
+        var isEncrypted = false
+        var connectedAt: NIODeadline?
+    }
+
+    private enum Phase: Sendable {
+        /// Waits for ``start(now:chance:)``.
+        case idle
+        /// Waits for the time of the next attempt.
+        case resting(until: NIODeadline)
+        /// Waits for TCP.
+        case connecting(Link, until: NIODeadline)
+        /// Waits for INFO.
+        case greeting(Link, until: NIODeadline)
+        /// Waits for the end of the TLS handshake.
+        case securing(Link, until: NIODeadline)
+        /// CONNECT and PING are sent; waits for PONG, which comes only after the server has accepted both.
+        case proving(Link, until: NIODeadline)
+        case connected(Link)
+        /// The subscriptions are ended; waits for the PONG behind them and for the answers of the requests.
+        case draining(Link, until: NIODeadline)
+        case stopped
+    }
+
+    private enum Ping: Equatable {
+        case keepalive
+        case drain
+        case flush(UInt64)
+    }
+
+    private struct Subscription: Sendable {
+        var pattern: NATSPattern
+        var queue: String?
+        var received: UInt64 = 0
+        /// Those received before this connection: a server counts from the subscription's begin on its own.
+        var earlier: UInt64 = 0
+        /// The number of messages after which it ends.
+        var limit: UInt64?
+    }
+
+    private struct Request: Sendable {
+        var subject: NATSSubject
+        var until: NIODeadline
+    }
+
+    /// The bytes of PONGs and PINGs that may wait above the limit of other bytes.
+    private static let controlBytes = 64 << 10
+
+    package let settings: NATSSettings
+    private let inbox: String
+    private var phase = Phase.idle
+    private var pool: ServerPool
+    private var subscriptions: [UInt64: Subscription] = [:]
+    private var lastNumber: UInt64 = 0
+    /// The subscription of all answers; `nil` before the first request.
+    private var inboxNumber: UInt64?
+    private var requests: [UInt64: Request] = [:]
+    private var pings: [Ping] = []
+    private var nextPing: NIODeadline?
+    /// When the client moves away from a server in lame duck mode.
+    private var leavesAt: NIODeadline?
+    private var waitingBytes = 0
+    private var hasDrained = false
+
+    /// - Parameters:
+    ///   - inboxToken: a random token of this client; answers come to subjects with it.
+    ///   - chance: uniformly distributed from 0 to 1.
+    package init(_ settings: NATSSettings, inboxToken: String, chance: Double) {
+        self.settings = settings
+        self.inbox = "_INBOX.\(inboxToken)"
+        self.pool = ServerPool(settings.servers, chance: chance)
+    }
+
+    // MARK: State
+
+    /// The server and what it has said, while there is a connection.
+    package var connection: (server: ServerAddress, info: ServerInformation)? {
+        if case .connected(let link) = self.phase, let info = link.info { (link.member.address, info) } else { nil }
+    }
+
+    /// The servers that are known, those of the cluster included.
+    package var servers: [ServerAddress] { self.pool.members.map(\.address) }
+
+    package var isStopped: Bool { if case .stopped = self.phase { true } else { false } }
+
+    /// Whether a subscription has not ended.
+    package func isSubscribed(_ number: UInt64) -> Bool { self.subscriptions[number] != nil }
+
+    /// The time at which ``timeReached(now:chance:)`` must be called; `nil` for never.
+    package var deadline: NIODeadline? {
+        let own: NIODeadline? =
+            switch self.phase {
+            case .idle, .stopped: nil
+            case .resting(let until), .connecting(_, let until), .greeting(_, let until), .securing(_, let until),
+                .proving(_, let until), .draining(_, let until):
+                until
+            case .connected: self.nextPing
+            }
+        let leaving = self.leavesAt.map { self.requests.isEmpty ? $0 : $0 + self.settings.drainTimeout }
+        return [own, leaving, self.requests.values.map(\.until).min()].compactMap(\.self).min()
+    }
+
+    // MARK: Start and stop
+
+    /// Begins with the first attempt; without effect on a client that is running.
+    package mutating func start(now: NIODeadline) -> [Action] {
+        switch self.phase {
+        case .idle, .stopped: return self.attempt(now: now)
+        case .resting, .connecting, .greeting, .securing, .proving, .connected, .draining: return []
+        }
+    }
+
+    /// Ends at once.
+    package mutating func stop() -> [Action] { self.finish(.stopped) }
+
+    /// Ends after what was sent has been processed: no new messages, then the answers of the requests, then the end.
+    package mutating func drain(now: NIODeadline) -> [Action] {
+        guard case .connected(let link) = self.phase else { return self.finish(.stopped) }
+        self.phase = .draining(link, until: now + self.settings.drainTimeout)
+        self.leavesAt = nil
+        self.hasDrained = false
+        let numbers = self.subscriptions.keys.filter { $0 != self.inboxNumber }.sorted()
+        self.pings.append(.drain)
+        return [self.send(numbers.map { .unsubscribe(number: $0, after: nil) } + [.ping])]
+    }
+
+    private mutating func finish(_ ending: NATSEnding) -> [Action] {
+        let hasTransport: Bool
+        switch self.phase {
+        case .stopped: return []
+        case .idle, .resting: hasTransport = false
+        case .connecting, .greeting, .securing, .proving, .connected, .draining: hasTransport = true
+        }
+        self.phase = .stopped
+        return (hasTransport ? [.close] : []) + self.forgetConnection() + [.report(.stopped(ending))]
+    }
+
+    /// Ends what belonged to the connection.
+    private mutating func forgetConnection() -> [Action] {
+        var actions = self.requests.keys.sorted().map { Action.answer($0, .failure(.connectionLost)) }
+        self.requests = [:]
+        for case .flush(let number) in self.pings { actions.append(.flushed(number, false)) }
+        self.pings = []
+        self.nextPing = nil
+        self.leavesAt = nil
+        self.waitingBytes = 0
+        return actions
+    }
+
+    // MARK: Attempts
+
+    private mutating func attempt(now: NIODeadline) -> [Action] {
+        let member = self.pool.next()
+        self.phase = .connecting(Link(member: member), until: now + self.settings.connectTimeout)
+        return [.report(.connecting(member.address)), .connect(member.address)]
+    }
+
+    /// Ends the attempt or connection, and waits for the next attempt, or ends for good.
+    private mutating func fail(
+        _ ending: NATSEnding,
+        isOpen: Bool = true,
+        now: NIODeadline,
+        chance: Double
+    ) -> [Action] {
+        let link: Link
+        switch self.phase {
+        case .idle, .resting, .stopped: return []  // late: it has ended
+        case .draining: return self.finish(.stopped)
+        case .connecting(let known, _), .greeting(let known, _), .securing(let known, _), .proving(let known, _),
+            .connected(let known):
+            link = known
+        }
+        if let since = link.connectedAt, now - since >= self.settings.settled { self.pool.settled() }
+        if case .refused(let refusal) = ending {
+            switch refusal.kind {
+            case .authorization, .expired:
+                // Once may be a server that is being configured; twice is a matter for a person.
+                if self.pool.refused(by: link.member.address) >= 2 { return self.finish(ending) }
+            case .staleConnection, .slowConsumer, .maximumPayload, .maximumConnections, .publishing, .subscribing,
+                .subject, .other:
+                break
+            }
+        }
+        let wait = self.wait(chance: chance)
+        self.phase = .resting(until: now + wait)
+        return (isOpen ? [.close] : []) + self.forgetConnection() + [.report(.waiting(ending, wait))]
+    }
+
+    private func wait(chance: Double) -> TimeAmount {
+        let chance = min(max(chance, 0), 1)
+        guard self.pool.isRoundOver, self.pool.rounds > 0 else {
+            return .nanoseconds(Int64(Double(self.settings.jitter.nanoseconds) * chance))
+        }
+        let limit = self.settings.longestWait.nanoseconds
+        let step = self.settings.firstWait.nanoseconds.doubled(times: self.pool.rounds - 1, limit: limit)
+        return .nanoseconds(max(min(self.settings.shortestWait.nanoseconds, step), Int64(Double(step) * chance)))
+    }
+
+    /// The TCP connection is open.
+    package mutating func opened(now: NIODeadline) -> [Action] {
+        guard case .connecting(let link, _) = self.phase else { return [] }
+        let until = now + self.settings.handshakeTimeout
+        guard self.settings.encryption == .first else {
+            self.phase = .greeting(link, until: until)
+            return []
+        }
+        self.phase = .securing(link, until: until)
+        return [.startTLS(TLSPeerName(link.member.certificateName))]
+    }
+
+    /// The TLS handshake is complete, and the server's certificate is accepted.
+    package mutating func secured(now: NIODeadline, chance: Double) -> [Action] {
+        guard case .securing(var link, let until) = self.phase else { return [] }
+        link.isEncrypted = true
+        guard link.info != nil else {
+            self.phase = .greeting(link, until: until)
+            return []
+        }
+        return self.prove(link, until: until, now: now, chance: chance)
+    }
+
+    /// The attempt has failed, or the connection has ended.
+    package mutating func ended(_ ending: NATSEnding, now: NIODeadline, chance: Double) -> [Action] {
+        self.fail(ending, isOpen: false, now: now, chance: chance)
+    }
+
+    /// The server violated the protocol, or one of our limits.
+    package mutating func violated(_ violation: NATSViolation, now: NIODeadline, chance: Double) -> [Action] {
+        self.fail(.violation(violation), now: now, chance: chance)
+    }
+
+    private mutating func greeted(
+        _ info: ServerInformation,
+        _ greeted: Link,
+        until: NIODeadline,
+        now: NIODeadline,
+        chance: Double
+    ) -> [Action] {
+        var link = greeted
+        link.info = info
+        if link.isEncrypted { return self.prove(link, until: until, now: now, chance: chance) }
+        let isWanted = self.settings.encryption == .required || link.member.address.demandsTLS
+        guard isWanted || info.requiresTLS else { return self.prove(link, until: until, now: now, chance: chance) }
+        // INFO is plain text, so an attacker can remove TLS from it. Then nothing is sent.
+        guard info.requiresTLS || info.offersTLS else { return self.fail(.noTLS, now: now, chance: chance) }
+        self.phase = .securing(link, until: until)
+        return [.startTLS(TLSPeerName(link.member.certificateName))]
+    }
+
+    private mutating func prove(_ link: Link, until: NIODeadline, now: NIODeadline, chance: Double) -> [Action] {
+        self.phase = .proving(link, until: until)
+        var options = ConnectOptions()
+        options.name = self.settings.name
+        options.version = self.settings.version
+        options.isEncrypted = link.isEncrypted
+        options.echoes = self.settings.echoes
+        options.hasHeaders = link.info?.supportsHeaders ?? false
+        if let identity = self.settings.identity {
+            options.proof = identity.proof(nonce: link.info?.nonce)
+            guard options.proof != nil else { return self.fail(.noNonce, now: now, chance: chance) }
+        }
+        return [self.send([.connect(options), .ping])]
+    }
+
+    private mutating func proven(_ proven: Link, now: NIODeadline, chance: Double) -> [Action] {
+        var link = proven
+        link.connectedAt = now
+        self.phase = .connected(link)
+        self.nextPing = now + self.settings.pingInterval
+        self.pool.accepted(by: link.member.address)
+        let info = link.info ?? ServerInformation()
+        var actions: [Action] = []
+        var operations: [ClientOperation] = []
+        for (number, subscription) in self.subscriptions.sorted(by: { $0.key < $1.key }) {
+            operations.append(.subscribe(subscription.pattern, queue: subscription.queue, number: number))
+            self.subscriptions[number]?.earlier = subscription.received
+            if let limit = subscription.limit {
+                operations.append(.unsubscribe(number: number, after: limit - subscription.received))
+            }
+        }
+        if !operations.isEmpty { actions.append(self.send(operations)) }
+        actions.append(.report(.connected(link.member.address, info)))
+        return actions + self.learn(info, link, now: now, chance: chance)
+    }
+
+    /// Takes what a server says about its cluster and about itself.
+    private mutating func learn(_ info: ServerInformation, _ link: Link, now: NIODeadline, chance: Double) -> [Action] {
+        let demandsTLS = link.member.address.demandsTLS
+        let addresses = info.clusterAddresses.compactMap(ServerAddress.init(_:)).map {
+            ServerAddress(host: $0.host, port: $0.port, demandsTLS: demandsTLS)
+        }
+        self.pool.learn(addresses, from: link.member, chance: chance)
+        guard info.isLeaving, self.leavesAt == nil else { return [] }
+        if self.pool.members.count > 1 {
+            self.leavesAt = now + .nanoseconds(Int64(Double(self.settings.leavingWithin.nanoseconds) * chance))
+        }
+        return [.report(.leaving(link.member.address))]
+    }
+
+    // MARK: Input
+
+    /// An operation of the server has arrived.
+    package mutating func received(_ operation: ServerOperation, now: NIODeadline, chance: Double) -> [Action] {
+        switch self.phase {
+        case .idle, .resting, .stopped, .connecting: return []  // late: that connection has ended
+        case .securing: return self.violated(.plainTextBeforeTLS, now: now, chance: chance)
+        case .greeting(let link, let until):
+            switch operation {
+            case .info(let info): return self.greeted(info, link, until: until, now: now, chance: chance)
+            case .error(let refusal): return self.fail(.refused(refusal), now: now, chance: chance)
+            case .message: return self.violated(.unexpected(operation: "MSG"), now: now, chance: chance)
+            case .ping: return self.violated(.unexpected(operation: "PING"), now: now, chance: chance)
+            case .pong: return self.violated(.unexpected(operation: "PONG"), now: now, chance: chance)
+            case .ok: return self.violated(.unexpected(operation: "+OK"), now: now, chance: chance)
+            }
+        case .proving(var link, let until):
+            switch operation {
+            case .info(let info):
+                link.info = info
+                self.phase = .proving(link, until: until)
+                return []
+            case .pong: return self.proven(link, now: now, chance: chance)
+            case .ping: return self.pong(now: now, chance: chance)
+            // The server has a reason not to accept this client, whatever it is.
+            case .error(let refusal): return self.fail(.refused(refusal), now: now, chance: chance)
+            case .message: return self.violated(.unexpected(operation: "MSG"), now: now, chance: chance)
+            case .ok: return []
+            }
+        case .connected(var link):
+            if case .info(let info) = operation {
+                link.info = info
+                self.phase = .connected(link)
+                return self.learn(info, link, now: now, chance: chance)
+            }
+            return self.use(operation, now: now, chance: chance)
+        case .draining:
+            return self.use(operation, now: now, chance: chance)
+        }
+    }
+
+    private mutating func use(_ operation: ServerOperation, now: NIODeadline, chance: Double) -> [Action] {
+        switch operation {
+        case .info, .ok: return []
+        case .message(let message, let number): return self.take(message, number)
+        case .ping: return self.pong(now: now, chance: chance)
+        case .pong: return self.pongReceived(now: now, chance: chance)
+        case .error(let refusal):
+            guard refusal.isHarmless else { return self.fail(.refused(refusal), now: now, chance: chance) }
+            var actions: [Action] = [.report(.refused(refusal))]
+            if case .publishing(let subject) = refusal.kind {
+                for (number, request) in self.requests.sorted(by: { $0.key < $1.key })
+                where request.subject.text == subject {
+                    self.requests[number] = nil
+                    actions.append(.answer(number, .failure(.refused(refusal))))
+                }
+            }
+            return actions
+        }
+    }
+
+    private mutating func take(_ message: NATSMessage, _ number: UInt64) -> [Action] {
+        if number == self.inboxNumber {
+            guard let token = message.subject.split(separator: ".").last, let request = UInt64(token),
+                self.requests.removeValue(forKey: request) != nil
+            else { return [] }  // late: the request has timed out
+            let isUnanswered = message.headers.status?.code == 503 && message.payload.readableBytes == 0
+            var actions: [Action] = [.answer(request, isUnanswered ? .failure(.noResponders) : .success(message))]
+            if self.hasDrained, self.requests.isEmpty { actions += self.finish(.stopped) }
+            return actions
+        }
+        guard var subscription = self.subscriptions[number] else { return [] }  // late: it has ended
+        subscription.received += 1
+        let isLast = subscription.limit.map { subscription.received >= $0 } ?? false
+        self.subscriptions[number] = isLast ? nil : subscription
+        return [.deliver(message, subscription: number)]
+    }
+
+    private mutating func pong(now: NIODeadline, chance: Double) -> [Action] {
+        // A server that asks and never reads must not fill the memory.
+        guard self.waitingBytes < self.settings.maximumWaitingBytes + Self.controlBytes else {
+            return self.fail(.stalled, now: now, chance: chance)
+        }
+        return [self.send([.pong])]
+    }
+
+    private mutating func pongReceived(now: NIODeadline, chance: Double) -> [Action] {
+        guard !self.pings.isEmpty else { return [] }  // unsolicited: without effect
+        switch self.pings.removeFirst() {
+        case .keepalive: return []
+        case .flush(let number): return [.flushed(number, true)]
+        case .drain:
+            self.hasDrained = true
+            return self.requests.isEmpty ? self.finish(.stopped) : []
+        }
+    }
+
+    // MARK: Time
+
+    /// Time has passed.
+    package mutating func timeReached(now: NIODeadline, chance: Double) -> [Action] {
+        var actions: [Action] = []
+        for (number, request) in self.requests.sorted(by: { $0.key < $1.key }) where request.until <= now {
+            self.requests[number] = nil
+            actions.append(.answer(number, .failure(.timedOut)))
+        }
+        switch self.phase {
+        case .idle, .stopped: break
+        case .resting(let until):
+            if now >= until { actions += self.attempt(now: now) }
+        case .connecting(_, let until), .greeting(_, let until), .securing(_, let until), .proving(_, let until):
+            if now >= until { actions += self.fail(.late, now: now, chance: chance) }
+        case .draining(_, let until):
+            if now >= until || self.hasDrained && self.requests.isEmpty { actions += self.finish(.stopped) }
+        case .connected:
+            if let leavesAt = self.leavesAt,
+                now >= leavesAt, self.requests.isEmpty || now >= leavesAt + self.settings.drainTimeout
+            {
+                actions += self.fail(.leaving, now: now, chance: chance)
+            } else if let nextPing = self.nextPing, now >= nextPing {
+                actions += self.pingDue(now: now, chance: chance)
+            }
+        }
+        return actions
+    }
+
+    private mutating func pingDue(now: NIODeadline, chance: Double) -> [Action] {
+        guard self.pings.count(where: { $0 == .keepalive }) < self.settings.maximumPings else {
+            return self.fail(.silent, now: now, chance: chance)
+        }
+        self.nextPing = now + self.settings.pingInterval
+        self.pings.append(.keepalive)
+        return [self.send([.ping])]
+    }
+
+    // MARK: Output
+
+    private mutating func send(_ operations: [ClientOperation]) -> Action {
+        var buffer = ByteBuffer()
+        for operation in operations { operation.write(into: &buffer) }
+        self.waitingBytes += buffer.readableBytes
+        return .send(buffer)
+    }
+
+    /// So many bytes of what was sent have left.
+    package mutating func bytesLeft(_ count: Int) { self.waitingBytes = max(0, self.waitingBytes - count) }
+
+    /// Subscribes on this and all later connections.
+    ///
+    /// - Parameter queue: the group of which each message goes to one member only.
+    /// - Returns: the subscription's number, and the work.
+    package mutating func subscribe(_ pattern: NATSPattern, queue: String? = nil) -> (UInt64, [Action]) {
+        precondition(queue.map(NATSPattern.isName) ?? true, "a queue group's name has no blanks")
+        self.lastNumber += 1
+        let number = self.lastNumber
+        self.subscriptions[number] = Subscription(pattern: pattern, queue: queue)
+        guard case .connected = self.phase else { return (number, []) }
+        return (number, [self.send([.subscribe(pattern, queue: queue, number: number)])])
+    }
+
+    /// Ends a subscription, at once or after it has got so many messages.
+    package mutating func unsubscribe(_ number: UInt64, after limit: UInt64? = nil) -> [Action] {
+        guard let subscription = self.subscriptions[number] else { return [] }
+        let isOver = limit.map { $0 <= subscription.received } ?? true
+        if isOver { self.subscriptions[number] = nil } else { self.subscriptions[number]?.limit = limit }
+        guard case .connected = self.phase else { return [] }
+        return [
+            self.send([.unsubscribe(number: number, after: isOver ? nil : limit.map { $0 - subscription.earlier })])
+        ]
+    }
+
+    /// Publishes a message.
+    package mutating func publish(
+        _ subject: NATSSubject,
+        reply: NATSSubject? = nil,
+        headers: NATSHeaders = NATSHeaders(),
+        payload: ByteBuffer
+    ) throws(SendRefusal) -> [Action] {
+        try self.check(subject, reply: reply, headers: headers, payload: payload)
+        return [self.send([.publish(subject, reply: reply, headers: headers, payload: payload)])]
+    }
+
+    private func check(
+        _ subject: NATSSubject,
+        reply: NATSSubject?,
+        headers: NATSHeaders,
+        payload: ByteBuffer
+    ) throws(SendRefusal) {
+        guard let info = self.connection?.info else { throw .notConnected }
+        guard headers.isEmpty || info.supportsHeaders else { throw .noHeaders }
+        let bytes = payload.readableBytes + (headers.isEmpty ? 0 : headers.byteCount)
+        guard bytes <= info.maximumPayload else { throw .tooLarge(bytes: bytes, limit: info.maximumPayload) }
+        // HPUB, three blanks and two numbers of at most ten digits.
+        let line = subject.text.utf8.count + (reply?.text.utf8.count ?? 0) + 32
+        guard line <= self.settings.maximumControlLine else { throw .longSubject }
+        guard self.waitingBytes + bytes + line <= self.settings.maximumWaitingBytes else {
+            throw .tooMuchWaiting(bytes: self.waitingBytes)
+        }
+    }
+
+    /// Sends a request; an ``Action/answer(_:_:)`` with the returned number follows in each case.
+    package mutating func request(
+        _ subject: NATSSubject,
+        headers: NATSHeaders = NATSHeaders(),
+        payload: ByteBuffer,
+        within limit: TimeAmount,
+        now: NIODeadline
+    ) throws(SendRefusal) -> (UInt64, [Action]) {
+        let number = self.lastNumber + 1
+        let reply = NATSSubject(valid: "\(self.inbox).\(number)")
+        try self.check(subject, reply: reply, headers: headers, payload: payload)
+        guard self.requests.count < self.settings.maximumRequests else {
+            throw .tooManyRequests(limit: self.settings.maximumRequests)
+        }
+        self.lastNumber = number
+        var actions: [Action] = []
+        if self.inboxNumber == nil {
+            let (inbox, subscribed) = self.subscribe(NATSPattern(valid: "\(self.inbox).*"))
+            self.inboxNumber = inbox
+            actions = subscribed
+        }
+        self.requests[number] = Request(subject: subject, until: now + limit)
+        actions.append(self.send([.publish(subject, reply: reply, headers: headers, payload: payload)]))
+        return (number, actions)
+    }
+
+    /// Asks for a PONG behind all that was sent; an ``Action/flushed(_:_:)`` with the returned number follows.
+    package mutating func flush() throws(SendRefusal) -> (UInt64, [Action]) {
+        guard case .connected = self.phase else { throw .notConnected }
+        self.lastNumber += 1
+        self.pings.append(.flush(self.lastNumber))
+        return (self.lastNumber, [self.send([.ping])])
+    }
+}

@@ -1,0 +1,493 @@
+import NIOCore
+import TLS
+import Testing
+
+@testable import NATS
+
+/// A machine with a virtual clock and a scripted server, and the transcript of its actions.
+struct ScriptedClient {
+    var machine: NATSMachine
+    var now = NIODeadline.uptimeNanoseconds(0)
+    var chance = 0.5
+    private(set) var sent = 0
+
+    init(_ servers: String..., change: (inout NATSSettings) -> Void = { _ in }) {
+        var settings = NATSSettings(servers: servers.compactMap { ServerAddress($0) })
+        change(&settings)
+        self.machine = NATSMachine(settings, inboxToken: "T", chance: 0)
+    }
+
+    static func info(_ change: (inout ServerInformation) -> Void = { _ in }) -> ServerOperation {
+        var info = ServerInformation()
+        info.supportsHeaders = true
+        change(&info)
+        return .info(info)
+    }
+
+    mutating func text(_ actions: [NATSMachine.Action]) -> [String] {
+        actions.map { action in
+            switch action {
+            case .connect(let address): return "connect \(address.host)"
+            case .startTLS(let name): return "TLS \(name)"
+            case .send(let bytes):
+                self.sent += bytes.readableBytes
+                let lines = String(buffer: bytes).split(separator: "\r\n", omittingEmptySubsequences: false).dropLast()
+                return "send " + lines.map { $0.hasPrefix("CONNECT") ? "CONNECT" : $0 }.joined(separator: "|")
+            case .deliver(let message, let number):
+                return "deliver \(number) \(message.subject) \(String(buffer: message.payload))"
+            case .answer(let number, .success(let message)):
+                return "answer \(number) \(String(buffer: message.payload))"
+            case .answer(let number, .failure(let failure)): return "answer \(number) \(failure)"
+            case .flushed(let number, let isDone): return "flushed \(number) \(isDone)"
+            case .close: return "close"
+            case .report(let report):
+                switch report {
+                case .connecting(let address): return "connecting \(address.host)"
+                case .connected(let address, _): return "connected \(address.host)"
+                case .waiting(let ending, let wait): return "waiting \(wait.nanoseconds / 1_000_000) ms: \(ending)"
+                case .refused(let refusal): return "refused \(refusal.text)"
+                case .leaving(let address): return "leaving \(address.host)"
+                case .stopped(let ending): return "stopped: \(ending)"
+                }
+            }
+        }
+    }
+
+    mutating func start() -> [String] { self.text(self.machine.start(now: self.now)) }
+
+    mutating func opened() -> [String] { self.text(self.machine.opened(now: self.now)) }
+
+    mutating func ended(_ ending: NATSEnding = .lost) -> [String] {
+        self.text(self.machine.ended(ending, now: self.now, chance: self.chance))
+    }
+
+    mutating func received(_ operations: ServerOperation...) -> [String] {
+        operations.flatMap { self.text(self.machine.received($0, now: self.now, chance: self.chance)) }
+    }
+
+    mutating func message(_ subject: String, _ number: UInt64, _ payload: String = "", status: Int? = nil) -> [String] {
+        var message = NATSMessage(subject: subject, payload: ByteBuffer(string: payload))
+        if let status, let headers = try? NATSHeaders(ByteBuffer(string: "NATS/1.0 \(status)\r\n\r\n")) {
+            message.headers = headers
+        }
+        return self.received(.message(message, subscription: number))
+    }
+
+    mutating func request(_ subject: String, within limit: TimeAmount = .seconds(2)) throws -> [String] {
+        let subject = try #require(NATSSubject(subject))
+        let (_, actions) = try self.machine.request(subject, payload: ByteBuffer(), within: limit, now: self.now)
+        return self.text(actions)
+    }
+
+    mutating func publish(_ subject: String, _ count: Int, headers: NATSHeaders = .init()) throws -> [String] {
+        let subject = try #require(NATSSubject(subject))
+        let payload = ByteBuffer(repeating: 0x61, count: count)
+        return self.text(try self.machine.publish(subject, headers: headers, payload: payload))
+    }
+
+    mutating func subscribe(_ pattern: String, queue: String? = nil) throws -> [String] {
+        let pattern = try #require(NATSPattern(pattern))
+        return self.text(self.machine.subscribe(pattern, queue: queue).1)
+    }
+
+    /// Sets the clock to the machine's deadline and calls it.
+    mutating func wait() throws -> [String] {
+        self.now = max(self.now, try #require(self.machine.deadline))
+        return self.text(self.machine.timeReached(now: self.now, chance: self.chance))
+    }
+
+    /// Lets an attempt succeed.
+    mutating func connect(_ change: (inout ServerInformation) -> Void = { _ in }) -> [String] {
+        _ = self.opened()
+        return self.received(Self.info(change)) + self.received(.pong)
+    }
+}
+
+@Suite struct NATSMachineTests {
+    private let lost = "the NATS server or the network closed the connection"
+
+    // MARK: Handshake
+
+    @Test("connects: INFO, CONNECT and PING, and PONG proves it")
+    func handshake() throws {
+        var client = ScriptedClient("nats://a")
+        #expect(client.machine.deadline == nil)
+        #expect(client.start() == ["connecting a", "connect a"])
+        #expect(client.start() == [])
+        #expect(client.opened() == [])
+        #expect(client.received(ScriptedClient.info()) == ["send CONNECT|PING"])
+        #expect(client.received(.ping) == ["send PONG"])
+        #expect(throws: SendRefusal.notConnected) { try client.publish("a", 1) }
+        #expect(client.received(.pong) == ["connected a"])
+        #expect(client.machine.connection?.server.host == "a")
+        #expect(try client.publish("a", 2) == ["send PUB a 2|aa"])
+    }
+
+    @Test("gives up a server that is not ready in time, in each phase")
+    func late() throws {
+        var client = ScriptedClient("a")
+        for phase in 0..<4 {
+            client = ScriptedClient("a") { $0.encryption = phase == 3 ? .required : .asServerRequires }
+            _ = client.start()
+            if phase > 0 { _ = client.opened() }
+            if phase > 1 { _ = client.received(ScriptedClient.info { $0.offersTLS = true }) }
+            #expect(try client.wait() == ["close", "waiting 250 ms: \(NATSEnding.late)"])
+            #expect(client.now == .uptimeNanoseconds(0) + .seconds(5))
+        }
+    }
+
+    @Test("begins TLS when the server requires it, the address demands it or the settings do")
+    func encryption() throws {
+        var client = ScriptedClient("nats://name")
+        _ = client.start()
+        _ = client.opened()
+        #expect(client.received(ScriptedClient.info { $0.requiresTLS = true }) == ["TLS name"])
+        #expect(client.text(client.machine.secured(now: client.now, chance: 0)) == ["send CONNECT|PING"])
+        #expect(client.received(.pong) == ["connected name"])
+
+        for (server, encryption) in [
+            ("nats://10.0.0.1", NATSSettings.Encryption.required), ("tls://10.0.0.1", .asServerRequires),
+        ] {
+            client = ScriptedClient(server) { $0.encryption = encryption }
+            _ = client.start()
+            _ = client.opened()
+            #expect(client.received(ScriptedClient.info { $0.offersTLS = true }) == ["TLS 10.0.0.1"])
+            client = ScriptedClient(server) { $0.encryption = encryption }
+            _ = client.start()
+            _ = client.opened()
+            // An attacker on the path may have removed the offer: nothing is sent.
+            #expect(client.received(ScriptedClient.info()) == ["close", "waiting 250 ms: \(NATSEnding.noTLS)"])
+            #expect(client.sent == 0)
+        }
+
+        client = ScriptedClient("a") { $0.encryption = .first }
+        _ = client.start()
+        #expect(client.opened() == ["TLS a"])
+        #expect(client.text(client.machine.secured(now: client.now, chance: 0)) == [])
+        #expect(client.received(ScriptedClient.info { $0.requiresTLS = true }) == ["send CONNECT|PING"])
+    }
+
+    @Test("ends a connection on which the server speaks out of turn")
+    func outOfTurn() throws {
+        for operation in [
+            ServerOperation.ping, .pong, .ok, .message(NATSMessage(subject: "a", payload: .init()), subscription: 1),
+        ] {
+            var client = ScriptedClient("a")
+            _ = client.start()
+            _ = client.opened()
+            #expect(client.received(operation).first == "close")
+        }
+        var client = ScriptedClient("a")
+        _ = client.start()
+        _ = client.opened()
+        _ = client.received(ScriptedClient.info { $0.requiresTLS = true })
+        #expect(client.received(.pong) == ["close", "waiting 250 ms: \(NATSEnding.violation(.plainTextBeforeTLS))"])
+        #expect(client.received(.pong) == [])
+    }
+
+    @Test("signs the server's nonce, and needs one")
+    func nonce() throws {
+        let key = try NKey(seed: Secret(NKeySample.user))
+        var client = ScriptedClient("a") { $0.identity = .key(key) }
+        _ = client.start()
+        _ = client.opened()
+        #expect(client.received(ScriptedClient.info()) == ["close", "waiting 250 ms: \(NATSEnding.noNonce)"])
+        _ = try client.wait()
+        _ = client.opened()
+        let info = ScriptedClient.info { $0.nonce = NKeySample.nonce }
+        guard case .send(let bytes) = client.machine.received(info, now: client.now, chance: 0)[0] else {
+            return #expect(Bool(false))
+        }
+        #expect(
+            String(buffer: bytes).contains(#""nkey":"\#(NKeySample.userPublic)","sig":"\#(NKeySample.userSignature)""#)
+        )
+    }
+
+    // MARK: Endings
+
+    @Test("stops when a server refuses the credentials twice in a row, and can be started again")
+    func authorization() throws {
+        var client = ScriptedClient("a", "b")
+        let refusal = ServerRefusal("Authorization Violation")
+        _ = client.start()
+        for host in ["b", "a"] {
+            _ = client.opened()
+            #expect(client.received(ScriptedClient.info(), .error(refusal))[1] == "close")
+            #expect(try client.wait() == ["connecting \(host)", "connect \(host)"])
+        }
+        _ = client.opened()
+        #expect(
+            client.received(ScriptedClient.info(), .error(refusal)).dropFirst()
+                == ["close", "stopped: \(NATSEnding.refused(refusal))"]
+        )
+        #expect(client.machine.deadline == nil && client.machine.isStopped)
+        #expect(client.start() == ["connecting b", "connect b"])
+        // Acceptance resets the count.
+        _ = client.connect()
+        #expect(client.received(.error(ServerRefusal("User Authentication Expired")))[0] == "close")
+    }
+
+    @Test("ends the connection for what concerns it, and not for a permission")
+    func refusals() throws {
+        for words in ["Stale Connection", "Slow Consumer", "Maximum Payload Violation", "maximum connections exceeded"]
+        {
+            var client = ScriptedClient("a")
+            _ = client.start()
+            _ = client.connect()
+            let refusal = ServerRefusal(words)
+            #expect(client.received(.error(refusal)) == ["close", "waiting 250 ms: \(NATSEnding.refused(refusal))"])
+        }
+        var client = ScriptedClient("a")
+        _ = client.start()
+        _ = client.connect()
+        for words in ["Permissions Violation for Subscription to \"x\"", "Invalid Subject", "something new"] {
+            #expect(client.received(.error(ServerRefusal(words))) == ["refused \(words)"])
+        }
+        // A request on a subject that is forbidden has its answer at once.
+        _ = try client.request("x.y")
+        _ = try client.request("x.z")
+        let refusal = ServerRefusal("Permissions Violation for Publish to \"x.y\"")
+        #expect(client.received(.error(refusal)) == ["refused \(refusal.text)", "answer 1 \(refusal)"])
+        #expect(client.machine.connection != nil)
+    }
+
+    @Test("tries each server of a round, then waits, each time longer, at most the limit")
+    func rounds() throws {
+        var client = ScriptedClient("a", "b") { $0.longestWait = .seconds(2) }
+        client.chance = 1
+        #expect(client.start() == ["connecting a", "connect a"])
+        for (wait, host) in [
+            (100, "b"), (500, "a"), (100, "b"), (1_000, "a"), (100, "b"), (2_000, "a"), (100, "b"), (2_000, "a"),
+        ] {
+            #expect(client.ended(.unreachable("no way")) == ["waiting \(wait) ms: no way"])
+            #expect(try client.wait() == ["connecting \(host)", "connect \(host)"])
+        }
+        client.chance = 0
+        _ = client.ended()
+        _ = try client.wait()
+        #expect(client.ended() == ["waiting 100 ms: \(self.lost)"])
+    }
+
+    @Test("a connection that ends soon is a failure like any other, one that lasted begins anew")
+    func settling() throws {
+        var client = ScriptedClient("a")
+        client.chance = 1
+        _ = client.start()
+        for wait in [500, 1_000, 2_000] {
+            _ = client.connect()
+            #expect(client.ended() == ["waiting \(wait) ms: \(self.lost)"])
+            _ = try client.wait()
+        }
+        _ = client.connect()
+        client.now = client.now + .seconds(10)
+        #expect(client.ended() == ["waiting 100 ms: \(self.lost)"])
+    }
+
+    @Test("gives up a server that answers no ping")
+    func silence() throws {
+        var client = ScriptedClient("a")
+        _ = client.start()
+        _ = client.connect()
+        let begin = client.now
+        #expect(try client.wait() == ["send PING"])
+        #expect(client.received(.pong) == [])
+        #expect(try client.wait() == ["send PING"])
+        #expect(try client.wait() == ["send PING"])
+        #expect(try client.wait() == ["close", "waiting 50 ms: \(NATSEnding.silent)"])
+        #expect(client.now == begin + .seconds(80))
+    }
+
+    // MARK: Cluster
+
+    @Test("learns the servers of the cluster and forgets those that have left it")
+    func gossip() throws {
+        var client = ScriptedClient("nats://first")
+        client.chance = 0.9
+        _ = client.start()
+        _ = client.connect { $0.clusterAddresses = ["10.0.0.2:4222", "10.0.0.3:4222", "bad host:1", "first:4222"] }
+        #expect(Set(client.machine.servers.map(\.host)) == ["first", "10.0.0.2", "10.0.0.3"])
+        _ = client.received(ScriptedClient.info { $0.clusterAddresses = ["first:4222", "10.0.0.3:4222"] })
+        #expect(client.machine.servers.map(\.host) == ["10.0.0.3", "first"])
+        _ = client.ended()
+        #expect(try client.wait() == ["connecting 10.0.0.3", "connect 10.0.0.3"])
+        // Its certificate must have the name of the one that named it.
+        _ = client.opened()
+        #expect(client.received(ScriptedClient.info { $0.requiresTLS = true }) == ["TLS first"])
+    }
+
+    @Test("leaves a server in lame duck mode within a random time, when its requests are answered")
+    func lameDuck() throws {
+        var client = ScriptedClient("a", "b")
+        _ = client.start()
+        _ = client.connect()
+        _ = try client.request("x")
+        #expect(client.received(ScriptedClient.info { $0.isLeaving = true }) == ["leaving a"])
+        #expect(client.received(ScriptedClient.info { $0.isLeaving = true }) == [])
+        #expect(try client.wait() == ["answer 1 \(RequestFailure.timedOut)"])
+        #expect(client.now == .uptimeNanoseconds(0) + .seconds(2))
+        #expect(try client.wait() == ["close", "waiting 50 ms: \(NATSEnding.leaving)"])
+        #expect(client.now == .uptimeNanoseconds(0) + .milliseconds(2_500))
+        #expect(try client.wait() == ["connecting b", "connect b"])
+        _ = client.connect()
+        // Without another server it stays as long as it can.
+        client = ScriptedClient("a")
+        _ = client.start()
+        _ = client.connect { $0.isLeaving = true }
+        #expect(try client.wait() == ["send PING"])
+    }
+
+    // MARK: Subscriptions
+
+    @Test("delivers by number, ends after a count, and restores what is left on the next connection")
+    func subscriptions() throws {
+        var client = ScriptedClient("a")
+        #expect(try client.subscribe("x.>") == [])
+        _ = client.start()
+        #expect(client.connect() == ["send CONNECT|PING", "send SUB x.> 1", "connected a"])
+        #expect(try client.subscribe("y", queue: "q") == ["send SUB y q 2"])
+        #expect(try client.subscribe("z") == ["send SUB z 3"])
+        #expect(client.text(client.machine.unsubscribe(2, after: 3)) == ["send UNSUB 2 3"])
+        #expect(client.text(client.machine.unsubscribe(3)) == ["send UNSUB 3"])
+        #expect(client.message("x.a", 1, "one") == ["deliver 1 x.a one"])
+        #expect(client.message("z", 3) == [] && client.message("z", 77) == [])
+        #expect(client.message("y", 2) == ["deliver 2 y "])
+        _ = client.ended()
+        _ = try client.wait()
+        #expect(client.connect()[1] == "send SUB x.> 1|SUB y q 2|UNSUB 2 2")
+        #expect(client.message("y", 2) == ["deliver 2 y "] && client.message("y", 2) == ["deliver 2 y "])
+        #expect(client.message("y", 2) == [])
+        // The count includes what came on the first connection; the server counts its own.
+        #expect(client.text(client.machine.unsubscribe(1, after: 3)) == ["send UNSUB 1 2"])
+        #expect(client.text(client.machine.unsubscribe(1, after: 1)) == ["send UNSUB 1"])
+        #expect(client.machine.unsubscribe(1) == [])
+    }
+
+    // MARK: Requests
+
+    @Test("answers each request once: by a message, no responder, its time or the end of the connection")
+    func requests() throws {
+        var client = ScriptedClient("a")
+        #expect(throws: SendRefusal.notConnected) { try client.request("x") }
+        _ = client.start()
+        _ = client.connect()
+        #expect(try client.request("x") == ["send SUB _INBOX.T.* 2", "send PUB x _INBOX.T.1 0|"])
+        #expect(try client.request("x", within: .seconds(1)) == ["send PUB x _INBOX.T.3 0|"])
+        #expect(try client.request("x") == ["send PUB x _INBOX.T.4 0|"])
+        #expect(client.message("_INBOX.T.1", 2, "yes") == ["answer 1 yes"])
+        #expect(client.message("_INBOX.T.1", 2, "again") == [])
+        #expect(client.message("_INBOX.T.nonsense", 2) == [])
+        #expect(client.message("_INBOX.T.4", 2, status: 503) == ["answer 4 \(RequestFailure.noResponders)"])
+        #expect(try client.wait() == ["answer 3 \(RequestFailure.timedOut)"])
+        _ = try client.request("x")
+        #expect(client.ended() == ["answer 5 \(RequestFailure.connectionLost)", "waiting 250 ms: \(self.lost)"])
+        #expect(RequestFailure.connectionLost.isUnknown && !RequestFailure.noResponders.isUnknown)
+        _ = try client.wait()
+        #expect(client.connect()[1] == "send SUB _INBOX.T.* 2")
+    }
+
+    @Test("refuses before sending: what is too large, too long, without support, too much or too many")
+    func limits() throws {
+        var client = ScriptedClient("a") {
+            $0.maximumWaitingBytes = 10_000
+            $0.maximumRequests = 1
+        }
+        _ = client.start()
+        _ = client.connect { $0.maximumPayload = 2_000 }
+        #expect(throws: SendRefusal.tooLarge(bytes: 2_001, limit: 2_000)) { try client.publish("a", 2_001) }
+        var headers = NATSHeaders()
+        headers.add("a", "b")
+        #expect(throws: SendRefusal.tooLarge(bytes: 2_001, limit: 2_000)) {
+            try client.publish("a", 1_983, headers: headers)
+        }
+        #expect(try client.publish("a", 1_982, headers: headers)[0].hasPrefix("send HPUB a 18 2000|"))
+        let long = String(repeating: "a", count: 4_097)
+        #expect(throws: SendRefusal.longSubject) { try client.publish(long, 1) }
+        _ = try client.request("x")
+        #expect(throws: SendRefusal.tooManyRequests(limit: 1)) { try client.request("x") }
+        _ = client.received(ScriptedClient.info { $0.supportsHeaders = false })
+        #expect(throws: SendRefusal.noHeaders) { try client.publish("a", 1, headers: headers) }
+
+        for _ in 0..<3 { _ = try client.publish("a", 2_000, headers: .init()) }
+        #expect(throws: SendRefusal.self) { try client.publish("a", 1_048_576) }
+        let waiting = client.sent
+        #expect(throws: SendRefusal.tooMuchWaiting(bytes: waiting)) { try client.publish("a", 2_000) }
+        client.machine.bytesLeft(waiting)
+        #expect(try client.publish("a", 1) == ["send PUB a 1|a"])
+        for refusal in [SendRefusal.notConnected, .longSubject, .noHeaders, .tooMuchWaiting(bytes: 1)] {
+            #expect("\(refusal)".hasPrefix("not sent: "))
+        }
+    }
+
+    @Test("a server that asks without end and reads nothing is given up")
+    func unread() throws {
+        var client = ScriptedClient("a") { $0.maximumWaitingBytes = 1_000 }
+        _ = client.start()
+        _ = client.connect()
+        var answers = 0
+        while client.received(.ping) == ["send PONG"] { answers += 1 }
+        #expect(answers > 10_000 && answers < 12_000)
+        #expect(client.machine.connection == nil)
+    }
+
+    // MARK: End
+
+    @Test("drains: no new messages, the answers of its requests, then the end")
+    func drain() throws {
+        var client = ScriptedClient("a")
+        _ = try client.subscribe("x")
+        _ = client.start()
+        _ = client.connect()
+        _ = try client.request("y")
+        #expect(client.text(client.machine.drain(now: client.now)) == ["send UNSUB 1|PING"])
+        #expect(throws: SendRefusal.notConnected) { try client.publish("a", 1) }
+        // What the server has sent before it read the UNSUB.
+        #expect(client.message("x", 1, "last") == ["deliver 1 x last"])
+        #expect(client.received(.pong) == [])
+        #expect(client.message("_INBOX.T.2", 3, "yes") == ["answer 2 yes", "close", "stopped: stopped"])
+        #expect(client.machine.drain(now: client.now) == [])
+
+        client = ScriptedClient("a")
+        _ = client.start()
+        _ = client.connect()
+        _ = client.machine.drain(now: client.now)
+        #expect(try client.wait() == ["close", "stopped: stopped"])
+        #expect(client.now == .uptimeNanoseconds(0) + .seconds(5))
+    }
+
+    @Test("a flush ends with the PONG behind it, or with the connection")
+    func flush() throws {
+        var client = ScriptedClient("a")
+        #expect(throws: SendRefusal.notConnected) { try client.machine.flush() }
+        _ = client.start()
+        _ = client.connect()
+        let (first, actions) = try client.machine.flush()
+        #expect(client.text(actions) == ["send PING"])
+        #expect(client.received(.pong) == ["flushed \(first) true"])
+        let (second, _) = try client.machine.flush()
+        #expect(client.text(client.machine.stop()) == ["close", "flushed \(second) false", "stopped: stopped"])
+        #expect(client.machine.stop() == [] && client.received(.pong) == [] && client.ended() == [])
+    }
+}
+
+@Suite struct ServerAddressTests {
+    @Test("is read in the forms that NATS has")
+    func read() {
+        for (text, description) in [
+            ("nats://a:1", "nats://a:1"), ("a", "nats://a:4222"), ("TLS://a.b/", "tls://a.b:4222"),
+            ("a:65535", "nats://a:65535"),
+            ("[::1]:5", "nats://[::1]:5"), ("nats://[fe80::1%eth0]", "nats://[fe80::1%eth0]:4222"),
+            ("10.0.0.1", "nats://10.0.0.1:4222"),
+        ] {
+            #expect(ServerAddress(text)?.description == description)
+        }
+    }
+
+    @Test(
+        "is nothing else, above all no URL with a password",
+        arguments: [
+            "", "http://a", "nats://", "nats://u:p@a", "a:0", "a:65536", "a:+1", "a:", "a b", "[::1", "[a]:1", "::1",
+            "a/b", "a\n",
+        ]
+    )
+    func refused(text: String) { #expect(ServerAddress(text) == nil) }
+}
