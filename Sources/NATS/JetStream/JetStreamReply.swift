@@ -1,0 +1,134 @@
+import Market
+package import NIOCore
+import Wire
+
+/// A request to JetStream: a message whose answer has the same form each time.
+package struct NATSRequest: Sendable, Equatable {
+    package var subject: NATSSubject
+    package var headers = NATSHeaders()
+    package var payload: ByteBuffer
+}
+
+/// A refusal of JetStream's API.
+package struct JetStreamRefusal: Sendable, Equatable {
+    /// A status as in HTTP.
+    package var code: Int
+    /// The number of the error in nats-server's `errors.json`.
+    package var number: Int
+    package var text: String
+
+    /// Another one has written the key since (10071, "wrong last sequence").
+    package var isOtherRevision: Bool { self.number == 10_071 }
+    /// There is no message on this subject (10037).
+    var isMissingMessage: Bool { self.number == 10_037 }
+}
+
+/// The reason why a request to JetStream has no usable answer.
+package enum JetStreamFailure: Error, Sendable, Equatable {
+    case refused(JetStreamRefusal)
+    case malformed
+}
+
+extension JetStreamFailure: CustomStringConvertible {
+    /// One line with what to do, where something can be done.
+    package var description: String {
+        switch self {
+        case .malformed: "JetStream's answer cannot be read: another program answers on its subjects"
+        case .refused(let refusal):
+            switch refusal.number {
+            case 10_058: "the bucket exists with other settings: \(refusal.text); delete it, or use another name"
+            case 10_059: "the bucket does not exist: \(refusal.text)"
+            case 10_039, 10_076: "JetStream is not enabled: \(refusal.text); enable it in the server and the account"
+            case 10_071: "the key has another revision: \(refusal.text)"
+            default: "JetStream refused: \(refusal.text) (\(refusal.number))"
+            }
+        }
+    }
+}
+
+/// The members of an answer of JetStream's API that this program reads.
+struct JetStreamReply {
+    var refusal: JetStreamRefusal?
+    /// The number that a stored message has got; 0 in other answers.
+    var sequence: UInt64 = 0
+    var message: StoredMessage?
+
+    /// A message of a stream, as `STREAM.MSG.GET` returns it.
+    struct StoredMessage {
+        var sequence: UInt64 = 0
+        var headers = NATSHeaders()
+        var payload = ByteBuffer()
+    }
+
+    /// Reads an answer. Throws its refusal, if it has one.
+    init(_ message: NATSMessage) throws(JetStreamFailure) {
+        var reply = JetStreamReply()
+        let isWhole = message.payload.withUnsafeReadableBytes { bytes in
+            JSONReader.wholeObject(bytes) { key, reader in
+                switch reader.kind() {
+                case .object where key.equals("error"): reply.readRefusal(&reader)
+                case .object where key.equals("message"): reply.readMessage(&reader)
+                case .number where key.equals("seq"): reply.readSequence(&reader)
+                case .object, .array, .string, .number, .literal: reader.skipValue()
+                case .invalid: false
+                }
+            }
+        }
+        guard isWhole else { throw .malformed }
+        if let refusal = reply.refusal { throw .refused(refusal) }
+        self = reply
+    }
+
+    private init() {}
+
+    private mutating func readSequence(_ reader: inout JSONReader) -> Bool {
+        guard let number = reader.integer(), number >= 0 else { return false }
+        self.sequence = UInt64(number)
+        return true
+    }
+
+    private mutating func readRefusal(_ reader: inout JSONReader) -> Bool {
+        var refusal = JetStreamRefusal(code: 0, number: 0, text: "no reason given")
+        let isWhole = reader.object { key, reader in
+            switch reader.kind() {
+            case .number where key.equals("code"): refusal.code = reader.integer().flatMap(Int.init(exactly:)) ?? 0
+            case .number where key.equals("err_code"):
+                refusal.number = reader.integer().flatMap(Int.init(exactly:)) ?? 0
+            case .string where key.equals("description"):
+                guard let text = reader.string() else { return false }
+                refusal.text = PrintableText.line(text.text, limit: 200)
+            case .object, .array, .string, .number, .literal: return reader.skipValue()
+            case .invalid: return false
+            }
+            return true
+        }
+        self.refusal = refusal
+        return isWhole
+    }
+
+    private mutating func readMessage(_ reader: inout JSONReader) -> Bool {
+        var message = StoredMessage()
+        let isWhole = reader.object { key, reader in
+            switch reader.kind() {
+            case .number where key.equals("seq"):
+                guard let number = reader.integer(), number > 0 else { return false }
+                message.sequence = UInt64(number)
+                return true
+            case .string where key.equals("data"):
+                guard let text = reader.string(), let bytes = Base64.bytes(text.text) else { return false }
+                message.payload = ByteBuffer(bytes: bytes)
+                return true
+            case .string where key.equals("hdrs"):
+                guard let text = reader.string(), let bytes = Base64.bytes(text.text),
+                    let headers = try? NATSHeaders(ByteBuffer(bytes: bytes))
+                else { return false }
+                message.headers = headers
+                return true
+            case .object, .array, .string, .number, .literal: return reader.skipValue()
+            case .invalid: return false
+            }
+        }
+        self.message = message
+        return isWhole
+    }
+}
