@@ -1,0 +1,276 @@
+package import NIOCore
+import TLS
+
+/// A client of NATS on an event loop: a ``NATSMachine`` with its connection, its timer and its callers.
+///
+/// All methods must be called on the loop. The client lives until it is stopped or drained.
+package final class NATSClient {
+    private let transport: any NATSTransport
+    private let loop: any EventLoop
+    private weak var delegate: (any NATSClientDelegate)?
+    /// Uniformly distributed from 0 to 1.
+    private let chance: () -> Double
+    private var machine: NATSMachine
+    /// The present connection.
+    private var handler: NATSHandler?
+    /// The number of the present attempt.
+    private var attempt = 0
+    private var timer: (at: NIODeadline, task: Scheduled<Void>)?
+    private var readers: [UInt64: (NATSMessage) -> Void] = [:]
+    private var requests: [UInt64: EventLoopPromise<NATSMessage>] = [:]
+    private var flushes: [UInt64: EventLoopPromise<Void>] = [:]
+    private var stopped: EventLoopPromise<Void>?
+    /// What remains to do. A reader may call the client while another action is carried out.
+    private var actions: [NATSMachine.Action] = []
+    private var isPerforming = false
+
+    /// - Parameter chance: uniformly distributed from 0 to 1.
+    package init(
+        _ settings: NATSSettings,
+        transport: any NATSTransport,
+        on loop: any EventLoop,
+        delegate: (any NATSClientDelegate)? = nil,
+        chance: @escaping () -> Double = { Double.random(in: 0...1) }
+    ) {
+        self.transport = transport
+        self.loop = loop
+        self.delegate = delegate
+        self.chance = chance
+        let token = Base64.text((0..<16).map { _ in UInt8(chance() * 255) })
+        self.machine = NATSMachine(settings, inboxToken: token, chance: chance())
+    }
+
+    // MARK: Use
+
+    /// The server and what it has said, while there is a connection.
+    package var connection: (server: ServerAddress, info: ServerInformation)? { self.machine.connection }
+
+    /// The servers that are known, those of the cluster included.
+    package var servers: [ServerAddress] { self.machine.servers }
+
+    package func start() { self.perform(self.machine.start(now: self.loop.now)) }
+
+    /// Ends at once.
+    package func stop() { self.perform(self.machine.stop()) }
+
+    /// Ends after what was sent has been processed; the future completes at the end.
+    package func drain() -> EventLoopFuture<Void> {
+        if self.machine.isStopped { return self.loop.makeSucceededVoidFuture() }
+        let promise = self.stopped ?? self.loop.makePromise()
+        self.stopped = promise
+        self.perform(self.machine.drain(now: self.loop.now))
+        return promise.futureResult
+    }
+
+    /// Subscribes on this and all later connections.
+    ///
+    /// - Parameters:
+    ///   - queue: the group of which each message goes to one member only.
+    ///   - reader: called on the loop with each message.
+    /// - Returns: the number for ``unsubscribe(_:after:)``.
+    @discardableResult
+    package func subscribe(
+        _ pattern: NATSPattern,
+        queue: String? = nil,
+        _ reader: @escaping (NATSMessage) -> Void
+    ) -> UInt64 {
+        let (number, actions) = self.machine.subscribe(pattern, queue: queue)
+        self.readers[number] = reader
+        self.perform(actions)
+        return number
+    }
+
+    /// Ends a subscription, at once or after it has got so many messages.
+    package func unsubscribe(_ number: UInt64, after limit: UInt64? = nil) {
+        let actions = self.machine.unsubscribe(number, after: limit)
+        self.forgetReader(number)
+        self.perform(actions)
+    }
+
+    package func publish(
+        _ subject: NATSSubject,
+        reply: NATSSubject? = nil,
+        headers: NATSHeaders = NATSHeaders(),
+        payload: ByteBuffer
+    ) throws(SendRefusal) {
+        self.perform(try self.machine.publish(subject, reply: reply, headers: headers, payload: payload))
+    }
+
+    /// Sends a request; the future fails with ``RequestFailure``.
+    package func request(
+        _ subject: NATSSubject,
+        headers: NATSHeaders = NATSHeaders(),
+        payload: ByteBuffer = ByteBuffer(),
+        within limit: TimeAmount = .seconds(2)
+    ) -> EventLoopFuture<NATSMessage> {
+        let promise = self.loop.makePromise(of: NATSMessage.self)
+        do throws(SendRefusal) {
+            let (number, actions) = try self.machine.request(
+                subject,
+                headers: headers,
+                payload: payload,
+                within: limit,
+                now: self.loop.now
+            )
+            self.requests[number] = promise
+            self.perform(actions)
+        } catch {
+            promise.fail(RequestFailure.notSent(error))
+        }
+        return promise.futureResult
+    }
+
+    /// Completes when the server has processed all that was sent before. It fails with ``RequestFailure``.
+    package func flush() -> EventLoopFuture<Void> {
+        let promise = self.loop.makePromise(of: Void.self)
+        do throws(SendRefusal) {
+            let (number, actions) = try self.machine.flush()
+            self.flushes[number] = promise
+            self.perform(actions)
+        } catch {
+            promise.fail(RequestFailure.notSent(error))
+        }
+        return promise.futureResult
+    }
+
+    // MARK: Actions
+
+    private func perform(_ actions: [NATSMachine.Action]) {
+        self.actions += actions
+        guard !self.isPerforming else { return }
+        self.isPerforming = true
+        while !self.actions.isEmpty {
+            let batch = self.actions
+            self.actions = []
+            for action in batch { self.perform(action) }
+        }
+        self.isPerforming = false
+        self.arm()
+    }
+
+    private func perform(_ action: NATSMachine.Action) {
+        switch action {
+        case .connect(let address): self.connect(to: address)
+        case .startTLS(let peer): self.startTLS(peer)
+        case .send(let bytes): self.write(bytes)
+        case .deliver(let message, let number):
+            self.readers[number]?(message)
+            self.forgetReader(number)
+        case .answer(let number, let result):
+            self.requests.removeValue(forKey: number)?.completeWith(result.mapError { $0 as any Error })
+        case .flushed(let number, let isDone):
+            let promise = self.flushes.removeValue(forKey: number)
+            if isDone { promise?.succeed() } else { promise?.fail(RequestFailure.connectionLost) }
+        case .report(let report):
+            self.delegate?.natsClientReported(report)
+            if case .stopped = report {
+                self.stopped?.succeed()
+                self.stopped = nil
+            }
+        case .close:
+            self.attempt += 1
+            self.leave()
+        }
+    }
+
+    /// Forgets the reader of a subscription that has ended.
+    private func forgetReader(_ number: UInt64) {
+        if !self.machine.isSubscribed(number) { self.readers[number] = nil }
+    }
+
+    private func connect(to address: ServerAddress) {
+        self.attempt += 1
+        let attempt = self.attempt
+        self.transport.connect(to: address, on: self.loop).assumeIsolated().whenComplete { result in
+            switch result {
+            case .success(let channel) where attempt != self.attempt: channel.close(promise: nil)
+            case .success(let channel): self.use(channel)
+            case .failure(let error):
+                guard attempt == self.attempt else { return }
+                self.perform(self.machine.ended(.unreachable("\(error)"), now: self.loop.now, chance: self.chance()))
+            }
+        }
+    }
+
+    private func use(_ channel: any Channel) {
+        let handler = NATSHandler(limits: self.machine.settings.limits, owner: self)
+        self.handler = handler
+        do {
+            try channel.pipeline.syncOperations.addHandler(handler)
+        } catch {
+            channel.close(promise: nil)
+            self.ended(.lost, by: handler)
+            return
+        }
+        self.perform(self.machine.opened(now: self.loop.now))
+    }
+
+    private func startTLS(_ peer: TLSPeerName) {
+        guard let handler = self.handler else { return }
+        self.transport.tlsContext(on: self.loop).assumeIsolated().whenComplete { result in
+            guard self.handler === handler else { return }
+            switch result {
+            case .success(let context): handler.startTLS(context, peer: peer)
+            case .failure(let error): self.ended(.insecure("\(error)"), by: handler)
+            }
+        }
+    }
+
+    private func write(_ bytes: ByteBuffer) {
+        guard let handler = self.handler, let channel = handler.channel else { return }
+        let count = bytes.readableBytes
+        channel.writeAndFlush(bytes).assumeIsolated().whenComplete { _ in
+            if self.handler === handler { self.machine.bytesLeft(count) }
+        }
+    }
+
+    /// Closes the connection without hearing of it again.
+    private func leave() {
+        self.handler?.detach()
+        self.handler?.channel?.close(promise: nil)
+        self.handler = nil
+    }
+
+    // MARK: Time
+
+    private func arm() {
+        guard let deadline = self.machine.deadline else {
+            self.timer?.task.cancel()
+            self.timer = nil
+            return
+        }
+        // A deadline that moves later costs nothing: the timer fires too early and is set again.
+        if let timer = self.timer {
+            if timer.at <= deadline { return }
+            timer.task.cancel()
+        }
+        let task = self.loop.assumeIsolated().scheduleTask(deadline: deadline) {
+            self.timer = nil
+            self.perform(self.machine.timeReached(now: self.loop.now, chance: self.chance()))
+        }
+        self.timer = (deadline, task)
+    }
+}
+
+extension NATSClient: NATSHandlerOwner {
+    func received(_ operation: ServerOperation, by handler: NATSHandler) {
+        guard self.handler === handler else { return }
+        self.perform(self.machine.received(operation, now: self.loop.now, chance: self.chance()))
+    }
+
+    func violated(_ violation: NATSViolation, by handler: NATSHandler) {
+        guard self.handler === handler else { return }
+        self.perform(self.machine.violated(violation, now: self.loop.now, chance: self.chance()))
+    }
+
+    func secured(_ handler: NATSHandler) {
+        guard self.handler === handler else { return }
+        self.perform(self.machine.secured(now: self.loop.now, chance: self.chance()))
+    }
+
+    func ended(_ ending: NATSEnding, by handler: NATSHandler) {
+        guard self.handler === handler else { return }
+        self.leave()
+        self.perform(self.machine.ended(ending, now: self.loop.now, chance: self.chance()))
+    }
+}

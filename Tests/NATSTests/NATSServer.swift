@@ -1,0 +1,170 @@
+import Foundation
+import NATS
+import NIOConcurrencyHelpers
+import NIOCore
+import NIOPosix
+import TLS
+import Testing
+import TickertapeTesting
+
+/// A real nats-server, of another implementation, on a port of 127.0.0.1.
+struct NATSServer {
+    let program: RunningProgram
+    let port: Int
+
+    /// The programs to test with: those of `TICKERTAPE_NATS_SERVER`, separated by colons, one that PyPI has put beside
+    /// the tests' Python, and Debian's.
+    static let programs: [String] = {
+        let given = ProcessInfo.processInfo.environment["TICKERTAPE_NATS_SERVER"]?.split(separator: ":") ?? []
+        let folders = ["\(RunningProgram.sources)/.build/python/bin", "/usr/bin", "/usr/sbin", "/usr/local/bin"]
+        let paths = given.map(String.init) + folders.map { "\($0)/nats-server" }
+        return paths.filter { FileManager.default.isExecutableFile(atPath: $0) }
+    }()
+
+    static let missing: Comment = "no nats-server here: Debian's package is nats-server"
+
+    /// Starts a server.
+    ///
+    /// - Parameters:
+    ///   - path: the program.
+    ///   - port: `nil` for a free one.
+    ///   - configuration: the text of a configuration file, written into `folder`.
+    init(
+        _ path: String,
+        port: Int? = nil,
+        _ arguments: [String] = [],
+        configuration: String = "",
+        in folder: TemporaryFolder
+    ) async throws {
+        let file = try folder.write(configuration, to: "server-\(UUID().uuidString).conf")
+        let all = ["-a", "127.0.0.1", "-p", "\(port ?? -1)", "-c", file] + arguments
+        self.program = try RunningProgram(path, all)
+        self.port = try #require(
+            await self.program.errorText(numberBehind: "Listening for client connections on 127.0.0.1:"),
+            "\(self.program.errors)"
+        )
+        try #require(await self.program.printsError(of: "Server is ready"), "\(self.program.errors)")
+    }
+
+    var address: String { "nats://127.0.0.1:\(self.port)" }
+}
+
+/// The way to servers on loopback.
+struct LoopbackTransport: NATSTransport {
+    struct Unreachable: Error, CustomStringConvertible {
+        var description: String
+    }
+
+    var tls = Certificates.client()
+
+    func connect(to address: ServerAddress, on loop: any EventLoop) -> EventLoopFuture<any Channel> {
+        ClientBootstrap(group: loop).connectTimeout(.seconds(5)).connect(host: address.host, port: address.port)
+            .flatMapErrorThrowing { _ in throw Unreachable(description: "\(address) does not answer") }
+    }
+
+    func tlsContext(on loop: any EventLoop) -> EventLoopFuture<TLSContext> {
+        loop.makeCompletedFuture { try TLSContext(client: self.tls) }
+    }
+}
+
+/// A client under test, used from outside of its loop.
+final class LoopbackClient: NATSClientDelegate, Sendable {
+    private let loop: any EventLoop
+    private let client: NIOLockedValueBox<NIOLoopBound<NATSClient>?>
+    private let reports: AsyncStream<NATSMachine.Report>
+    private let continuation: AsyncStream<NATSMachine.Report>.Continuation
+    private let messages: AsyncStream<NATSMessage>
+    private let arrivals: AsyncStream<NATSMessage>.Continuation
+
+    /// Makes a client and starts it.
+    init(
+        _ address: String,
+        tls: TLSClientConfiguration = Certificates.client(),
+        change: (inout NATSSettings) -> Void = { _ in }
+    ) async throws {
+        var settings = NATSSettings(servers: [try #require(ServerAddress(address))])
+        settings.connectTimeout = settings.connectTimeout * Patience.factor
+        settings.handshakeTimeout = settings.handshakeTimeout * Patience.factor
+        settings.longestWait = .milliseconds(500)
+        change(&settings)
+        let loop = MultiThreadedEventLoopGroup.singleton.next()
+        self.loop = loop
+        self.client = NIOLockedValueBox(nil)
+        (self.reports, self.continuation) = AsyncStream.makeStream()
+        (self.messages, self.arrivals) = AsyncStream.makeStream()
+        let made = settings
+        let bound = try await loop.submit {
+            let client = NATSClient(made, transport: LoopbackTransport(tls: tls), on: loop, delegate: self)
+            client.start()
+            return NIOLoopBound(client, eventLoop: loop)
+        }.get()
+        self.client.withLockedValue { $0 = bound }
+    }
+
+    func natsClientReported(_ report: NATSMachine.Report) { self.continuation.yield(report) }
+
+    /// Calls `body` with the client on its loop.
+    func use<Value: Sendable>(_ body: @escaping @Sendable (NATSClient) throws -> Value) async throws -> Value {
+        let client = try #require(self.client.withLockedValue { $0 })
+        return try await self.loop.submit { try body(client.value) }.get()
+    }
+
+    func wait<Value: Sendable>(_ body: @escaping @Sendable (NATSClient) -> EventLoopFuture<Value>) async throws -> Value
+    {
+        let client = try #require(self.client.withLockedValue { $0 })
+        return try await self.loop.flatSubmit { body(client.value) }.get()
+    }
+
+    /// Waits for a report; the suite's time limit ends a wait without one.
+    @discardableResult
+    func report<Value>(_ find: (NATSMachine.Report) -> Value?) async throws -> Value {
+        for await report in self.reports { if let value = find(report) { return value } }
+        throw CancellationError()
+    }
+
+    /// Waits for a connection; returns its port.
+    @discardableResult
+    func connected() async throws -> Int {
+        try await self.report { if case .connected(let address, _) = $0 { address.port } else { nil } }
+    }
+
+    /// Subscribes, and waits until the server knows it; the messages come by ``next()``.
+    func subscribe(_ pattern: String) async throws {
+        let pattern = try #require(NATSPattern(pattern))
+        _ = try await self.use { client in client.subscribe(pattern) { self.arrivals.yield($0) } }
+        try await self.wait { $0.flush() }
+    }
+
+    func next() async throws -> NATSMessage {
+        for await message in self.messages { return message }
+        throw CancellationError()
+    }
+
+    func publish(_ subject: String, _ text: String = "", reply: String? = nil) async throws {
+        let subject = try #require(NATSSubject(subject))
+        try await self.use { client in
+            try client.publish(subject, reply: reply.flatMap { NATSSubject($0) }, payload: ByteBuffer(string: text))
+        }
+    }
+
+    func request(
+        _ subject: String,
+        headers: NATSHeaders = .init(),
+        _ payload: ByteBuffer = .init()
+    ) async throws -> NATSMessage {
+        let subject = try #require(NATSSubject(subject))
+        return try await self.wait { client in
+            client.request(subject, headers: headers, payload: payload, within: .seconds(20))
+        }
+    }
+
+    /// Sends a request of a bucket.
+    func request(_ request: NATSRequest?) async throws -> NATSMessage {
+        let request = try #require(request)
+        return try await self.wait { client in
+            client.request(request.subject, headers: request.headers, payload: request.payload, within: .seconds(20))
+        }
+    }
+
+    func drain() async throws { try await self.wait { $0.drain() } }
+}
