@@ -235,8 +235,8 @@ let package = Package(
         .target(
             name: "FuzzTargets",
             dependencies: [
-                "WebSocket", "HTTP", "Ingest", "Market", "Measurements", "MockUpstream", "Relay", "Wire", "Recordings",
-                "Feeds", .nioConcurrency, .nioCore, .nioEmbedded, .nioHTTP1, .logging,
+                "WebSocket", "HTTP", "Ingest", "Market", "Measurements", "MockUpstream", "NATS", "Relay", "Wire",
+                "Recordings", "Feeds", .nioConcurrency, .nioCore, .nioEmbedded, .nioHTTP1, .logging,
             ],
             path: "Tests/Fuzz/Targets",
             swiftSettings: house

@@ -19,7 +19,7 @@ import TickertapeTesting
         arguments: [
             (FuzzTarget.finnhub, 5_000), (.client, 300), (.upgrade, 200), (.recording, 800), (.packed, 400),
             (.stream, 5_000), (.reading, 2_000), (.replay, 2_000), (.wamp, 150), (.lines, 200), (.room, 300),
-            (.venue, 5_000), (.rest, 3_000),
+            (.venue, 5_000), (.rest, 3_000), (.nats, 5_000),
         ]
     )
     func damaged(target: FuzzTarget, count: Int) throws {

@@ -30,6 +30,8 @@ package enum FuzzTarget: String, CaseIterable, Sendable {
     case venue
     /// An exchange with a venue's REST service: it must be read as a general JSON parser reads it.
     case rest
+    /// The bytes of a NATS server, fed whole and in pieces: the parser, and a client's machine behind it.
+    case nats
 
     /// Feeds one input, and throws the violated rule.
     ///
@@ -51,6 +53,7 @@ package enum FuzzTarget: String, CaseIterable, Sendable {
         case .room: try RoomFuzz.check(input)
         case .venue: try VenueFuzz.check(input)
         case .rest: try RestFuzz.check(input)
+        case .nats: try NATSFuzz.check(input)
         }
     }
 
@@ -70,6 +73,7 @@ package enum FuzzTarget: String, CaseIterable, Sendable {
         case .room: RoomFuzz.seeds
         case .venue: VenueSeeds.frames.map { Array($0.utf8) }
         case .rest: RestFuzz.seeds
+        case .nats: NATSFuzz.seeds
         }
     }
 
@@ -86,6 +90,7 @@ package enum FuzzTarget: String, CaseIterable, Sendable {
         case .room: RoomFuzz.words
         case .venue: Mutator.jsonWords + VenueFuzz.words
         case .rest: Mutator.jsonWords + RestFuzz.words
+        case .nats: Mutator.jsonWords + NATSFuzz.words
         }
     }
 
