@@ -7,6 +7,8 @@ It prints "ready" when its subscriptions are known to the server, and then does 
   python.echo   answers with the payload and the headers, and one more header
   python.send   publishes as many messages on python.out.N as the payload says, and answers after the last
   python.ask    requests swift.echo with the payload, and prints the answer
+  python.key    reads KEY of the bucket B, whose names and a new value are the payload "B KEY VALUE", answers with its
+                revision and value, and writes the new value, expecting that revision
   swift.out.N   counts it; swift.out.end prints the count and the sum of the payloads' lengths
 """
 
@@ -34,6 +36,13 @@ async def main(url):
         answer = await client.request("swift.echo", message.data, timeout=20)
         print("answer", answer.data.decode(), answer.headers, flush=True)
 
+    async def key(message):
+        bucket, name, value = message.data.decode().split()
+        store = await client.jetstream().key_value(bucket)
+        entry = await store.get(name)
+        revision = await store.update(name, value.encode(), last=entry.revision)
+        await client.publish(message.reply, f"{entry.revision} {entry.value.decode()} {revision}".encode())
+
     async def count(message):
         if message.subject == "swift.out.end":
             print("received", counts["messages"], counts["bytes"], flush=True)
@@ -44,6 +53,7 @@ async def main(url):
     await client.subscribe("python.echo", cb=echo)
     await client.subscribe("python.send", cb=send)
     await client.subscribe("python.ask", cb=ask)
+    await client.subscribe("python.key", cb=key)
     await client.subscribe("swift.out.>", cb=count)
     await client.flush()
     print("ready", flush=True)

@@ -27,12 +27,9 @@ struct NATSServerTests {
         arguments: NATSServer.programs
     )
     func python(program: String) async throws {
-        let python = RunningProgram.python
-        try #require(access(python, X_OK) == 0, "\(python) is missing: run scripts/test, which makes it")
         try await self.inFolder { folder in
             let server = try await NATSServer(program, in: folder)
-            let script = "\(RunningProgram.sources)/Tests/Clients/nats_peer.py"
-            let peer = try RunningProgram(python, [script, server.address])
+            let peer = try self.peer(of: server)
             try #require(await peer.prints("ready"), "\(peer.errors)")
             let client = try await LoopbackClient(server.address)
             try await client.connected()
@@ -91,6 +88,38 @@ struct NATSServerTests {
             try await client.drain()
             await #expect(throws: RequestFailure.notSent(.notConnected)) { try await client.request("no.one") }
         }
+    }
+
+    @Test("shares the keys of a bucket with a client in Python", arguments: NATSServer.programs)
+    func pythonKeys(program: String) async throws {
+        try await self.inFolder { folder in
+            let server = try await NATSServer(program, ["-js", "-sd", folder.path], in: folder)
+            let client = try await LoopbackClient(server.address)
+            try await client.connected()
+            let bucket = try #require(KeyValueBucket("leases"))
+            try KeyValueBucket.created(try await client.request(bucket.creation))
+            let mine = ByteBuffer(string: "swift")
+            let first = try KeyValueBucket.revision(try await client.request(bucket.put("a.b", mine, expecting: 0)))
+            let peer = try self.peer(of: server)
+            try #require(await peer.prints("ready"), "\(peer.errors)")
+            let answer = try await client.request("python.key", ByteBuffer(string: "leases a.b python"))
+            #expect(String(buffer: answer.payload) == "\(first) swift \(first + 1)", "\(peer.errors)")
+            let theirs = KeyValueBucket.Entry(
+                revision: first + 1,
+                value: ByteBuffer(string: "python"),
+                isDeleted: false
+            )
+            #expect(try KeyValueBucket.entry(try await client.request(bucket.get("a.b"))) == theirs)
+            let late = try await client.request(bucket.put("a.b", mine, expecting: first))
+            #expect(throws: JetStreamFailure.self) { try KeyValueBucket.revision(late) }
+            try await client.drain()
+        }
+    }
+
+    private func peer(of server: NATSServer) throws -> RunningProgram {
+        let python = RunningProgram.python
+        try #require(access(python, X_OK) == 0, "\(python) is missing: run scripts/test, which makes it")
+        return try RunningProgram(python, ["\(RunningProgram.sources)/Tests/Clients/nats_peer.py", server.address])
     }
 
     // MARK: Identity
@@ -280,6 +309,36 @@ struct NATSServerTests {
     /// Waits for a state that no event announces.
     private func until(_ isThere: () async throws -> Bool) async throws {
         while try await !isThere() { try await Task.sleep(for: .milliseconds(10)) }
+    }
+
+    @Test(
+        "gives up a server that stands still, and lets no more bytes pile up than its limit",
+        arguments: NATSServer.programs
+    )
+    func stall(program: String) async throws {
+        try await self.inFolder { folder in
+            let server = try await NATSServer(program, in: folder)
+            let client = try await LoopbackClient(server.address) {
+                $0.maximumWaitingBytes = 1 << 20
+                $0.pingInterval = .seconds(2)
+            }
+            try await client.connected()
+            server.program.send(signal: SIGSTOP)
+            let text = String(repeating: "a", count: 100_000)
+            let refusal = await #expect(throws: SendRefusal.self) {
+                // More than the kernels hold.
+                for _ in 0..<10_000 { try await client.publish("a", text) }
+            }
+            guard case .tooMuchWaiting(let bytes) = refusal else {
+                return #expect(Bool(false), "\(String(describing: refusal))")
+            }
+            #expect(bytes > 900_000 && bytes <= 1 << 20)
+            let reason = try await client.report { if case .waiting(let ending, _) = $0 { ending } else { nil } }
+            #expect(reason == .silent)
+            server.program.send(signal: SIGCONT)
+            try await client.connected()
+            try await client.drain()
+        }
     }
 
     // MARK: JetStream
