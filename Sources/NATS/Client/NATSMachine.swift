@@ -1,6 +1,6 @@
 import Market
 package import NIOCore
-package import TLS
+import TLS
 
 /// A client of NATS as a state machine: time and chance are arguments, and it opens no socket.
 ///
@@ -8,37 +8,6 @@ package import TLS
 /// none. What is published without a connection is refused, not kept: a caller knows best what is still true later.
 /// Messages are delivered as they are read, so the machine holds no queue of them.
 package struct NATSMachine: Sendable {
-    /// The work of one event; a method returns it in order.
-    package enum Action: Sendable, Equatable {
-        /// Connect by TCP; ``opened(now:)`` or ``ended(_:now:chance:)`` must follow.
-        case connect(ServerAddress)
-        /// Begin TLS as a client; ``secured(now:)`` or ``ended(_:now:chance:)`` must follow.
-        case startTLS(TLSPeerName)
-        /// Write and flush; ``bytesLeft(_:)`` must follow when they have left.
-        case send(ByteBuffer)
-        case deliver(NATSMessage, subscription: UInt64)
-        case answer(UInt64, Result<NATSMessage, RequestFailure>)
-        /// The end of a ``flush()``: whether the server has processed all that was sent before.
-        case flushed(UInt64, Bool)
-        case report(Report)
-        /// Close the connection, or give up the attempt. No event of it may follow.
-        case close
-    }
-
-    /// What a client says about itself.
-    package enum Report: Sendable, Equatable {
-        case connecting(ServerAddress)
-        case connected(ServerAddress, ServerInformation)
-        /// An attempt or a connection has ended; the next attempt comes after this wait.
-        case waiting(NATSEnding, TimeAmount)
-        /// The server refused something, and the connection goes on.
-        case refused(ServerRefusal)
-        /// The server is about to stop. The client moves if it knows another one.
-        case leaving(ServerAddress)
-        /// The client has ended, for good unless it is started again.
-        case stopped(NATSEnding)
-    }
-
     /// The present connection or attempt.
     private struct Link: Sendable {
         var member: ServerPool.Member
@@ -72,21 +41,6 @@ package struct NATSMachine: Sendable {
         case flush(UInt64)
     }
 
-    private struct Subscription: Sendable {
-        var pattern: NATSPattern
-        var queue: String?
-        var received: UInt64 = 0
-        /// Those received before this connection: a server counts from the subscription's begin on its own.
-        var earlier: UInt64 = 0
-        /// The number of messages after which it ends.
-        var limit: UInt64?
-    }
-
-    private struct Request: Sendable {
-        var subject: NATSSubject
-        var until: NIODeadline
-    }
-
     /// The bytes of PONGs and PINGs that may wait above the limit of other bytes.
     private static let controlBytes = 64 << 10
 
@@ -94,11 +48,11 @@ package struct NATSMachine: Sendable {
     private let inbox: String
     private var phase = Phase.idle
     private var pool: ServerPool
-    private var subscriptions: [UInt64: Subscription] = [:]
+    private var subscriptions = SubscriptionTable()
     private var lastNumber: UInt64 = 0
     /// The subscription of all answers; `nil` before the first request.
     private var inboxNumber: UInt64?
-    private var requests: [UInt64: Request] = [:]
+    private var requests = RequestTable()
     private var pings: [Ping] = []
     private var nextPing: NIODeadline?
     /// When the client moves away from a server in lame duck mode.
@@ -128,7 +82,7 @@ package struct NATSMachine: Sendable {
     package var isStopped: Bool { if case .stopped = self.phase { true } else { false } }
 
     /// Whether a subscription has not ended.
-    package func isSubscribed(_ number: UInt64) -> Bool { self.subscriptions[number] != nil }
+    package func isSubscribed(_ number: UInt64) -> Bool { self.subscriptions.contains(number) }
 
     /// The time at which ``timeReached(now:chance:)`` must be called; `nil` for never.
     package var deadline: NIODeadline? {
@@ -141,7 +95,7 @@ package struct NATSMachine: Sendable {
             case .connected: self.nextPing
             }
         let leaving = self.leavesAt.map { self.requests.isEmpty ? $0 : $0 + self.settings.drainTimeout }
-        return [own, leaving, self.requests.values.map(\.until).min()].compactMap(\.self).min()
+        return [own, leaving, self.requests.deadline].compactMap(\.self).min()
     }
 
     // MARK: Start and stop
@@ -163,7 +117,7 @@ package struct NATSMachine: Sendable {
         self.phase = .draining(link, until: now + self.settings.drainTimeout)
         self.leavesAt = nil
         self.hasDrained = false
-        let numbers = self.subscriptions.keys.filter { $0 != self.inboxNumber }.sorted()
+        let numbers = self.subscriptions.numbers.filter { $0 != self.inboxNumber }
         self.pings.append(.drain)
         return [self.send(numbers.map { .unsubscribe(number: $0, after: nil) } + [.ping])]
     }
@@ -181,8 +135,7 @@ package struct NATSMachine: Sendable {
 
     /// Ends what belonged to the connection.
     private mutating func forgetConnection() -> [Action] {
-        var actions = self.requests.keys.sorted().map { Action.answer($0, .failure(.connectionLost)) }
-        self.requests = [:]
+        var actions = self.requests.lost().map { Action.answer($0, .failure(.connectionLost)) }
         for case .flush(let number) in self.pings { actions.append(.flushed(number, false)) }
         self.pings = []
         self.nextPing = nil
@@ -314,14 +267,7 @@ package struct NATSMachine: Sendable {
         self.pool.accepted(by: link.member.address)
         let info = link.info ?? ServerInformation()
         var actions: [Action] = []
-        var operations: [ClientOperation] = []
-        for (number, subscription) in self.subscriptions.sorted(by: { $0.key < $1.key }) {
-            operations.append(.subscribe(subscription.pattern, queue: subscription.queue, number: number))
-            self.subscriptions[number]?.earlier = subscription.received
-            if let limit = subscription.limit {
-                operations.append(.unsubscribe(number: number, after: limit - subscription.received))
-            }
-        }
+        let operations = self.subscriptions.restore()
         if !operations.isEmpty { actions.append(self.send(operations)) }
         actions.append(.report(.connected(link.member.address, info)))
         return actions + self.learn(info, link, now: now, chance: chance)
@@ -392,11 +338,8 @@ package struct NATSMachine: Sendable {
             guard refusal.isHarmless else { return self.fail(.refused(refusal), now: now, chance: chance) }
             var actions: [Action] = [.report(.refused(refusal))]
             if case .publishing(let subject) = refusal.kind {
-                for (number, request) in self.requests.sorted(by: { $0.key < $1.key })
-                where request.subject.text == subject {
-                    self.requests[number] = nil
-                    actions.append(.answer(number, .failure(.refused(refusal))))
-                }
+                let numbers = self.requests.refused(on: subject)
+                actions += numbers.map { .answer($0, .failure(.refused(refusal))) }
             }
             return actions
         }
@@ -405,17 +348,14 @@ package struct NATSMachine: Sendable {
     private mutating func take(_ message: NATSMessage, _ number: UInt64) -> [Action] {
         if number == self.inboxNumber {
             guard let token = message.subject.split(separator: ".").last, let request = UInt64(token),
-                self.requests.removeValue(forKey: request) != nil
+                self.requests.answered(request)
             else { return [] }  // late: the request has timed out
             let isUnanswered = message.headers.status?.code == 503 && message.payload.readableBytes == 0
             var actions: [Action] = [.answer(request, isUnanswered ? .failure(.noResponders) : .success(message))]
             if self.hasDrained, self.requests.isEmpty { actions += self.finish(.stopped) }
             return actions
         }
-        guard var subscription = self.subscriptions[number] else { return [] }  // late: it has ended
-        subscription.received += 1
-        let isLast = subscription.limit.map { subscription.received >= $0 } ?? false
-        self.subscriptions[number] = isLast ? nil : subscription
+        guard self.subscriptions.take(number) else { return [] }  // late: it has ended
         return [.deliver(message, subscription: number)]
     }
 
@@ -442,11 +382,7 @@ package struct NATSMachine: Sendable {
 
     /// Time has passed.
     package mutating func timeReached(now: NIODeadline, chance: Double) -> [Action] {
-        var actions: [Action] = []
-        for (number, request) in self.requests.sorted(by: { $0.key < $1.key }) where request.until <= now {
-            self.requests[number] = nil
-            actions.append(.answer(number, .failure(.timedOut)))
-        }
+        var actions = self.requests.expired(at: now).map { Action.answer($0, .failure(.timedOut)) }
         switch self.phase {
         case .idle, .stopped: break
         case .resting(let until):
@@ -496,20 +432,17 @@ package struct NATSMachine: Sendable {
         precondition(queue.map(NATSPattern.isName) ?? true, "a queue group's name has no blanks")
         self.lastNumber += 1
         let number = self.lastNumber
-        self.subscriptions[number] = Subscription(pattern: pattern, queue: queue)
+        let operation = self.subscriptions.add(number, pattern, queue: queue)
         guard case .connected = self.phase else { return (number, []) }
-        return (number, [self.send([.subscribe(pattern, queue: queue, number: number)])])
+        return (number, [self.send([operation])])
     }
 
     /// Ends a subscription, at once or after it has got so many messages.
     package mutating func unsubscribe(_ number: UInt64, after limit: UInt64? = nil) -> [Action] {
-        guard let subscription = self.subscriptions[number] else { return [] }
-        let isOver = limit.map { $0 <= subscription.received } ?? true
-        if isOver { self.subscriptions[number] = nil } else { self.subscriptions[number]?.limit = limit }
-        guard case .connected = self.phase else { return [] }
-        return [
-            self.send([.unsubscribe(number: number, after: isOver ? nil : limit.map { $0 - subscription.earlier })])
-        ]
+        guard let operation = self.subscriptions.end(number, after: limit), case .connected = self.phase else {
+            return []
+        }
+        return [self.send([operation])]
     }
 
     /// Publishes a message.
@@ -562,7 +495,7 @@ package struct NATSMachine: Sendable {
             self.inboxNumber = inbox
             actions = subscribed
         }
-        self.requests[number] = Request(subject: subject, until: now + limit)
+        self.requests.add(number, to: subject, until: now + limit)
         actions.append(self.send([.publish(subject, reply: reply, headers: headers, payload: payload)]))
         return (number, actions)
     }

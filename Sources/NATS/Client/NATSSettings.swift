@@ -4,7 +4,8 @@ package import NIOCore
 package struct NATSSettings: Sendable, Equatable {
     /// When TLS is used.
     package enum Encryption: Sendable {
-        /// When the server requires it, or the address demands it.
+        /// When the server requires it, or the address demands it. Without such an address, an attacker on the path can
+        /// prevent TLS and read a password or token.
         case asServerRequires
         /// Always. A server that does not offer it is left.
         case required
