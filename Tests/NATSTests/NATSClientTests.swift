@@ -48,7 +48,7 @@ private final class EmbeddedClient: NATSTransport, NATSClientDelegate, @unchecke
     func natsClientReported(_ report: NATSMachine.Report) {
         switch report {
         case .waiting(let ending, _), .stopped(let ending): self.endings.append(ending)
-        case .connecting, .connected, .refused, .leaving: break
+        case .connecting, .connected, .refused, .leaving, .servers: break
         }
     }
 

@@ -46,6 +46,7 @@ struct ScriptedClient {
                 case .connected(let address, _): return "connected \(address.host)"
                 case .waiting(let ending, let wait): return "waiting \(wait.nanoseconds / 1_000_000) ms: \(ending)"
                 case .refused(let refusal): return "refused \(refusal.text)"
+                case .servers(let addresses): return "servers \(addresses.map(\.host).sorted().joined(separator: " "))"
                 case .leaving(let address): return "leaving \(address.host)"
                 case .stopped(let ending): return "stopped: \(ending)"
                 }
@@ -306,7 +307,8 @@ struct ScriptedClient {
         _ = client.start()
         _ = client.connect { $0.clusterAddresses = ["10.0.0.2:4222", "10.0.0.3:4222", "bad host:1", "first:4222"] }
         #expect(Set(client.machine.servers.map(\.host)) == ["first", "10.0.0.2", "10.0.0.3"])
-        _ = client.received(ScriptedClient.info { $0.clusterAddresses = ["first:4222", "10.0.0.3:4222"] })
+        let smaller = ScriptedClient.info { $0.clusterAddresses = ["first:4222", "10.0.0.3:4222"] }
+        #expect(client.received(smaller, smaller) == ["servers 10.0.0.3 first"])
         #expect(client.machine.servers.map(\.host) == ["10.0.0.3", "first"])
         _ = client.ended()
         #expect(try client.wait() == ["connecting 10.0.0.3", "connect 10.0.0.3"])

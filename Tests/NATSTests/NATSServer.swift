@@ -128,6 +128,17 @@ final class LoopbackClient: NATSClientDelegate, Sendable {
         try await self.report { if case .connected(let address, _) = $0 { address.port } else { nil } }
     }
 
+    /// Waits until the client has learned of a server's port.
+    func knows(_ port: Int) async throws {
+        try await self.report { report in
+            if case .servers(let addresses) = report, addresses.contains(where: { $0.port == port }) {
+                true
+            } else {
+                nil
+            }
+        }
+    }
+
     /// Subscribes, and waits until the server knows it; the messages come by ``next()``.
     func subscribe(_ pattern: String) async throws {
         let pattern = try #require(NATSPattern(pattern))

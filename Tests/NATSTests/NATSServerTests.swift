@@ -285,14 +285,14 @@ struct NATSServerTests {
             try await client.connected()
             try await client.subscribe("a")
             let (two, _) = try await member("two", route: route)
-            try await self.until { try await client.use { $0.servers.map(\.port) }.contains(two.port) }
+            try await client.knows(two.port)
             one.program.send(signal: SIGKILL)
             #expect(try await client.connected() == two.port)
             try await client.publish("a", "moved")
             #expect(String(buffer: try await client.next().payload) == "moved")
 
             let (three, _) = try await member("three", route: Self.route(of: two))
-            try await self.until { try await client.use { $0.servers.map(\.port) }.contains(three.port) }
+            try await client.knows(three.port)
             two.program.send(signal: SIGUSR2)
             try await client.report { if case .leaving = $0 { true } else { nil } }
             #expect(try await client.connected() == three.port)
@@ -306,7 +306,7 @@ struct NATSServerTests {
         RunningProgram.number(in: server.program.errors, behind: "Listening for route connections on 127.0.0.1:")
     }
 
-    /// Waits for a state that no event announces.
+    /// Waits for a state of the server that no event announces.
     private func until(_ isThere: () async throws -> Bool) async throws {
         while try await !isThere() { try await Task.sleep(for: .milliseconds(10)) }
     }

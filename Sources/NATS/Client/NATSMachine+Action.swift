@@ -27,6 +27,8 @@ extension NATSMachine {
         case waiting(NATSEnding, TimeAmount)
         /// The server refused something, and the connection goes on.
         case refused(ServerRefusal)
+        /// The servers that are known have changed: a server has named other members of its cluster.
+        case servers([ServerAddress])
         /// The server is about to stop. The client moves if it knows another one.
         case leaving(ServerAddress)
         /// The client has ended, for good unless it is started again.

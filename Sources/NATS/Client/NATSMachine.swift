@@ -279,12 +279,14 @@ package struct NATSMachine: Sendable {
         let addresses = info.clusterAddresses.compactMap(ServerAddress.init(_:)).map {
             ServerAddress(host: $0.host, port: $0.port, demandsTLS: demandsTLS)
         }
+        let known = Set(self.servers)
         self.pool.learn(addresses, from: link.member, chance: chance)
-        guard info.isLeaving, self.leavesAt == nil else { return [] }
+        let changes: [Action] = Set(self.servers) == known ? [] : [.report(.servers(self.servers))]
+        guard info.isLeaving, self.leavesAt == nil else { return changes }
         if self.pool.members.count > 1 {
             self.leavesAt = now + .nanoseconds(Int64(Double(self.settings.leavingWithin.nanoseconds) * chance))
         }
-        return [.report(.leaving(link.member.address))]
+        return changes + [.report(.leaving(link.member.address))]
     }
 
     // MARK: Input

@@ -43,7 +43,7 @@ final class NATSHandler: ChannelInboundHandler {
 
     /// Puts TLS below this handler; ``NATSHandlerOwner/secured(_:)`` follows.
     func startTLS(_ context: TLSContext, peer: TLSPeerName) {
-        // Bytes behind INFO were sent before TLS. Whoever stands on the path could have added them to what follows.
+        // Bytes behind INFO were sent before TLS. An attacker on the path could have added them.
         guard self.parser.isBetweenOperations else {
             self.owner?.violated(.plainTextBeforeTLS, by: self)
             return
