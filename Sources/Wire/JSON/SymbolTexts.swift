@@ -1,21 +1,20 @@
-import Market
-import NIOCore
-import Wire
+package import Market
+package import NIOCore
 
 /// The names of one feed's symbols as messages have them, each encoded once.
-struct SymbolTexts {
+package struct SymbolTexts {
     private let encode: (_ name: String, _ out: inout ByteBuffer) -> Void
     private var texts: [ByteBuffer] = []
 
     /// - Parameter encode: writes a name; by default as a JSON string.
-    init(_ encode: @escaping (String, inout ByteBuffer) -> Void = { JSONText.escape($0, into: &$1) }) {
+    package init(_ encode: @escaping (String, inout ByteBuffer) -> Void = { JSONText.escape($0, into: &$1) }) {
         self.encode = encode
     }
 
     /// Forgets which symbol each number means; the next epoch assigns the numbers anew.
-    mutating func epochBegan() { self.texts = [] }
+    package mutating func epochBegan() { self.texts = [] }
 
-    mutating func text(of symbol: SymbolID, in table: SymbolTable) -> ByteBuffer {
+    package mutating func text(of symbol: SymbolID, in table: SymbolTable) -> ByteBuffer {
         while self.texts.count <= Int(symbol.index) {
             var text = ByteBuffer()
             self.encode(table.names[self.texts.count], &text)

@@ -1,0 +1,66 @@
+package import NIOCore
+
+/// A frame of a cluster: everything that happened on the ingest's tape since the frame before.
+///
+/// It is text. The first line, the head, names the frame's position: `{"type":"frame","epoch":…,"frame":…,"seq":…,
+/// "trades":…,"sent":…}`. Each further line is a message of `/v1/stream`, in the tape's order: `trade`, `status`,
+/// `symbol`, `gap`, `settled` and `venueDay`. The trades' numbers end with the head's `seq` and have no hole.
+package struct ClusterFrame: Sendable, Equatable {
+    /// The position that the frame reaches.
+    package var position: ClusterPosition
+    /// How many of the lines are trades.
+    package var trades: Int
+    /// The ingest's wall clock when the frame was made, ns since 1970, in µs.
+    package var sent: Int64
+    /// The lines behind the head, each with a line feed.
+    package var lines: ByteBuffer
+
+    package init(position: ClusterPosition, trades: Int, sent: Int64, lines: ByteBuffer) {
+        self.position = position
+        self.trades = trades
+        self.sent = sent
+        self.lines = lines
+    }
+
+    /// The number of the tape's newest trade before the frame.
+    package var sequenceBefore: UInt64 { self.position.sequence - UInt64(self.trades) }
+
+    /// Returns the text.
+    package func text() -> ByteBuffer {
+        var out = JSONWriter(type: "frame")
+        out.position(self.position)
+        out.field("trades", self.trades)
+        out.field("sent", self.sent / 1_000)
+        var text = out.finish()
+        text.writeStaticString("\n")
+        text.writeImmutableBuffer(self.lines)
+        return text
+    }
+
+    /// Reads a text; `nil` if its head is none of a frame. The lines are not read.
+    package static func parse(_ text: ByteBuffer) -> ClusterFrame? {
+        var rest = text
+        guard let line = rest.readClusterLine(), let head = ClusterHead(line), head.type == "frame" else { return nil }
+        return ClusterFrame(head, lines: rest)
+    }
+
+    init?(_ head: ClusterHead, lines: ByteBuffer) {
+        guard let position = head.position, position.frame > 0, let sent = head.sentTime,
+            let trades = head.trades.flatMap(Int.init(exactly:)), UInt64(trades) <= position.sequence
+        else { return nil }
+        self.init(position: position, trades: trades, sent: sent, lines: lines)
+    }
+}
+
+extension ByteBuffer {
+    /// Reads a line without its line feed, or the rest; `nil` at the end. The result shares the storage.
+    package mutating func readClusterLine() -> ByteBuffer? {
+        guard self.readableBytes > 0 else { return nil }
+        guard let end = self.readableBytesView.firstIndex(of: UInt8(ascii: "\n")) else {
+            return self.readSlice(length: self.readableBytes)
+        }
+        let line = self.readSlice(length: end - self.readerIndex)
+        self.moveReaderIndex(forwardBy: 1)
+        return line
+    }
+}

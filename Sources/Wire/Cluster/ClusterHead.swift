@@ -1,0 +1,75 @@
+import Market
+import NIOCore
+
+/// The members that the head lines of a cluster's messages share.
+struct ClusterHead {
+    var epoch: UInt64?
+    var frame: UInt64?
+    var sequence: UInt64?
+    /// The sender's wall clock, µs since 1970.
+    var sent: Int64?
+    var trades: UInt64?
+    var type: String?
+    var member: String?
+    var isComplete: Bool?
+    /// `nil` if there is no list.
+    var symbols: [String]?
+
+    /// Reads one line; `nil` if it is no JSON object. Unknown members are ignored.
+    init?(_ line: ByteBuffer) {
+        var head = ClusterHead()
+        let isWhole = line.withUnsafeReadableBytes { bytes in
+            JSONReader.wholeObject(bytes) { key, reader in
+                var text: JSONString?
+                if key.equals("epoch") { return reader.take(unsigned: &head.epoch) }
+                if key.equals("frame") { return reader.take(unsigned: &head.frame) }
+                if key.equals("seq") { return reader.take(unsigned: &head.sequence) }
+                if key.equals("sent") { return reader.take(integer: &head.sent) }
+                if key.equals("trades") { return reader.take(unsigned: &head.trades) }
+                if key.equals("complete") { return reader.take(bool: &head.isComplete) }
+                if key.equals("type") {
+                    guard reader.take(string: &text) else { return false }
+                    head.type = text?.text(atMost: ClusterSubjects.longestName)
+                    return true
+                }
+                if key.equals("member") {
+                    guard reader.take(string: &text) else { return false }
+                    head.member = text?.text
+                    return true
+                }
+                if key.equals("symbols") { return head.readSymbols(&reader) }
+                return reader.skipValue()
+            }
+        }
+        guard isWhole else { return nil }
+        self = head
+    }
+
+    private init() {}
+
+    private mutating func readSymbols(_ reader: inout JSONReader) -> Bool {
+        self.symbols = nil
+        guard case .array = reader.kind() else { return reader.skipValue() }
+        self.symbols = reader.strings(atMost: SymbolTable.capacity)
+        return self.symbols != nil
+    }
+
+    /// The place that the line names; `nil` if it names none, or one whose sums could overflow.
+    var position: ClusterPosition? {
+        guard let epoch, let frame, let sequence, frame <= .max / 2, sequence <= .max / 2 else { return nil }
+        return ClusterPosition(epoch: epoch, frame: frame, sequence: sequence)
+    }
+
+    /// The sender's wall clock, ns since 1970; `nil` if it is missing or out of range.
+    var sentTime: Int64? {
+        self.sent.flatMap { $0 >= 0 && $0 <= StreamMessage.longestSpan / 1_000 ? $0 * 1_000 : nil }
+    }
+}
+
+extension JSONWriter {
+    mutating func position(_ position: ClusterPosition) {
+        self.field("epoch", position.epoch)
+        self.field("frame", position.frame)
+        self.field("seq", position.sequence)
+    }
+}
