@@ -66,10 +66,21 @@ package final class TapeWriter {
         guard SymbolTable.capacity - self.symbols.count < Self.minimumRoom else { return }
         let feeds = self.feeds
         guard feeds.allSatisfy({ !$0.isAmidRead }) else { return }
-        self.tape = Tape(epoch: self.tape.epoch + 1)
+        self.begin(Tape(epoch: self.tape.epoch + 1))
+        for feed in feeds { feed.epochBegan() }
+    }
+
+    private func begin(_ tape: Tape) {
+        self.tape = tape
         self.symbols = SymbolTable()
         self.isEpochPublished = false
-        for feed in feeds { feed.epochBegan() }
+    }
+
+    /// Continues with the numbers of another program, behind one of its trades (``NumberedInput``).
+    func go(on position: TapePosition) {
+        let tape = Tape(epoch: position.epoch, next: position.sequence + 1)
+        // Within an epoch the symbols keep their numbers.
+        if position.epoch == self.tape.epoch { self.tape = tape } else { self.begin(tape) }
     }
 
     // MARK: Status, gaps and events
@@ -96,7 +107,15 @@ package final class TapeWriter {
             guard status != self.published else { return }
             self.published = status
         }
+        self.publish(status)
+    }
+
+    func publish(_ status: FeedStatus) {
         for reader in self.readers { reader.statusChanged(status) }
+    }
+
+    func publish(_ gap: Gap) {
+        for reader in self.readers { reader.gapFound(gap) }
     }
 
     func symbolChanged(_ status: SymbolStatus) {
@@ -117,17 +136,13 @@ package final class TapeWriter {
         if gap.symbol == nil, gap.cause == .seek, self.feeds.count > 1 {
             if let move = self.newestMove, move.reason == gap.reason, move.nextSequence == gap.nextSequence { return }
             self.newestMove = gap
-            for reader in self.readers { reader.gapFound(gap) }
-            return
+            return self.publish(gap)
         }
-        guard gap.symbol == nil, self.feeds.count > 1 else {
-            for reader in self.readers { reader.gapFound(gap) }
-            return
-        }
+        guard gap.symbol == nil, self.feeds.count > 1 else { return self.publish(gap) }
         for symbol in input.symbols {
             var own = gap
             own.symbol = symbol
-            for reader in self.readers { reader.gapFound(own) }
+            self.publish(own)
         }
     }
 

@@ -7,9 +7,13 @@ public struct Tape: Sendable {
     /// symbols' numbers.
     public let epoch: UInt64
     /// The number of the next trade. The first trade of an epoch has number 1, so that 0 can mean "none yet".
-    public private(set) var nextSequence: UInt64 = 1
+    public private(set) var nextSequence: UInt64
 
-    public init(epoch: UInt64) { self.epoch = epoch }
+    /// - Parameter next: the number of the next trade: 1, or more where another program has numbered the ones before.
+    public init(epoch: UInt64, next: UInt64 = 1) {
+        self.epoch = epoch
+        self.nextSequence = next
+    }
 
     /// Numbers the next `count` trades without holes, and returns the number of the first.
     public mutating func append(count: Int) -> UInt64 {
