@@ -135,7 +135,7 @@ let package = Package(
         .target(
             name: "Feeds",
             dependencies: [
-                "HTTP", "Ingest", "Market", "Platform", "Wire", "WebSocket", "TLS",
+                "HTTP", "Ingest", "Market", "NATS", "Platform", "Wire", "WebSocket", "TLS",
                 .nioConcurrency, .nioCore, .nioHTTP1, .nioPosix, .serviceLifecycle, .logging,
             ],
             swiftSettings: outer
@@ -198,10 +198,12 @@ let package = Package(
             dependencies: ["Market", "TLS", "Wire", .nioCore, .nioTLS],
             swiftSettings: house
         ),
+        // The members of a cluster: the ingest's tape on NATS.
+        .target(name: "Cluster", dependencies: ["Market", "Wire", .nioCore], swiftSettings: house),
         .executableTarget(
             name: "Tickertape",
             dependencies: [
-                "Alerts", "Feeds", "HTTP", "History", "Ingest", "Market", "Measurements", "MockUpstream", "Platform",
+                "Alerts", "Cluster", "Feeds", "HTTP", "History", "Ingest", "Market", "Measurements", "MockUpstream", "NATS", "Platform",
                 "Recordings", "Relay", "SettingsManual",
                 "Simulation", "TLS", "Terminal", "WebSocket", "Wire",
                 .nioConcurrency, .nioCore, .nioHTTP1, .nioPosix, .serviceLifecycle, .unixSignals, .logging,
@@ -296,6 +298,14 @@ let package = Package(
             dependencies: [
                 "Market", "NATS", "TLS", "TickertapeTesting", "Wire", .nioConcurrency, .nioCore, .nioEmbedded,
                 .nioPosix,
+            ],
+            swiftSettings: house
+        ),
+        .testTarget(
+            name: "ClusterTests",
+            dependencies: [
+                "Cluster", "Feeds", "Ingest", "Market", "NATS", "TLS", "TickertapeTesting", "Wire", .nioCore, .nioEmbedded,
+                .nioPosix, .logging,
             ],
             swiftSettings: house
         ),

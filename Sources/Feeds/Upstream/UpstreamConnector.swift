@@ -69,7 +69,7 @@ final class UpstreamConnector: Sendable {
     ///
     /// The loop reads no file. If the disk does not answer within the limit of a handshake, the context that was read
     /// last is used; without one the future fails.
-    private func tlsContext(on loop: any EventLoop) -> EventLoopFuture<TLSContext?> {
+    func tlsContext(on loop: any EventLoop) -> EventLoopFuture<TLSContext?> {
         guard self.settings.address.isEncrypted else { return loop.makeSucceededFuture(nil) }
         let known = self.tls.withLockedValue { $0 }
         if let known, known.readNoFiles { return loop.makeSucceededFuture(known) }
@@ -149,6 +149,9 @@ final class UpstreamConnector: Sendable {
             }
         }
     }
+
+    /// Connects by TCP, without the steps that follow. The future fails with ``UpstreamFailure``.
+    func reach(on loop: any EventLoop) -> EventLoopFuture<any Channel> { self.reach(Route(self.settings), on: loop) }
 
     /// Resolves the host and connects to the first address that answers.
     private func reach(_ route: Route, on loop: any EventLoop) -> EventLoopFuture<any Channel> {

@@ -7,7 +7,7 @@ import TLS
 package final class NATSClient {
     private let transport: any NATSTransport
     private let loop: any EventLoop
-    private weak var delegate: (any NATSClientDelegate)?
+    package weak var delegate: (any NATSClientDelegate)?
     /// Uniformly distributed from 0 to 1.
     private let chance: () -> Double
     private var machine: NATSMachine
