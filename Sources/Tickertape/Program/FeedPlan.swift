@@ -12,6 +12,8 @@ struct FeedPlan: Sendable {
     var venues: [VenueSettings] = []
     /// The second feeds with whose trades Finnhub's are compared; they put nothing on the program's tape.
     var audited: [VenueSettings] = []
+    /// The feed of an edge, which has all symbols; `nil` for a program that connects to the services itself.
+    var edge: EdgeFeed.Settings?
     /// Whether they also fill the gaps in Finnhub's trades.
     var fillsFinnhub = false
     /// Where the trades of each symbol come from.
@@ -52,6 +54,14 @@ struct FeedPlan: Sendable {
             }
         self.routes = SymbolRoutes(usual: usual, venues: Set(Venue.allCases))
         self.symbols = settings.symbolNames
+        if settings.cluster.role == .edge {
+            guard let subjects = ClusterSubjects(settings.cluster.name) else {
+                preconditionFailure("\(settings.cluster.name) was accepted as a name")
+            }
+            self.edge = EdgeFeed.Settings(subjects, member: settings.cluster.memberName, symbols: self.symbols)
+            self.edge?.subscriptions = settings.finnhub.subscriptions
+            return
+        }
         // As they are written: Kraken's own name of a pair is known even if its list of symbols does not come.
         var own: [Venue: [String]] = [:]
         var finnhub: [String] = []
@@ -121,10 +131,13 @@ struct FeedPlan: Sendable {
     var certificateIsChecked: Bool { self.clients.allSatisfy(\.certificateIsChecked) }
 
     /// The dialect of the first feed's frames.
-    var dialect: FrameDialect { self.finnhub?.dialect ?? self.venues.first?.venue.dialect ?? .finnhub }
+    var dialect: FrameDialect {
+        self.edge != nil ? .tickertape : self.finnhub?.dialect ?? self.venues.first?.venue.dialect ?? .finnhub
+    }
 
     /// The addresses of the feeds with symbols, for the header of a recording.
     var addresses: String {
+        if let edge { return "nats:\(edge.subjects.tape)" }
         let used = self.clients.filter { !$0.symbols.isEmpty }
         return (used.isEmpty ? self.clients : used).map { "\($0.upstream)" }.joined(separator: " ")
     }
@@ -132,6 +145,7 @@ struct FeedPlan: Sendable {
     /// The subscriptions of each feed.
     var shares: [Subscriptions.Share] {
         let routes = self.routes
+        if let edge { return [Subscriptions.Share(edge.subscriptions, retained: edge.symbols)] }
         var shares: [Subscriptions.Share] = []
         if let finnhub {
             shares.append(
@@ -171,6 +185,8 @@ struct FeedPlan: Sendable {
 
     /// Notes the feed of a symbol that is added at the screen. Returns `nil`, or the reason for a refusal in one line.
     func refusal(of symbol: ChosenSymbol) -> String? {
+        // The ingest knows which feed it is.
+        if self.edge != nil { return nil }
         switch symbol.feed ?? self.routes.feed(of: symbol.name) {
         case .finnhub:
             guard self.finnhub != nil else {

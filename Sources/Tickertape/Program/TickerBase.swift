@@ -34,6 +34,10 @@ struct TickerBase: Sendable {
     /// The feeds, not started yet.
     let feed: FeedGroup
     let subscriptions: Subscriptions
+    /// The connection to the other members of a cluster; `nil` for a program that is in none.
+    let cluster: ClusterConnection?
+    /// What it does for edges; `nil` unless it is an ingest.
+    let ingest: ClusterIngest?
 
     /// Checks the settings before it opens anything, takes the inherited socket, and makes the parts.
     ///
@@ -70,8 +74,12 @@ struct TickerBase: Sendable {
             certificateChecked: program.feed.certificateIsChecked
         )
         self.tape = try await loop.submit { NIOLoopBound(TapeWriter(epoch: epoch), eventLoop: loop) }.get()
+        let isMember = settings.cluster.role != .alone && program.played == nil
+        self.cluster =
+            isMember ? try await ClusterConnection(settings, on: loop, logger: self.log.logger(.feed)) : nil
         let (feeds, finnhub, filler) = try await Self.makeFeeds(
             program,
+            cluster: self.cluster,
             into: self.tape,
             on: loop,
             key: self.key,
@@ -95,6 +103,14 @@ struct TickerBase: Sendable {
             [feed = program.feed] in
             feed.hint(of: $0)
         }
+        self.ingest =
+            settings.cluster.role == .ingest
+            ? try await self.cluster?.makeIngest(
+                settings.cluster,
+                subscriptions: self.subscriptions,
+                status: self.status,
+                epoch: epoch
+            ) : nil
     }
 
     /// Returns the storage of a key; `nil` for a program without Finnhub's feed. Blocks on the disk.
@@ -148,6 +164,7 @@ struct TickerBase: Sendable {
     /// they stay. Only this function names the services that trades come from.
     private static func makeFeeds(
         _ program: TickerProgram,
+        cluster: ClusterConnection?,
         into tape: NIOLoopBound<TapeWriter>,
         on loop: any EventLoop,
         key: KeyStorage?,
@@ -161,6 +178,9 @@ struct TickerBase: Sendable {
                 instruments.handshakes.completed(session, nanoseconds: nanoseconds)
             case .failed: instruments.handshakes.failed()
             }
+        }
+        if let edge = program.feed.edge, let cluster {
+            return ([try await cluster.makeEdge(edge, into: tape, logger: logger)], nil, nil)
         }
         var feeds: [FeedService] = []
         var filler: NIOLoopBound<GapFiller>?

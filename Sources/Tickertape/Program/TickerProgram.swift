@@ -134,7 +134,7 @@ struct TickerProgram {
         let rooms = self.rooms(base, readers)
         let services: [NamedService?] = [
             SignalServices.secondStop { server?.cut() }, base.manager.watch([base.loop, base.relayLoop]),
-            readers.history?.part, readers.recording?.part, readers.relay?.part,
+            base.cluster?.part, readers.history?.part, readers.recording?.part, readers.relay?.part,
             readers.display.map { display in
                 display.part(self.controls(of: display, base, symbols, alerts: readers.alerts, rooms: rooms))
             },

@@ -106,7 +106,8 @@ struct TickerReaders {
             logger: base.log.logger(.relay),
             flow: program.played?.remote == nil ? nil : base.feed,
             status: base.status,
-            epoch: base.epoch,
+            // An edge's numbers are the ingest's.
+            epoch: program.feed.edge == nil ? base.epoch : nil,
             wallClock: WallClock.now,
             instruments: base.instruments,
             tls: base.certificate,
@@ -149,7 +150,7 @@ struct TickerReaders {
             base.subscriptions, self.tally, meter, base.instruments.completeness, self.alerts.reader,
             self.display?.display, self.recording?.recorder, self.history?.historyRecorder,
             base.feed.audit?.tapeAudit.reader(.finnhub),
-            base.manager.isThere ? base.manager : nil,
+            base.manager.isThere ? base.manager : nil, base.ingest?.publisher,
             // Last: on the same loop, the server has written to all clients when it returns.
             self.server,
         ]

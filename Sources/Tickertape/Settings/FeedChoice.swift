@@ -47,7 +47,8 @@ package struct ChosenSymbol: Sendable, Equatable {
 extension Settings {
     /// Whether a program with these settings follows the market, and not the bundled recording.
     var hasLiveFeed: Bool {
-        self.token != nil || self.from != .auto || self.finnhub.symbols.contains { ChosenSymbol($0).feed == .venue }
+        self.cluster.role == .edge || self.token != nil || self.from != .auto
+            || self.finnhub.symbols.contains { ChosenSymbol($0).feed == .venue }
     }
 
     /// The names of the chosen symbols on the tape, in display order.

@@ -81,7 +81,7 @@ struct SecretFolders {
 
 extension Settings {
     /// Whether a flag or a variable has given a setting.
-    fileprivate func isFromAbove(_ setting: Setting) -> Bool {
+    func isFromAbove(_ setting: Setting) -> Bool {
         switch self.origin(of: setting) {
         case .flag, .environment: true
         case .builtIn, .file: false

@@ -43,6 +43,7 @@ package struct Settings: Sendable, Equatable {
     package var recorder = RecorderSettings()
     package var history = History()
     package var alerts = Alerts()
+    package var cluster = ClusterChoice()
     package var relay = RelaySettings()
     package var relayFiles = RelayFiles()
     /// The token that clients must send, read from its file or from the service manager's credential.

@@ -96,6 +96,7 @@ extension Settings {
             warnings += try token.settle(&settings)
             warnings += try RelayTokenChoice.settle(&settings, secrets)
             try secrets.settle(&settings)
+            warnings += try settings.settleCluster(secrets)
         } else {
             settings.token = nil
         }

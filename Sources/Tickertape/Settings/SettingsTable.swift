@@ -39,6 +39,7 @@ extension Setting {
         relayRequestBurst, relayRequestsPerSecond, relayUnsubscribeGrace, relayCompression, relayReplayControl,
         relayRooms, relayWAMP, wampBroker,
         linesListen,
+        clusterRole, clusterName, clusterMember, clusterServers, clusterIdentityFile,
         logLevel, logFormat, logRepeats,
     ]
 

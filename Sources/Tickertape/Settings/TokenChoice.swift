@@ -109,6 +109,22 @@ struct TokenChoice {
         named name: String,
         status: ExitStatus
     ) throws(OperatorError) -> (token: Secret, hint: String?) {
+        let (text, hint) = try Self.readText(path, named: name, status: status)
+        guard let token = Secret(token: text) else {
+            throw OperatorError(
+                "\(name): \(path) \(text.isEmpty ? "is empty; it " : "")must hold the \(what) and nothing else, in one line",
+                status: status
+            )
+        }
+        return (token, hint)
+    }
+
+    /// Reads the text of a file with a secret, without the blanks around it. Errors never repeat its contents.
+    static func readText(
+        _ path: String,
+        named name: String,
+        status: ExitStatus
+    ) throws(OperatorError) -> (text: String, hint: String?) {
         let contents: SmallFile
         do throws(SmallFile.Failure) {
             guard let read = try SmallFile(path: path, limit: Self.limit) else {
@@ -124,13 +140,6 @@ struct TokenChoice {
         var bytes = contents.bytes[...]
         // Some editors put a byte order mark before the text.
         if bytes.starts(with: [0xEF, 0xBB, 0xBF]) { bytes = bytes.dropFirst(3) }
-        let text = String(decoding: bytes, as: UTF8.self).trimmingBlanks()
-        guard let token = Secret(token: text) else {
-            throw OperatorError(
-                "\(name): \(path) \(text.isEmpty ? "is empty; it " : "")must hold the \(what) and nothing else, in one line",
-                status: status
-            )
-        }
-        return (token, contents.hintForReaders)
+        return (String(decoding: bytes, as: UTF8.self).trimmingBlanks(), contents.hintForReaders)
     }
 }

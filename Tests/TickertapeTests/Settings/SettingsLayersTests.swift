@@ -159,6 +159,8 @@ struct SettingsLayersTests {
         "relay.compression": "on", "relay.wamp": "true", "wamp.broker": "true",
         "relay.rooms": "true",
         "lines.listen": "127.0.0.1:7071",
+        "cluster.role": "edge", "cluster.name": "second", "cluster.member": "host-b",
+        "cluster.servers": "tls://nats.example:4223", "cluster.identity-file": "/nats.creds",
         "log.level": "debug", "log.format": "json", "log.repeats": "5", "log.levels.feed": "debug",
         "log.levels.relay": "error", "log.levels.tls": "trace", "log.levels.recorder": "warning",
         "log.levels.history": "notice", "log.levels.alerts": "critical", "log.levels.audit": "info",
