@@ -3,6 +3,7 @@ import NIOCore
 import TLS
 import Testing
 import TickertapeTesting
+import Wire
 
 @testable import NATS
 
@@ -417,11 +418,11 @@ extension NATSServer {
 enum SignedJWT {
     private static func sign(_ claims: String, by seed: String, subject: String, name: String) throws -> String {
         let key = try NKey(seed: Secret(seed))
-        let head = Base64.text(Array(#"{"typ":"JWT","alg":"ed25519-nkey"}"#.utf8))
+        let head = Base64.text(Array(#"{"typ":"JWT","alg":"ed25519-nkey"}"#.utf8), as: .url)
         let body =
             #"{"jti":"\#(name)","iat":1700000000,"iss":"\#(key.publicText)","name":"\#(name)","#
             + #""sub":"\#(subject)","nats":\#(claims)}"#
-        let text = "\(head).\(Base64.text(Array(body.utf8)))"
+        let text = "\(head).\(Base64.text(Array(body.utf8), as: .url))"
         return "\(text).\(key.signature(of: text))"
     }
 

@@ -1,5 +1,6 @@
 package import NIOCore
 import TLS
+import Wire
 
 /// A client of NATS on an event loop: a ``NATSMachine`` with its connection, its timer and its callers.
 ///
@@ -36,7 +37,7 @@ package final class NATSClient {
         self.loop = loop
         self.delegate = delegate
         self.chance = chance
-        let token = Base64.text((0..<16).map { _ in UInt8(chance() * 255) })
+        let token = Base64.text((0..<16).map { _ in UInt8(chance() * 255) }, as: .url)
         self.machine = NATSMachine(settings, inboxToken: token, chance: chance())
     }
 

@@ -115,12 +115,14 @@ struct JetStreamReply {
                 message.sequence = UInt64(number)
                 return true
             case .string where key.equals("data"):
-                guard let text = reader.string(), let bytes = Base64.bytes(text.text) else { return false }
-                message.payload = ByteBuffer(bytes: bytes)
+                guard let text = reader.string(), let bytes = Base64.decode(Substring(text.text).utf8) else {
+                    return false
+                }
+                message.payload = bytes
                 return true
             case .string where key.equals("hdrs"):
-                guard let text = reader.string(), let bytes = Base64.bytes(text.text),
-                    let headers = try? NATSHeaders(ByteBuffer(bytes: bytes))
+                guard let text = reader.string(), let bytes = Base64.decode(Substring(text.text).utf8),
+                    let headers = try? NATSHeaders(bytes)
                 else { return false }
                 message.headers = headers
                 return true

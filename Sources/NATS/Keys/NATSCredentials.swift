@@ -1,3 +1,4 @@
+import NIOCore
 package import TLS
 import Wire
 
@@ -62,9 +63,9 @@ package struct NATSCredentials: Sendable, Equatable {
     /// Returns the subject of a JWT (RFC 7519, 4.1.2), which is the user's public key.
     private static func user(of jwt: String) -> String? {
         let parts = jwt.split(separator: ".", omittingEmptySubsequences: false)
-        guard parts.count == 3, let claims = Base64.bytes(parts[1]) else { return nil }
+        guard parts.count == 3, let claims = Base64.decode(parts[1].utf8, as: .url) else { return nil }
         var user: String?
-        let isWhole = claims.withUnsafeBytes { bytes in
+        let isWhole = claims.withUnsafeReadableBytes { bytes in
             JSONReader.wholeObject(bytes) { key, reader in
                 guard key.equals("sub") else { return reader.skipValue() }
                 user = reader.string()?.text

@@ -1,4 +1,5 @@
 package import TLS
+import Wire
 
 /// The reason why a text is no NKey that a client can use.
 package enum NKeyFailure: Error, Sendable, Equatable, CaseIterable {
@@ -59,7 +60,7 @@ package struct NKey: Sendable {
     package var publicText: String { NKeyText.text([self.kind.rawValue] + self.key.publicKey) }
 
     /// Returns the signature of a server's nonce, in Base64 for URLs without padding.
-    package func signature(of nonce: String) -> String { Base64.text(self.key.sign(nonce.utf8)) }
+    package func signature(of nonce: String) -> String { Base64.text(self.key.sign(nonce.utf8), as: .url) }
 }
 
 extension NKey: Equatable, CustomStringConvertible {

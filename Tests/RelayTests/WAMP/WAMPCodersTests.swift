@@ -129,18 +129,6 @@ struct WAMPCodersTests {
     }
 
     @Test(
-        "Base64 is exact",
-        arguments: [("", ""), ("f", "Zg=="), ("fo", "Zm8="), ("foo", "Zm9v"), ("foobar", "Zm9vYmFy")]
-    )
-    func base64(plain: String, text: String) {
-        var written = ByteBuffer()
-        Base64.write(ByteBuffer(string: plain).readableBytesView, into: &written)
-        #expect(String(buffer: written) == text)
-        #expect(Base64.decode(text.utf8) == ByteBuffer(string: plain))
-        for wrong in ["Zg=", "Z===", "====", "Zg==Zg==", "Z g=", "Zm9vZ"] { #expect(Base64.decode(wrong.utf8) == nil) }
-    }
-
-    @Test(
         "JSON of the feed is read without bytes in it",
         arguments: [WAMPSerialisation.messagePack, .cbor]
     )
