@@ -56,6 +56,12 @@ enum NKeySample {
         let key = try NKey(seed: Secret("\n \(seed)\r\n"))
         #expect(key.kind == kind && key.publicText == publicText)
         #expect(key.signature(of: NKeySample.nonce) == signature)
+        // A client takes a user's only.
+        if kind == .user {
+            #expect(try NKey(user: Secret(seed)) == key)
+        } else {
+            #expect(throws: NKeyFailure.notUser) { try NKey(user: Secret(seed)) }
+        }
     }
 
     @Test("says what is wrong with a seed, without a part of it")
@@ -120,6 +126,12 @@ enum NKeySample {
         for (file, failure) in [
             ("", CredentialsFailure.noJWT), (lines[3...].joined(separator: "\n"), .noJWT),
             (lines[..<8].joined(separator: "\n"), .noSeed), (lines[..<10].joined(separator: "\n"), .noSeed),
+            // Without its line ends, as from a variable of a shell.
+            (text.replacing("\n", with: " "), .noJWT), (text.replacing("\n", with: ""), .noJWT),
+            (
+                "-----BEGIN NATS USER JWT-----\nx\n------END NATS USER JWT------\n"
+                    + "-----BEGIN USER NKEY SEED----- x ------END USER NKEY SEED------", .noSeed
+            ),
             (text.replacing("eyJ0", with: "."), .malformedJWT), (text.replacing(".c2ln", with: ""), .malformedJWT),
             (text.replacing("SUAA", with: "SUAB"), .seed(.wrongChecksum)),
             (NKeySample.credentials(seed: NKeySample.account), .seed(.notUser)),

@@ -38,8 +38,7 @@ package struct NATSCredentials: Sendable, Equatable {
         guard let jwt = Self.block("NATS USER JWT", lines) else { throw .noJWT }
         guard let seed = Self.block("USER NKEY SEED", lines) else { throw .noSeed }
         do throws(NKeyFailure) {
-            self.key = try NKey(seed: Secret(seed))
-            guard self.key.kind == .user else { throw .notUser }
+            self.key = try NKey(user: Secret(seed))
         } catch {
             throw .seed(error)
         }
@@ -54,7 +53,8 @@ package struct NATSCredentials: Sendable, Equatable {
             line.hasPrefix("---") && line.contains("\(word) \(name)-")
         }
         guard let begin = lines.firstIndex(where: { isMark($0, "BEGIN") }),
-            let end = lines[begin...].firstIndex(where: { isMark($0, "END") })
+            // Behind the first line: a file whose line ends were lost has both marks in one line.
+            let end = lines[(begin + 1)...].firstIndex(where: { isMark($0, "END") })
         else { return nil }
         let text = lines[(begin + 1)..<end].joined().filter { !$0.isWhitespace }
         return text.isEmpty ? nil : text
@@ -82,6 +82,14 @@ package enum NATSIdentity: Sendable, Equatable {
     case token(Secret)
     case key(NKey)
     case credentials(NATSCredentials)
+
+    /// Whether the secret itself is sent, so that without TLS it can be read on the way. A key only signs.
+    package var sendsSecret: Bool {
+        switch self {
+        case .user, .token: true
+        case .key, .credentials: false
+        }
+    }
 
     /// Returns the proof for a server's nonce; `nil` if it needs a nonce and the server has sent none.
     func proof(nonce: String?) -> ConnectProof? {

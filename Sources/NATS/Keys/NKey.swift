@@ -25,7 +25,7 @@ extension NKeyFailure: CustomStringConvertible {
     }
 }
 
-/// The key pair of a NATS user, made from its seed. It prints nothing of the seed.
+/// A key pair of NATS, made from its seed; outside of this module always a user's. It prints nothing of the seed.
 package struct NKey: Sendable {
     /// The kind of the owner of a key; the raw value is the prefix of the public key (nats-io/nkeys).
     package enum Kind: UInt8, Sendable, CaseIterable {
@@ -42,8 +42,15 @@ package struct NKey: Sendable {
     package let kind: Kind
     private let key: Ed25519Key
 
-    /// Reads a seed, with or without blanks and line ends around it.
-    package init(seed: Secret) throws(NKeyFailure) {
+    /// Reads the seed of a user, with or without blanks and line ends around it.
+    package init(user seed: Secret) throws(NKeyFailure) {
+        try self.init(seed: seed)
+        // The seed of an account or an operator can make users: it does not belong into a client.
+        guard self.kind == .user else { throw .notUser }
+    }
+
+    /// Reads a seed of any kind.
+    init(seed: Secret) throws(NKeyFailure) {
         let text = seed.reveal().split(whereSeparator: \.isWhitespace).joined(separator: " ")
         let bytes = try NKeyText.bytes(text)
         // The prefix of seeds has five bits, the one of the kind eight: they share two bytes.
