@@ -98,9 +98,9 @@ struct NATSServerTests {
             let client = try await LoopbackClient(server.address)
             try await client.connected()
             let bucket = try #require(KeyValueBucket("leases"))
-            try KeyValueBucket.created(try await client.request(bucket.creation))
+            try bucket.created(try await client.request(bucket.creation))
             let mine = ByteBuffer(string: "swift")
-            let first = try KeyValueBucket.revision(try await client.request(bucket.put("a.b", mine, expecting: 0)))
+            let first = try bucket.revision(try await client.request(bucket.put("a.b", mine, expecting: 0)))
             let peer = try self.peer(of: server)
             try #require(await peer.prints("ready"), "\(peer.errors)")
             let answer = try await client.request("python.key", ByteBuffer(string: "leases a.b python"))
@@ -110,9 +110,9 @@ struct NATSServerTests {
                 value: ByteBuffer(string: "python"),
                 isDeleted: false
             )
-            #expect(try KeyValueBucket.entry(try await client.request(bucket.get("a.b"))) == theirs)
+            #expect(try bucket.entry(try await client.request(bucket.get("a.b")), of: "a.b") == theirs)
             let late = try await client.request(bucket.put("a.b", mine, expecting: first))
-            #expect(throws: JetStreamFailure.self) { try KeyValueBucket.revision(late) }
+            #expect(throws: JetStreamFailure.self) { try bucket.revision(late) }
             try await client.drain()
         }
     }
@@ -307,11 +307,6 @@ struct NATSServerTests {
         RunningProgram.number(in: server.program.errors, behind: "Listening for route connections on 127.0.0.1:")
     }
 
-    /// Waits for a state of the server that no event announces.
-    private func until(_ isThere: () async throws -> Bool) async throws {
-        while try await !isThere() { try await Task.sleep(for: .milliseconds(10)) }
-    }
-
     @Test(
         "gives up a server that stands still, and lets no more bytes pile up than its limit",
         arguments: NATSServer.programs
@@ -344,52 +339,47 @@ struct NATSServerTests {
 
     // MARK: JetStream
 
-    @Test("holds a key by compare and set, reads it back, and sees it expire", arguments: NATSServer.programs)
+    @Test("holds a key by compare and set, reads it back and releases it", arguments: NATSServer.programs)
     func keyValue(program: String) async throws {
         try await self.inFolder { folder in
             let server = try await NATSServer(program, ["-js", "-sd", folder.path], in: folder)
             let client = try await LoopbackClient(server.address)
             try await client.connected()
             var bucket = try #require(KeyValueBucket("lease"))
-            bucket.timeToLive = .seconds(2)
-            bucket.isInMemory = true
-            for _ in 0..<2 { try KeyValueBucket.created(try await client.request(bucket.creation)) }
+            for _ in 0..<2 { try bucket.created(try await client.request(bucket.creation)) }
 
-            #expect(try KeyValueBucket.entry(try await client.request(bucket.get("k"))) == nil)
-            #expect(try KeyValueBucket.directEntry(try await client.request(bucket.getDirectly("k"))) == nil)
+            let kept = bucket
+            func entry() async throws -> KeyValueBucket.Entry? {
+                try kept.entry(try await client.request(kept.get("k")), of: "k")
+            }
+            #expect(try await entry() == nil)
             let value = ByteBuffer(string: "one")
-            let first = try KeyValueBucket.revision(try await client.request(bucket.put("k", value, expecting: 0)))
+            let first = try bucket.revision(try await client.request(bucket.put("k", value, expecting: 0)))
             #expect(first == 1)
             // Another one that has read the same is refused.
             let late = try await client.request(bucket.put("k", ByteBuffer(string: "two"), expecting: 0))
-            let failure = #expect(throws: JetStreamFailure.self) { try KeyValueBucket.revision(late) }
+            let failure = #expect(throws: JetStreamFailure.self) { try kept.revision(late) }
             guard case .refused(let refusal) = failure else { return #expect(Bool(false)) }
             #expect(refusal.isOtherRevision)
-            let entry = KeyValueBucket.Entry(revision: 1, value: value, isDeleted: false)
-            #expect(try KeyValueBucket.entry(try await client.request(bucket.get("k"))) == entry)
-            #expect(try KeyValueBucket.directEntry(try await client.request(bucket.getDirectly("k"))) == entry)
+            #expect(try await entry() == KeyValueBucket.Entry(revision: 1, value: value, isDeleted: false))
 
-            let second = try KeyValueBucket.revision(try await client.request(bucket.put("k", value, expecting: first)))
-            let third = try KeyValueBucket.revision(try await client.request(bucket.delete("k", expecting: second)))
-            #expect(try KeyValueBucket.entry(try await client.request(bucket.get("k")))?.isDeleted == true)
-            #expect(
-                try KeyValueBucket.directEntry(try await client.request(bucket.getDirectly("k")))?.isDeleted == true
-            )
-            _ = try KeyValueBucket.revision(try await client.request(bucket.put("k", value, expecting: third)))
-            // Without a renewal the entry goes, and 0 is expected again.
-            try await self.until { try KeyValueBucket.entry(try await client.request(bucket.get("k"))) == nil }
-            #expect(try KeyValueBucket.revision(try await client.request(bucket.put("k", value, expecting: 0))) == 5)
+            let second = try bucket.revision(try await client.request(bucket.put("k", value, expecting: first)))
+            let early = try await client.request(bucket.delete("k", expecting: first))
+            #expect(throws: JetStreamFailure.self) { try kept.revision(early) }
+            let third = try bucket.revision(try await client.request(bucket.delete("k", expecting: second)))
+            #expect(try await entry()?.isDeleted == true)
+            #expect(try bucket.revision(try await client.request(bucket.put("k", value, expecting: third))) == 4)
 
-            bucket.timeToLive = .seconds(3)
+            bucket.maximumValueBytes = 100
             let other = try await client.request(bucket.creation)
-            let conflict = #expect(throws: JetStreamFailure.self) { try KeyValueBucket.created(other) }
+            let conflict = #expect(throws: JetStreamFailure.self) { try kept.created(other) }
             #expect(conflict?.description.hasPrefix("the bucket exists with other settings: ") == true)
             try await client.drain()
 
             let plain = try await NATSServer(program, in: folder)
             let without = try await LoopbackClient(plain.address)
             try await without.connected()
-            await #expect(throws: RequestFailure.noResponders) { try await without.request(bucket.creation) }
+            await #expect(throws: RequestFailure.noResponders) { try await without.request(kept.creation) }
             try await without.drain()
         }
     }

@@ -1,26 +1,37 @@
 package import NIOCore
 import Wire
 
-/// A bucket of JetStream's key-value store (ADR-8) with one revision a key: its requests, and what their answers mean.
+/// A bucket of JetStream's key-value store (ADR-8) with one revision a key, for leases: its requests, and what their
+/// answers mean.
 ///
 /// A revision is the number of a message in the bucket's stream, so a later write has a higher one. A write that
-/// expects a revision succeeds for one client only. Where a write has no answer, it may have happened: read the key.
+/// expects a revision succeeds for one client only. A program that holds a lease by a key keeps these rules:
+///
+/// - Only an acknowledged compare-and-set proves that the key is held, and only another one extends it. The time counts
+///   from before the request was sent, on a monotonic clock that also counts while the machine is suspended.
+/// - A read never extends. It says only which revision to expect next.
+/// - A write without an answer is resolved by the same write with the same expectation, never by a read: a read that
+///   shows the old value does not prove that the write will not happen yet.
+/// - When such a repetition finds another revision, the revision that is read is the program's own only if its value has
+///   a token that is unique to this write.
+/// - Numbers repeat after the server has lost its storage. So a number alone proves nothing: compare the token too.
+/// - A deletion without an answer may have happened: its program holds the key no longer from before it was sent.
+///
+/// The bucket removes no entry by its age. Its users judge the age of a value that does not change, each by its own clock
+/// and with a margin for the difference of the clocks.
 package struct KeyValueBucket: Sendable, Equatable {
     /// A key's newest message.
     package struct Entry: Sendable, Equatable {
         package var revision: UInt64
         package var value: ByteBuffer
-        /// Whether the message says that the key was deleted. The next write must expect its revision.
+        /// Whether the message says that the key was deleted, or that the server has removed it. The next write must
+        /// expect its revision.
         package var isDeleted: Bool
     }
 
     package let name: String
-    /// The time after which an entry is removed, if it is not written again; `nil` for never.
-    package var timeToLive: TimeAmount?
     /// The servers that hold the bucket: 1, 3 or 5.
     package var replicas = 1
-    /// Whether the bucket is lost when its servers restart.
-    package var isInMemory = false
     /// The largest value, in bytes.
     package var maximumValueBytes = 4_096
 
@@ -49,7 +60,7 @@ package struct KeyValueBucket: Sendable, Equatable {
 
     // MARK: Requests
 
-    /// Creates the bucket. Without effect if it exists with the same settings.
+    /// Creates the bucket, in files. Without effect if it exists with the same settings.
     package var creation: NATSRequest {
         let json = JSONWriter.object { out in
             out.field("name", self.stream)
@@ -59,9 +70,9 @@ package struct KeyValueBucket: Sendable, Equatable {
             out.field("max_msgs", -1)
             out.field("max_msgs_per_subject", 1)
             out.field("max_bytes", -1)
-            out.field("max_age", self.timeToLive?.nanoseconds ?? 0)
+            out.field("max_age", 0)
             out.field("max_msg_size", self.maximumValueBytes)
-            out.field("storage", self.isInMemory ? "memory" : "file")
+            out.field("storage", "file")
             out.field("discard", "new")
             out.field("num_replicas", self.replicas)
             out.field("allow_rollup_hdrs", true)
@@ -72,86 +83,62 @@ package struct KeyValueBucket: Sendable, Equatable {
         return NATSRequest(subject: NATSSubject(valid: "$JS.API.STREAM.CREATE.\(self.stream)"), payload: json)
     }
 
-    /// Writes a key.
+    /// Writes a key if it has a revision: a compare-and-set.
     ///
-    /// - Parameter revision: the revision that the key must have, 0 for none; `nil` writes in each case.
+    /// - Parameter revision: the revision that the key must have, 0 for none.
     /// - Returns: `nil` if the key is invalid.
-    package func put(_ key: String, _ value: ByteBuffer, expecting revision: UInt64?) -> NATSRequest? {
+    package func put(_ key: String, _ value: ByteBuffer, expecting revision: UInt64) -> NATSRequest? {
         guard let subject = self.subject(of: key) else { return nil }
         return NATSRequest(subject: subject, headers: Self.expectation(of: revision), payload: value)
     }
 
-    /// Deletes a key, by a message that says so.
-    package func delete(_ key: String, expecting revision: UInt64?) -> NATSRequest? {
+    /// Deletes a key if it has a revision, by a message that says so.
+    package func delete(_ key: String, expecting revision: UInt64) -> NATSRequest? {
         guard let subject = self.subject(of: key) else { return nil }
         var headers = Self.expectation(of: revision)
         headers.add("KV-Operation", "DEL")
         return NATSRequest(subject: subject, headers: headers, payload: ByteBuffer())
     }
 
-    private static func expectation(of revision: UInt64?) -> NATSHeaders {
+    private static func expectation(of revision: UInt64) -> NATSHeaders {
         var headers = NATSHeaders()
-        if let revision { headers.add("Nats-Expected-Last-Subject-Sequence", "\(revision)") }
+        headers.add("Nats-Expected-Last-Subject-Sequence", "\(revision)")
         return headers
     }
 
-    /// Reads a key from the leader of the bucket: the answer has every write that was acknowledged before (ADR-31).
+    /// Reads a key from the leader of the bucket (ADR-31).
+    ///
+    /// The answer can be old: a server that is no longer the leader answers until it knows that.
     package func get(_ key: String) -> NATSRequest? {
         guard let subject = self.subject(of: key) else { return nil }
         let json = JSONWriter.object { $0.field("last_by_subj", subject.text) }
         return NATSRequest(subject: NATSSubject(valid: "$JS.API.STREAM.MSG.GET.\(self.stream)"), payload: json)
     }
 
-    /// Reads a key from any server that holds the bucket: it costs less, and the answer may be old (ADR-31).
-    package func getDirectly(_ key: String) -> NATSRequest? {
-        guard let subject = self.subject(of: key) else { return nil }
-        return NATSRequest(
-            subject: NATSSubject(valid: "$JS.API.DIRECT.GET.\(self.stream).\(subject)"),
-            payload: ByteBuffer()
-        )
-    }
-
     // MARK: Answers
 
     /// Reads the answer to ``creation``.
-    package static func created(_ answer: NATSMessage) throws(JetStreamFailure) { _ = try JetStreamReply(answer) }
+    package func created(_ answer: NATSMessage) throws(JetStreamFailure) {
+        _ = try JetStreamReply(answer, to: .creation(stream: self.stream))
+    }
 
     /// Reads the answer to a write; returns the key's new revision.
-    package static func revision(_ answer: NATSMessage) throws(JetStreamFailure) -> UInt64 {
-        let reply = try JetStreamReply(answer)
-        guard reply.sequence > 0 else { throw .malformed }
-        return reply.sequence
+    package func revision(_ answer: NATSMessage) throws(JetStreamFailure) -> UInt64 {
+        try JetStreamReply(answer, to: .write(stream: self.stream)).sequence
     }
 
     /// Reads the answer to ``get(_:)``; `nil` if the key has no message.
-    package static func entry(_ answer: NATSMessage) throws(JetStreamFailure) -> Entry? {
+    package func entry(_ answer: NATSMessage, of key: String) throws(JetStreamFailure) -> Entry? {
+        guard let subject = self.subject(of: key) else { throw .malformed }
         let reply: JetStreamReply
         do throws(JetStreamFailure) {
-            reply = try JetStreamReply(answer)
+            reply = try JetStreamReply(answer, to: .read(subject))
         } catch .refused(let refusal) where refusal.isMissingMessage {
             return nil
         }
-        guard let message = reply.message, message.sequence > 0 else { throw .malformed }
-        return Entry(
-            revision: message.sequence,
-            value: message.payload,
-            isDeleted: message.headers["KV-Operation"] != nil
-        )
-    }
-
-    /// Reads the answer to ``getDirectly(_:)``; `nil` if the key has no message.
-    package static func directEntry(_ answer: NATSMessage) throws(JetStreamFailure) -> Entry? {
-        if let status = answer.headers.status {
-            if status.code == 404 { return nil }
-            throw .refused(JetStreamRefusal(code: status.code, number: 0, text: status.description))
-        }
-        guard let text = answer.headers["Nats-Sequence"], let revision = UInt64(text), revision > 0 else {
-            throw .malformed
-        }
-        return Entry(
-            revision: revision,
-            value: answer.payload,
-            isDeleted: answer.headers["KV-Operation"] != nil
-        )
+        guard let message = reply.message else { throw .malformed }
+        // A server of 2.11 or later can leave a marker where it has removed a message (ADR-43).
+        let isDeleted = message.headers["KV-Operation"] != nil || message.headers["Nats-Marker-Reason"] != nil
+        return Entry(revision: message.sequence, value: message.payload, isDeleted: isDeleted)
     }
 }
