@@ -195,7 +195,7 @@ let package = Package(
         // The client of NATS: its protocol as values, a machine, and a driver on an event loop.
         .target(
             name: "NATS",
-            dependencies: ["Market", "TLS", "Wire", .nioCore, .nioTLS],
+            dependencies: ["HTTP", "Market", "TLS", "WebSocket", "Wire", .nioCore, .nioTLS],
             swiftSettings: house
         ),
         // The members of a cluster: the ingest's tape on NATS.

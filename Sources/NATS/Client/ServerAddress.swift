@@ -1,3 +1,4 @@
+import HTTP
 import TLS
 
 /// The address of a NATS server.
@@ -31,39 +32,17 @@ package struct ServerAddress: Sendable, Hashable {
             rest = text[end.upperBound...]
             if rest.hasSuffix("/") { rest = rest.dropLast() }
         }
-        let host: Substring
-        let port: Substring?
-        if rest.hasPrefix("[") {
-            guard let close = rest.firstIndex(of: "]") else { return nil }
-            host = rest[rest.index(after: rest.startIndex)..<close]
-            let tail = rest[rest.index(after: close)...]
-            guard tail.isEmpty || tail.hasPrefix(":"), host.contains(":") else { return nil }
-            port = tail.isEmpty ? nil : tail.dropFirst()
-        } else {
-            let parts = rest.split(separator: ":", omittingEmptySubsequences: false)
-            guard parts.count <= 2 else { return nil }
-            host = parts[0]
-            port = parts.count == 2 ? parts[1] : nil
+        guard let (host, isBracketed, port) = Endpoint.parts(of: rest), (1...253).contains(host.utf8.count),
+            isBracketed == host.contains(":"),
+            // With the zone of an IPv6 address.
+            host.utf8.allSatisfy({ Endpoint.isNameByte($0) || isBracketed && ":%".utf8.contains($0) })
+        else { return nil }
+        guard let port else {
+            self.init(host: host, demandsTLS: demandsTLS)
+            return
         }
-        let isHost =
-            (1...253).contains(host.utf8.count)
-            && host.utf8.allSatisfy { byte in
-                switch byte {
-                case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-                    UInt8(ascii: "0")...UInt8(ascii: "9"):
-                    true
-                default: "-._:%".utf8.contains(byte)
-                }
-            }
-        guard isHost else { return nil }
-        if let port {
-            guard let number = UInt16(port), number > 0, port.utf8.allSatisfy({ $0 != UInt8(ascii: "+") }) else {
-                return nil
-            }
-            self.init(host: String(host), port: Int(number), demandsTLS: demandsTLS)
-        } else {
-            self.init(host: String(host), demandsTLS: demandsTLS)
-        }
+        guard let number = Endpoint.port(port), number > 0 else { return nil }
+        self.init(host: host, port: number, demandsTLS: demandsTLS)
     }
 
     /// Whether the host is an IP address.

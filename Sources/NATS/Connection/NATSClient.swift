@@ -1,5 +1,6 @@
 package import NIOCore
 import TLS
+import WebSocket
 import Wire
 
 /// A client of NATS on an event loop: a ``NATSMachine`` with its connection, its timer and its callers.
@@ -16,7 +17,7 @@ package final class NATSClient {
     private var handler: NATSHandler?
     /// The number of the present attempt.
     private var attempt = 0
-    private var timer: (at: NIODeadline, task: Scheduled<Void>)?
+    private var timer = DeadlineTimer(wheel: nil)
     private var readers: [UInt64: (NATSMessage) -> Void] = [:]
     private var requests: [UInt64: EventLoopPromise<NATSMessage>] = [:]
     private var flushes: [UInt64: EventLoopPromise<Void>] = [:]
@@ -235,21 +236,11 @@ package final class NATSClient {
     // MARK: Time
 
     private func arm() {
-        guard let deadline = self.machine.deadline else {
-            self.timer?.task.cancel()
-            self.timer = nil
-            return
-        }
-        // A deadline that moves later costs nothing: the timer fires too early and is set again.
-        if let timer = self.timer {
-            if timer.at <= deadline { return }
-            timer.task.cancel()
-        }
-        let task = self.loop.assumeIsolated().scheduleTask(deadline: deadline) {
-            self.timer = nil
+        guard let deadline = self.machine.deadline else { return self.timer.cancel() }
+        self.timer.arm(for: [deadline], on: self.loop) {
+            self.timer.fired()
             self.perform(self.machine.timeReached(now: self.loop.now, chance: self.chance()))
         }
-        self.timer = (deadline, task)
     }
 }
 
