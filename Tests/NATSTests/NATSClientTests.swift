@@ -15,6 +15,7 @@ private final class EmbeddedClient: NATSTransport, NATSClientDelegate, @unchecke
     /// The connections, the newest last.
     private(set) var channels: [EmbeddedChannel] = []
     private(set) var endings: [NATSEnding] = []
+    private(set) var drops: [String] = []
     /// Whether attempts wait for the test.
     var holdsConnections = false
     private(set) var held: [EventLoopPromise<any Channel>] = []
@@ -48,6 +49,7 @@ private final class EmbeddedClient: NATSTransport, NATSClientDelegate, @unchecke
     func natsClientReported(_ report: NATSMachine.Report) {
         switch report {
         case .waiting(let ending, _), .stopped(let ending): self.endings.append(ending)
+        case .dropped(let subject, _): self.drops.append(subject)
         case .connecting, .connected, .refused, .leaving, .servers: break
         }
     }
@@ -189,5 +191,21 @@ private final class EmbeddedClient: NATSTransport, NATSClientDelegate, @unchecke
         other.held[0].succeed(late)
         #expect(!late.isActive)
         other.client.stop()
+    }
+
+    @Test("goes on after a message with malformed headers")
+    func unreadable() throws {
+        let test = EmbeddedClient()
+        try test.accept()
+        var count = 0
+        test.client.subscribe(try #require(NATSPattern("a"))) { _ in count += 1 }
+        let request = test.client.request(try #require(NATSSubject("b")))
+        let token = try #require(try test.sent().firstMatch(of: #/_INBOX\.(\S+)\.\*/#)).output.1
+        let bad = "4 4\r\nHTTP\r\n"
+        try test.receive("HMSG a 1 \(bad)HMSG _INBOX.\(token).2 3 \(bad)MSG a 1 0\r\n\r\n")
+        #expect(throws: RequestFailure.unreadable) { try request.wait() }
+        #expect(count == 1 && test.endings == [])
+        #expect(test.drops.first == "a")
+        test.client.stop()
     }
 }

@@ -46,6 +46,7 @@ struct ScriptedClient {
                 case .connected(let address, _): return "connected \(address.host)"
                 case .waiting(let ending, let wait): return "waiting \(wait.nanoseconds / 1_000_000) ms: \(ending)"
                 case .refused(let refusal): return "refused \(refusal.text)"
+                case .dropped(let subject, let others): return "dropped \(subject) and \(others)"
                 case .servers(let addresses): return "servers \(addresses.map(\.host).sorted().joined(separator: " "))"
                 case .leaving(let address): return "leaving \(address.host)"
                 case .stopped(let ending): return "stopped: \(ending)"

@@ -1,5 +1,6 @@
 import Foundation
 import NIOCore
+import NIOPosix
 import TLS
 import Testing
 import TickertapeTesting
@@ -186,6 +187,27 @@ struct NATSServerTests {
             }
             #expect(refusal.kind == .publishing("b.c"))
             await #expect(throws: RequestFailure.noResponders) { try await client.request("a.b") }
+        }
+    }
+
+    @Test("goes on when a publisher's headers cannot be read", arguments: NATSServer.programs)
+    func headers(program: String) async throws {
+        try await self.inFolder { folder in
+            let server = try await NATSServer(program, in: folder)
+            let client = try await LoopbackClient(server.address)
+            try await client.connected()
+            try await client.subscribe("a")
+            let stranger = try await ClientBootstrap(group: MultiThreadedEventLoopGroup.singleton)
+                .connect(host: "127.0.0.1", port: server.port).get()
+            let text = "CONNECT {\"headers\":true}\r\nHPUB a 6 8\r\nbroken..\r\nPUB a 4\r\nnext\r\n"
+            try await stranger.writeAndFlush(ByteBuffer(string: text)).get()
+            let dropped = try await client.report { report in
+                if case .dropped(let subject, _) = report { subject } else { nil }
+            }
+            #expect(dropped == "a")
+            #expect(String(buffer: try await client.next().payload) == "next")
+            try await stranger.close().get()
+            try await client.drain()
         }
     }
 

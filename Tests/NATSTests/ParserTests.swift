@@ -120,8 +120,6 @@ func operations(_ pieces: [ByteBuffer], limits: ServerOperationParser.Limits = .
             ("HMSG a 1 5 4\r\n", .malformed(operation: "HMSG")), ("HMSG a 1 5\r\n", .malformed(operation: "HMSG")),
             ("MSG a 1 1048577\r\n", .largeMessage(bytes: 1_048_577, limit: 1_048_576)),
             ("MSG a 1 2\r\nabc\r\n", .payloadEnd),
-            ("HMSG a 1 4 4\r\nabcd\r\n", .malformedHeaders),
-            ("HMSG a 1 13 13\r\nNATS/1.0\r\nab:\r\n", .malformedHeaders),
             ("INFO {]\r\n", .malformed(operation: "INFO")),
             ("INFO {\"max_payload\":0}\r\n", .malformed(operation: "INFO")),
             (String(repeating: "M", count: 4_162), .longLine(limit: 4_160)),
@@ -132,6 +130,42 @@ func operations(_ pieces: [ByteBuffer], limits: ServerOperationParser.Limits = .
         #expect(throws: violation) { try operations([text]) }
         #expect(throws: violation) { try operations(text.utf8.map { ByteBuffer(bytes: [$0]) }) }
         #expect(!violation.description.contains("\n") && violation.description.contains(#/: |; /#))
+    }
+
+    @Test(
+        "gives a message whose headers cannot be read as such, and goes on",
+        arguments: ["abcd", "NATS/1.0\r\nab:\r\n"]
+    )
+    func unreadable(block: String) throws {
+        let text = "HMSG a.b 7 \(block.utf8.count) \(block.utf8.count + 2)\r\n\(block)xy\r\nPING\r\n"
+        let expected = [ServerOperation.unreadable(subject: "a.b", subscription: 7), .ping]
+        #expect(try operations([text]) == expected)
+        #expect(try operations(text.utf8.map { ByteBuffer(bytes: [$0]) }) == expected)
+    }
+
+    @Test("the server's max_payload raises the limit of messages, up to what nats-server allows")
+    func largeMessages() throws {
+        for (payload, limit) in [(2 << 20, 2 << 20), (1_000, 1 << 20), (1 << 30, 64 << 20)] {
+            let info = "INFO {\"max_payload\":\(payload)}\r\n"
+            #expect(try operations([info + "MSG a 1 \(limit)\r\n"]).count == 1)
+            #expect(throws: NATSViolation.largeMessage(bytes: limit + 1, limit: limit)) {
+                try operations([info + "MSG a 1 \(limit + 1)\r\n"])
+            }
+        }
+    }
+
+    @Test("keeps the first servers of a long list, and takes a refusal that quotes a long subject")
+    func longLines() throws {
+        let urls = (0..<300).map { "\"a\($0):1\"" }.joined(separator: ",")
+        let line = "INFO {\"connect_urls\":[1,\(urls)],\"ldm\":true}\r\n"
+        guard case .info(let info) = try operations([line])[0] else {
+            return #expect(Bool(false))
+        }
+        #expect(info.clusterAddresses.count == 256 && info.clusterAddresses[0] == "a0:1" && info.isLeaving)
+        let subject = String(repeating: "a\\\"", count: 1_400)
+        let text = "-ERR 'Permissions Violation for Publish to \"\(subject)\"'\r\n"
+        guard case .error(let refusal) = try operations([text])[0] else { return #expect(Bool(false)) }
+        #expect(refusal.kind == .publishing(String(repeating: "a\"", count: 1_400)))
     }
 
     @Test("gives nothing more after a violation, and holds nothing")
@@ -302,7 +336,7 @@ func operations(_ pieces: [ByteBuffer], limits: ServerOperationParser.Limits = .
         ]
     )
     func malformed(text: String) {
-        #expect(throws: NATSViolation.malformedHeaders) { try NATSHeaders(ByteBuffer(string: text)) }
+        #expect(throws: MalformedHeaders.self) { try NATSHeaders(ByteBuffer(string: text)) }
     }
 
     @Test("take no name or value that would break the block")
@@ -326,6 +360,7 @@ func operations(_ pieces: [ByteBuffer], limits: ServerOperationParser.Limits = .
             ("maximum connections exceeded", .maximumConnections, false), ("Invalid Subject", .subject, true),
             ("Permissions Violation for Publish to \"a.b\"", .publishing("a.b"), true),
             ("Permissions Violation for Subscription to \"a.>\" using queue \"q\"", .subscribing("a.>"), true),
+            (#"Permissions Violation for Publish to "a\"\\é""#, .publishing(#"a"\é"#), true),
             ("Unknown Protocol Operation", .other, true),
         ] {
             let refusal = ServerRefusal(words)

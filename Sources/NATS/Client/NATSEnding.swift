@@ -83,12 +83,14 @@ package enum RequestFailure: Error, Sendable, Equatable {
     case connectionLost
     /// The user may not publish to this subject; the request had no effect.
     case refused(ServerRefusal)
+    /// The headers of the answer cannot be read. Whether the request had an effect is not known.
+    case unreadable
     case notSent(SendRefusal)
 
     /// Whether the request may have had an effect, so that the state must be read.
     package var isUnknown: Bool {
         switch self {
-        case .timedOut, .connectionLost: true
+        case .timedOut, .connectionLost, .unreadable: true
         case .noResponders, .refused, .notSent: false
         }
     }
@@ -101,6 +103,7 @@ extension RequestFailure: CustomStringConvertible {
         case .timedOut: "no answer came in time"
         case .connectionLost: "the connection ended before the answer"
         case .refused(let refusal): refusal.description
+        case .unreadable: "the answer has malformed headers: look at the program that answers"
         case .notSent(let refusal): refusal.description
         }
     }

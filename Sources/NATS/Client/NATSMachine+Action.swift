@@ -27,6 +27,9 @@ extension NATSMachine {
         case waiting(NATSEnding, TimeAmount)
         /// The server refused something, and the connection goes on.
         case refused(ServerRefusal)
+        /// A message was left out, because its publisher has written headers that cannot be read; so were as many
+        /// others that are not reported.
+        case dropped(subject: String, others: Int)
         /// The servers that are known have changed: a server has named other members of its cluster.
         case servers([ServerAddress])
         /// The server is about to stop. The client moves if it knows another one.

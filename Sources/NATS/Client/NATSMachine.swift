@@ -59,6 +59,7 @@ package struct NATSMachine: Sendable {
     private var leavesAt: NIODeadline?
     private var waitingBytes = 0
     private var hasDrained = false
+    private var drops = LogAllowance()
 
     /// - Parameters:
     ///   - inboxToken: a random token of this client; answers come to subjects with it.
@@ -300,7 +301,7 @@ package struct NATSMachine: Sendable {
             switch operation {
             case .info(let info): return self.greeted(info, link, until: until, now: now, chance: chance)
             case .error(let refusal): return self.fail(.refused(refusal), now: now, chance: chance)
-            case .message: return self.violated(.unexpected(operation: "MSG"), now: now, chance: chance)
+            case .message, .unreadable: return self.violated(.unexpected(operation: "MSG"), now: now, chance: chance)
             case .ping: return self.violated(.unexpected(operation: "PING"), now: now, chance: chance)
             case .pong: return self.violated(.unexpected(operation: "PONG"), now: now, chance: chance)
             case .ok: return self.violated(.unexpected(operation: "+OK"), now: now, chance: chance)
@@ -315,7 +316,7 @@ package struct NATSMachine: Sendable {
             case .ping: return self.pong(now: now, chance: chance)
             // The server has a reason not to accept this client, whatever it is.
             case .error(let refusal): return self.fail(.refused(refusal), now: now, chance: chance)
-            case .message: return self.violated(.unexpected(operation: "MSG"), now: now, chance: chance)
+            case .message, .unreadable: return self.violated(.unexpected(operation: "MSG"), now: now, chance: chance)
             case .ok: return []
             }
         case .connected(var link):
@@ -334,6 +335,7 @@ package struct NATSMachine: Sendable {
         switch operation {
         case .info, .ok: return []
         case .message(let message, let number): return self.take(message, number)
+        case .unreadable(let subject, let number): return self.drop(subject, number, now: now)
         case .ping: return self.pong(now: now, chance: chance)
         case .pong: return self.pongReceived(now: now, chance: chance)
         case .error(let refusal):
@@ -359,6 +361,22 @@ package struct NATSMachine: Sendable {
         }
         guard self.subscriptions.take(number) else { return [] }  // late: it has ended
         return [.deliver(message, subscription: number)]
+    }
+
+    /// Leaves out a message that cannot be read. The server has counted it.
+    private mutating func drop(_ subject: String, _ number: UInt64, now: NIODeadline) -> [Action] {
+        var actions: [Action] = []
+        if number == self.inboxNumber {
+            guard let token = subject.split(separator: ".").last, let request = UInt64(token),
+                self.requests.answered(request)
+            else { return [] }  // late: the request has timed out
+            actions = [.answer(request, .failure(.unreadable))]
+            if self.hasDrained, self.requests.isEmpty { actions += self.finish(.stopped) }
+        } else {
+            guard self.subscriptions.take(number) else { return [] }
+        }
+        guard let others = self.drops.wanted(now: Int64(now.uptimeNanoseconds)) else { return actions }
+        return actions + [.report(.dropped(subject: PrintableText.line(subject, limit: 200), others: others))]
     }
 
     private mutating func pong(now: NIODeadline, chance: Double) -> [Action] {

@@ -164,6 +164,8 @@ package final class NATSClient {
             let promise = self.flushes.removeValue(forKey: number)
             if isDone { promise?.succeed() } else { promise?.fail(RequestFailure.connectionLost) }
         case .report(let report):
+            // The message that was left out can have been the last of its subscription.
+            if case .dropped = report { self.readers.keys.forEach(self.forgetReader) }
             self.delegate?.natsClientReported(report)
             if case .stopped = report {
                 self.stopped?.succeed()

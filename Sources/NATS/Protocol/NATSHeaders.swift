@@ -1,5 +1,8 @@
 import NIOCore
 
+/// A header block violates ADR-4.
+struct MalformedHeaders: Error, Equatable {}
+
 /// The headers of a message (ADR-4), in their order, with repeats. Names keep their case, and a lookup respects it.
 package struct NATSHeaders: Sendable, Equatable {
     package struct Field: Sendable, Equatable {
@@ -70,40 +73,40 @@ package struct NATSHeaders: Sendable, Equatable {
     }
 
     /// Reads a whole block.
-    init(_ block: ByteBuffer) throws(NATSViolation) {
+    init(_ block: ByteBuffer) throws(MalformedHeaders) {
         var bytes = String(decoding: block.readableBytesView, as: UTF8.self).utf8[...]
-        guard bytes.starts(with: "NATS/1.0".utf8) else { throw .malformedHeaders }
+        guard bytes.starts(with: "NATS/1.0".utf8) else { throw MalformedHeaders() }
         bytes = bytes.dropFirst(Self.version.utf8CodeUnitCount)
         self.status = try Self.status(in: Self.line(&bytes))
         while true {
             let line = try Self.line(&bytes)
             if line.isEmpty { break }
             guard let colon = line.firstIndex(of: UInt8(ascii: ":")), Self.isName(line[..<colon]) else {
-                throw .malformedHeaders
+                throw MalformedHeaders()
             }
             let value = Self.trimmed(line[line.index(after: colon)...])
             self.fields.append(Field(name: String(Substring(line[..<colon])), value: String(Substring(value))))
         }
-        guard bytes.isEmpty else { throw .malformedHeaders }
+        guard bytes.isEmpty else { throw MalformedHeaders() }
     }
 
     /// Takes the next line without its end.
-    private static func line(_ bytes: inout Substring.UTF8View) throws(NATSViolation) -> Substring.UTF8View {
-        guard let feed = bytes.firstIndex(of: 0x0A), feed > bytes.startIndex else { throw .malformedHeaders }
+    private static func line(_ bytes: inout Substring.UTF8View) throws(MalformedHeaders) -> Substring.UTF8View {
+        guard let feed = bytes.firstIndex(of: 0x0A), feed > bytes.startIndex else { throw MalformedHeaders() }
         let line = bytes[..<feed]
         bytes = bytes[bytes.index(after: feed)...]
-        guard line.last == 0x0D else { throw .malformedHeaders }
+        guard line.last == 0x0D else { throw MalformedHeaders() }
         return line.dropLast()
     }
 
-    private static func status(in line: Substring.UTF8View) throws(NATSViolation) -> Status? {
+    private static func status(in line: Substring.UTF8View) throws(MalformedHeaders) -> Status? {
         let text = Self.trimmed(line)
         if text.isEmpty { return nil }
         guard line.first == 0x20, let code = Int(Substring(text.prefix(3))), (100...999).contains(code) else {
-            throw .malformedHeaders
+            throw MalformedHeaders()
         }
         let rest = text.dropFirst(3)
-        guard rest.isEmpty || rest.first == 0x20 else { throw .malformedHeaders }
+        guard rest.isEmpty || rest.first == 0x20 else { throw MalformedHeaders() }
         return Status(code: code, description: String(Substring(Self.trimmed(rest))))
     }
 

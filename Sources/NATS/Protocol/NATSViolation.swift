@@ -14,8 +14,6 @@ package enum NATSViolation: Error, Sendable, Equatable {
     case largeMessage(bytes: Int, limit: Int)
     /// A message without CR LF after its payload.
     case payloadEnd
-    /// A header block that violates ADR-4.
-    case malformedHeaders
     /// An operation that is not allowed in this phase of the connection.
     case unexpected(operation: String)
     /// Bytes in plain text behind the INFO that asks for TLS. An attacker on the path could have added them.
@@ -36,8 +34,6 @@ extension NATSViolation: CustomStringConvertible {
             "the server sent a message of \(bytes) bytes, more than the client's limit of \(limit): lower the server's "
                 + "max_payload, or raise the client's limit"
         case .payloadEnd: "the server sent a message whose length is wrong: something on the way has changed it"
-        case .malformedHeaders:
-            "the server sent a message with malformed headers: look at the program that published it"
         case .unexpected(let operation):
             "the server sent \(operation) at a time when it must not: is a proxy between it and this program?"
         case .plainTextBeforeTLS:

@@ -22,7 +22,7 @@ package struct ServerInformation: Sendable, Equatable {
 
     package init() {}
 
-    /// The largest number of cluster addresses that are kept.
+    /// The largest number of cluster addresses that are kept: the first ones.
     static let maximumAddresses = 256
 
     /// Reads the JSON of an `INFO`. Unknown members are skipped, because newer servers have more.
@@ -40,9 +40,7 @@ package struct ServerInformation: Sendable, Equatable {
                     guard let count = reader.integer(), count > 0, count <= Int64(Int32.max) else { return false }
                     self.maximumPayload = Int(count)
                 case .array where key.equals("connect_urls"):
-                    guard let list = reader.rawValue() else { return false }
-                    var inner = JSONReader(list)
-                    self.clusterAddresses = inner.strings(atMost: Self.maximumAddresses) ?? []
+                    return self.readAddresses(&reader)
                 case .number, .array, .object: return reader.skipValue()
                 case .invalid: return false
                 }
@@ -50,6 +48,21 @@ package struct ServerInformation: Sendable, Equatable {
             }
         }
         guard isWhole else { throw .malformed(operation: "INFO") }
+    }
+
+    private mutating func readAddresses(_ reader: inout JSONReader) -> Bool {
+        self.clusterAddresses = []
+        guard reader.take(UInt8(ascii: "[")) else { return false }
+        if reader.take(UInt8(ascii: "]")) { return true }
+        repeat {
+            if reader.kind() == .string, self.clusterAddresses.count < Self.maximumAddresses {
+                guard let text = reader.string() else { return false }
+                self.clusterAddresses.append(text.text)
+            } else {
+                guard reader.skipValue() else { return false }
+            }
+        } while reader.take(UInt8(ascii: ","))
+        return reader.take(UInt8(ascii: "]"))
     }
 
     private mutating func take(_ key: String, _ value: String) {

@@ -5,6 +5,9 @@ package enum ServerOperation: Sendable, Equatable {
     case info(ServerInformation)
     /// `MSG` or `HMSG`, for the subscription with this number.
     case message(NATSMessage, subscription: UInt64)
+    /// A message whose headers cannot be read. Its publisher has written them, so the server and the connection are
+    /// sound.
+    case unreadable(subject: String, subscription: UInt64)
     case ping
     case pong
     case ok

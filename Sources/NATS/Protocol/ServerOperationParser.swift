@@ -7,13 +7,16 @@ package import NIOCore
 package struct ServerOperationParser: Sendable {
     /// The limits of what a server may send, in bytes.
     package struct Limits: Sendable, Equatable {
-        /// A control line other than INFO, without CR LF. The server's default for the lines of clients (4,096), and
+        /// A control line other than INFO and -ERR, without CR LF. The server's default for the lines of clients (4,096), and
         /// room for the number of the subscription, which the server adds.
         package var line = 4_096 + 64
-        /// An INFO, which names all servers of a cluster.
+        /// An INFO, which names all servers of a cluster, and an -ERR, which quotes a subject.
         package var info = 64 << 10
-        /// A message with its headers. The server's default of `max_payload` is 1 MiB.
+        /// A message with its headers. The server's default of `max_payload` is 1 MiB; the `max_payload` of an INFO
+        /// raises the limit, up to ``largestMessage``.
         package var message = 1 << 20
+        /// The most that nats-server allows as `max_payload`.
+        package var largestMessage = 64 << 20
 
         package init() {}
     }
@@ -32,7 +35,7 @@ package struct ServerOperationParser: Sendable {
         case failed
     }
 
-    private let limits: Limits
+    private var limits: Limits
     private var state = State.line
     private var input = ByteBuffer()
     /// The part of a line or a message whose rest has not arrived.
@@ -62,7 +65,7 @@ package struct ServerOperationParser: Sendable {
                 case .payload(let head):
                     guard let bytes = try self.payload(head) else { return nil }
                     self.state = .line
-                    return try self.message(head, bytes)
+                    return self.message(head, bytes)
                 }
             }
         } catch {
@@ -100,9 +103,11 @@ package struct ServerOperationParser: Sendable {
     }
 
     private func limit(of line: ByteBuffer) -> Int {
-        // `I` begins no other operation.
-        (line.getInteger(at: line.readerIndex, as: UInt8.self) ?? 0) | 0x20 == UInt8(ascii: "i")
-            ? self.limits.info : self.limits.line
+        // The first letters of INFO and -ERR begin no other operation.
+        switch line.getInteger(at: line.readerIndex, as: UInt8.self) {
+        case UInt8(ascii: "I"), UInt8(ascii: "i"), UInt8(ascii: "-"): self.limits.info
+        default: self.limits.line
+        }
     }
 
     /// Reads a line; `nil` for the line of a message, whose payload follows.
@@ -120,7 +125,11 @@ package struct ServerOperationParser: Sendable {
         if name.isEqual(to: "ping") { return .ping }
         if name.isEqual(to: "pong") { return .pong }
         if name.isEqual(to: "+ok") { return .ok }
-        if name.isEqual(to: "info") { return .info(try ServerInformation(json: words)) }
+        if name.isEqual(to: "info") {
+            let info = try ServerInformation(json: words)
+            self.limits.message = max(self.limits.message, min(info.maximumPayload, self.limits.largestMessage))
+            return .info(info)
+        }
         if name.isEqual(to: "-err") { return .error(ServerRefusal(Self.unquoted(words))) }
         throw .unknownOperation
     }
@@ -199,11 +208,15 @@ package struct ServerOperationParser: Sendable {
         return bytes
     }
 
-    private func message(_ head: MessageHead, _ bytes: ByteBuffer) throws(NATSViolation) -> ServerOperation {
+    private func message(_ head: MessageHead, _ bytes: ByteBuffer) -> ServerOperation {
         var payload = bytes
         var headers = NATSHeaders()
         if head.headerBytes > 0, let block = payload.readSlice(length: head.headerBytes) {
-            headers = try NATSHeaders(block)
+            do throws(MalformedHeaders) {
+                headers = try NATSHeaders(block)
+            } catch {
+                return .unreadable(subject: head.subject, subscription: head.subscription)
+            }
         }
         let message = NATSMessage(subject: head.subject, reply: head.reply, headers: headers, payload: payload)
         return .message(message, subscription: head.subscription)

@@ -16,9 +16,9 @@ package struct ServerRefusal: Sendable, Equatable, Error {
         case maximumPayload
         /// The server or the account has as many connections as it may.
         case maximumConnections
-        /// This user may not publish to that subject.
+        /// This user may not publish to that subject, which is not made printable.
         case publishing(String)
-        /// This user may not subscribe to that pattern.
+        /// This user may not subscribe to that pattern, which is not made printable.
         case subscribing(String)
         /// A subject of ours is invalid, or there are too many subscriptions. The connection goes on.
         case subject
@@ -43,7 +43,7 @@ package struct ServerRefusal: Sendable, Equatable, Error {
             case "maximum payload violation": .maximumPayload
             case "maximum connections exceeded", "maximum account active connections exceeded": .maximumConnections
             case "invalid subject", "invalid publish subject", "maximum subscriptions exceeded": .subject
-            default: Self.permission(in: self.text) ?? .other
+            default: Self.permission(in: words) ?? .other
             }
     }
 
@@ -52,10 +52,22 @@ package struct ServerRefusal: Sendable, Equatable, Error {
         for (words, isPublishing) in [
             ("Permissions Violation for Publish to \"", true), ("Permissions Violation for Subscription to \"", false),
         ] where text.hasPrefix(words) {
-            let subject = String(text.dropFirst(words.count).prefix { $0 != "\"" })
+            let subject = Self.unquoted(text.dropFirst(words.count))
             return isPublishing ? .publishing(subject) : .subscribing(subject)
         }
         return nil
+    }
+
+    /// Returns the text up to the closing quote; Go's `%q` has put `\` before quotes and before itself.
+    private static func unquoted(_ text: Substring) -> String {
+        var unquoted = String.UnicodeScalarView()
+        var isEscaped = false
+        for scalar in text.unicodeScalars {
+            if !isEscaped, scalar == "\"" { break }
+            isEscaped = !isEscaped && scalar == "\\"
+            if !isEscaped { unquoted.append(scalar) }
+        }
+        return String(unquoted)
     }
 
     /// Whether the connection goes on after it.

@@ -14,6 +14,7 @@ enum NATSFuzz {
                 + "\r\nPONG\r\nINFO {\"connect_urls\":[]}\r\nMSG a 1 1\r\n\n\r\n",
             "\(info)\r\n+OK\r\n-ERR 'Authorization Violation'\r\n",
             "\(info)\r\nPONG\r\n-ERR 'Permissions Violation for Publish to \"x.y\"'\r\n-ERR 'Stale Connection'\r\n",
+            "\(info)\r\nPONG\r\nHMSG a.b 1 4 5\r\nHTTPx\r\nHMSG _INBOX.T.2 3 4 4\r\nHTTP\r\nPING\r\n",
             "INFO {\"tls_required\":true}\r\nPONG\r\n", "HTTP/1.1 400 Bad Request\r\n\r\n",
         ].map { Array($0.utf8) }
 
