@@ -16,17 +16,33 @@ private final class EmbeddedClient: NATSTransport, NATSClientDelegate, @unchecke
     private(set) var channels: [EmbeddedChannel] = []
     private(set) var endings: [NATSEnding] = []
     private(set) var drops: [String] = []
+    /// The proofs of the next attempts; the last one is for all later ones.
+    var identities: [Result<NATSIdentity?, Unreadable>] = [.success(nil)]
     /// Whether attempts wait for the test.
     var holdsConnections = false
     private(set) var held: [EventLoopPromise<any Channel>] = []
 
-    init(change: (inout NATSSettings) -> Void = { _ in }) {
+    struct Unreadable: Error, CustomStringConvertible {
+        var description: String { "the file of credentials cannot be read" }
+    }
+
+    init(_ identity: NATSIdentity? = nil, change: (inout NATSSettings) -> Void = { _ in }) {
+        self.identities = [.success(identity)]
         var settings = NATSSettings(servers: [ServerAddress(host: "localhost")])
         change(&settings)
         self.client = NATSClient(settings, transport: self, on: self.loop, delegate: self, chance: { 0.5 })
     }
 
-    func connect(to address: ServerAddress, on loop: any EventLoop) -> EventLoopFuture<any Channel> {
+    func identity(on loop: any EventLoop) -> EventLoopFuture<NATSIdentity?> {
+        let identity = self.identities.count > 1 ? self.identities.removeFirst() : self.identities[0]
+        return loop.makeCompletedFuture(identity.mapError { $0 as any Error })
+    }
+
+    func connect(
+        to address: ServerAddress,
+        within limit: TimeAmount,
+        on loop: any EventLoop
+    ) -> EventLoopFuture<any Channel> {
         guard !self.holdsConnections else {
             let promise = loop.makePromise(of: (any Channel).self)
             self.held.append(promise)
@@ -50,7 +66,7 @@ private final class EmbeddedClient: NATSTransport, NATSClientDelegate, @unchecke
         switch report {
         case .waiting(let ending, _), .stopped(let ending): self.endings.append(ending)
         case .dropped(let subject, _): self.drops.append(subject)
-        case .connecting, .connected, .refused, .leaving, .servers: break
+        case .connecting, .connected, .refused, .exposed, .leaving, .servers: break
         }
     }
 
@@ -78,7 +94,7 @@ private final class EmbeddedClient: NATSTransport, NATSClientDelegate, @unchecke
         arguments: ["PING\r\n", "P", "INFO {}\r\n", "\u{16}\u{3}\u{1}"]
     )
     func plainText(behind: String) throws {
-        let test = EmbeddedClient { $0.identity = .user("joe", password: Secret("s3cret")) }
+        let test = EmbeddedClient(.user("joe", password: Secret("s3cret")))
         test.client.start()
         try test.receive("INFO {\"tls_required\":true}\r\n" + behind)
         #expect(test.endings == [.violation(.plainTextBeforeTLS)])
@@ -89,7 +105,7 @@ private final class EmbeddedClient: NATSTransport, NATSClientDelegate, @unchecke
 
     @Test("sends a TLS handshake and no CONNECT before it is complete")
     func handshake() throws {
-        let test = EmbeddedClient { $0.identity = .user("joe", password: Secret("s3cret")) }
+        let test = EmbeddedClient(.user("joe", password: Secret("s3cret")))
         test.client.start()
         try test.receive("INFO {\"tls_required\":true}\r\n")
         let sent = try test.sent()
@@ -206,6 +222,34 @@ private final class EmbeddedClient: NATSTransport, NATSClientDelegate, @unchecke
         #expect(throws: RequestFailure.unreadable) { try request.wait() }
         #expect(count == 1 && test.endings == [])
         #expect(test.drops.first == "a")
+        test.client.stop()
+    }
+
+    @Test("takes the identity of each attempt from the transport, and goes on where it cannot be had")
+    func identities() throws {
+        let test = EmbeddedClient()
+        let secret = Secret("s3cret")
+        test.identities = [.failure(.init()), .success(.token(secret)), .success(.user("joe", password: secret))]
+        test.client.start()
+        #expect(test.endings == [.noIdentity("the file of credentials cannot be read")] && test.channels.isEmpty)
+        for part in ["auth_token", "\"user\":\"joe\""] {
+            test.loop.advanceTime(by: .seconds(1))
+            try test.receive("INFO {}\r\n")
+            #expect(try test.sent().contains(part))
+            try #require(test.channels.last).close().wait()
+        }
+        test.client.stop()
+    }
+
+    @Test("a connection that has ended before it is used fails at once")
+    func endedConnection() throws {
+        let test = EmbeddedClient()
+        test.holdsConnections = true
+        test.client.start()
+        let channel = try test.channel()
+        try channel.close().wait()
+        test.held[0].succeed(channel)
+        #expect(test.endings == [.lost])
         test.client.stop()
     }
 }

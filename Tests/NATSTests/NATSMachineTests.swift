@@ -9,6 +9,7 @@ struct ScriptedClient {
     var machine: NATSMachine
     var now = NIODeadline.uptimeNanoseconds(0)
     var chance = 0.5
+    var identity: NATSIdentity?
     private(set) var sent = 0
 
     init(_ servers: String..., change: (inout NATSSettings) -> Void = { _ in }) {
@@ -27,7 +28,7 @@ struct ScriptedClient {
     mutating func text(_ actions: [NATSMachine.Action]) -> [String] {
         actions.map { action in
             switch action {
-            case .connect(let address): return "connect \(address.host)"
+            case .connect(let address, _): return "connect \(address.host)"
             case .startTLS(let name): return "TLS \(name)"
             case .send(let bytes):
                 self.sent += bytes.readableBytes
@@ -47,6 +48,7 @@ struct ScriptedClient {
                 case .waiting(let ending, let wait): return "waiting \(wait.nanoseconds / 1_000_000) ms: \(ending)"
                 case .refused(let refusal): return "refused \(refusal.text)"
                 case .dropped(let subject, let others): return "dropped \(subject) and \(others)"
+                case .exposed(let address): return "exposed to \(address.host)"
                 case .servers(let addresses): return "servers \(addresses.map(\.host).sorted().joined(separator: " "))"
                 case .leaving(let address): return "leaving \(address.host)"
                 case .stopped(let ending): return "stopped: \(ending)"
@@ -57,7 +59,7 @@ struct ScriptedClient {
 
     mutating func start() -> [String] { self.text(self.machine.start(now: self.now)) }
 
-    mutating func opened() -> [String] { self.text(self.machine.opened(now: self.now)) }
+    mutating func opened() -> [String] { self.text(self.machine.opened(as: self.identity, now: self.now)) }
 
     mutating func ended(_ ending: NATSEnding = .lost) -> [String] {
         self.text(self.machine.ended(ending, now: self.now, chance: self.chance))
@@ -190,7 +192,8 @@ struct ScriptedClient {
     @Test("signs the server's nonce, and needs one")
     func nonce() throws {
         let key = try NKey(seed: Secret(NKeySample.user))
-        var client = ScriptedClient("a") { $0.identity = .key(key) }
+        var client = ScriptedClient("a")
+        client.identity = .key(key)
         _ = client.start()
         _ = client.opened()
         #expect(client.received(ScriptedClient.info()) == ["close", "waiting 250 ms: \(NATSEnding.noNonce)"])
@@ -207,26 +210,101 @@ struct ScriptedClient {
 
     // MARK: Endings
 
-    @Test("stops when a server refuses the credentials twice in a row, and can be started again")
+    @Test("waits longest when each server of the settings has refused the credentials twice, and never stops for it")
     func authorization() throws {
         var client = ScriptedClient("a", "b")
+        client.chance = 1
         let refusal = ServerRefusal("Authorization Violation")
+        let ending = NATSEnding.refused(refusal)
         _ = client.start()
-        for host in ["b", "a"] {
+        for wait in [100, 500, 100, 10_000, 100, 10_000] {
             _ = client.opened()
-            #expect(client.received(ScriptedClient.info(), .error(refusal))[1] == "close")
-            #expect(try client.wait() == ["connecting \(host)", "connect \(host)"])
+            let actions = client.received(ScriptedClient.info(), .error(refusal))
+            #expect(actions[1...] == ["close", "waiting \(wait) ms: \(ending)"])
+            _ = try client.wait()
         }
-        _ = client.opened()
-        #expect(
-            client.received(ScriptedClient.info(), .error(refusal)).dropFirst()
-                == ["close", "stopped: \(NATSEnding.refused(refusal))"]
-        )
-        #expect(client.machine.deadline == nil && client.machine.isStopped)
-        #expect(client.start() == ["connecting b", "connect b"])
-        // Acceptance resets the count.
+        // Acceptance by one of them resets its count.
         _ = client.connect()
-        #expect(client.received(.error(ServerRefusal("User Authentication Expired")))[0] == "close")
+        #expect(client.received(.error(ServerRefusal("User Authentication Expired")))[1].hasPrefix("waiting 100 ms"))
+        _ = try client.wait()
+        _ = client.opened()
+        let last = client.received(ScriptedClient.info(), .error(refusal))
+        #expect(last.last?.hasPrefix("waiting 10000 ms") == false && !client.machine.isStopped)
+    }
+
+    @Test("takes no refusal of credentials from a server before CONNECT, and none from a server of the cluster")
+    func strangers() throws {
+        let refusal = ServerRefusal("Authorization Violation")
+        var client = ScriptedClient("a")
+        client.chance = 0
+        _ = client.start()
+        for _ in 0..<4 {
+            _ = client.opened()
+            #expect(client.received(.error(refusal)) == ["close", "waiting 100 ms: \(NATSEnding.refused(refusal))"])
+            _ = try client.wait()
+        }
+        _ = client.connect { $0.clusterAddresses = ["evil:1"] }
+        _ = client.ended()
+        for host in ["evil", "a", "evil", "a", "evil"] {
+            #expect(try client.wait() == ["connecting \(host)", "connect \(host)"])
+            if host == "evil" {
+                _ = client.opened()
+                let ended = client.received(ScriptedClient.info(), .error(refusal))
+                #expect(ended.last.map { $0.hasPrefix("waiting 0 ms") || $0.hasPrefix("waiting 100 ms") } == true)
+            } else {
+                _ = client.ended()
+            }
+        }
+    }
+
+    @Test("takes another identity for each attempt")
+    func identities() throws {
+        var client = ScriptedClient("a")
+        _ = client.start()
+        for password in ["one", "two"] {
+            client.identity = .user("joe", password: Secret(password))
+            _ = client.text(client.machine.opened(as: client.identity, now: client.now))
+            let actions = client.machine.received(ScriptedClient.info(), now: client.now, chance: 0)
+            guard case .send(let bytes) = actions.last else { return #expect(Bool(false)) }
+            #expect(String(buffer: bytes).contains("\"pass\":\"\(password)\""))
+            _ = client.ended()
+            _ = try client.wait()
+        }
+        #expect(client.ended(.noIdentity("no file")) == ["waiting 1000 ms: no file"])
+    }
+
+    @Test("reports once that a password or token is sent without TLS to another host")
+    func exposure() throws {
+        let secret = Secret("s")
+        let key = try NKey(user: Secret(NKeySample.user))
+        for (server, identity, isReported) in [
+            ("a", NATSIdentity.token(secret), true), ("a", .user("joe", password: secret), true),
+            ("a", .key(key), false), ("127.0.0.1", .token(secret), false), ("localhost", .token(secret), false),
+            ("[::1]", .token(secret), false), ("10.0.0.1", .token(secret), true),
+        ] {
+            var client = ScriptedClient(server)
+            client.identity = identity
+            _ = client.start()
+            for attempt in 0..<2 {
+                _ = client.opened()
+                let sent = client.received(ScriptedClient.info { $0.nonce = "n" })
+                let isFirst = attempt == 0 && isReported
+                #expect(sent == (isFirst ? ["exposed to \(server)"] : []) + ["send CONNECT|PING"])
+                _ = client.ended()
+                _ = try client.wait()
+            }
+            var settings = client.machine.settings
+            #expect(settings.exposed(by: identity) == (isReported ? settings.servers : []))
+            settings.encryption = .required
+            #expect(settings.exposed(by: identity) == [])
+        }
+        var client = ScriptedClient("tls://a")
+        client.identity = .token(secret)
+        #expect(client.machine.settings.exposed(by: .token(secret)) == [])
+        _ = client.start()
+        _ = client.opened()
+        _ = client.received(ScriptedClient.info { $0.offersTLS = true })
+        #expect(client.text(client.machine.secured(now: client.now, chance: 0)) == ["send CONNECT|PING"])
     }
 
     @Test("ends the connection for what concerns it, and not for a permission")
@@ -306,16 +384,75 @@ struct ScriptedClient {
         var client = ScriptedClient("nats://first")
         client.chance = 0.9
         _ = client.start()
-        _ = client.connect { $0.clusterAddresses = ["10.0.0.2:4222", "10.0.0.3:4222", "bad host:1", "first:4222"] }
+        _ = client.connect { $0.clusterAddresses = ["10.0.0.2:4222", "10.0.0.3:4222", "bad host:1", "FIRST:4222"] }
         #expect(Set(client.machine.servers.map(\.host)) == ["first", "10.0.0.2", "10.0.0.3"])
         let smaller = ScriptedClient.info { $0.clusterAddresses = ["first:4222", "10.0.0.3:4222"] }
         #expect(client.received(smaller, smaller) == ["servers 10.0.0.3 first"])
-        #expect(client.machine.servers.map(\.host) == ["10.0.0.3", "first"])
+        #expect(client.machine.servers.map(\.host) == ["first", "10.0.0.3"])
         _ = client.ended()
         #expect(try client.wait() == ["connecting 10.0.0.3", "connect 10.0.0.3"])
         // Its certificate must have the name of the one that named it.
         _ = client.opened()
         #expect(client.received(ScriptedClient.info { $0.requiresTLS = true }) == ["TLS first"])
+
+        client = ScriptedClient("first") { $0.learnsServers = false }
+        _ = client.start()
+        _ = client.connect { $0.clusterAddresses = ["10.0.0.2:4222"] }
+        #expect(client.machine.servers.map(\.host) == ["first"])
+    }
+
+    @Test("learns nothing from an INFO before TLS, and connects what it learns behind it by TLS only")
+    func gossipBeforeTLS() throws {
+        var client = ScriptedClient("first")
+        client.chance = 0
+        _ = client.start()
+        _ = client.opened()
+        let plain = ScriptedClient.info {
+            $0.requiresTLS = true
+            $0.clusterAddresses = ["evil:1"]
+            $0.isLeaving = true
+        }
+        _ = client.received(plain)
+        _ = client.text(client.machine.secured(now: client.now, chance: 0))
+        #expect(client.received(.pong) == ["connected first"])
+        #expect(client.machine.servers.map(\.host) == ["first"])
+        #expect(client.received(ScriptedClient.info { $0.clusterAddresses = ["b:1"] }) == ["servers b first"])
+        _ = client.ended()
+        _ = try client.wait()
+        _ = client.opened()
+        #expect(client.received(ScriptedClient.info()) == ["close", "waiting 100 ms: \(NATSEnding.noTLS)"])
+    }
+
+    @Test("gives a server that another one has named less time")
+    func learnedTime() throws {
+        var client = ScriptedClient("first")
+        _ = client.start()
+        _ = client.connect { $0.clusterAddresses = ["b:1"] }
+        _ = client.ended()
+        _ = try client.wait()
+        let begin = client.now
+        #expect(try client.wait().last == "waiting 500 ms: \(NATSEnding.late)")
+        #expect(client.now == begin + .seconds(2))
+    }
+
+    @Test("reports changes of the cluster not without end, and the last one always")
+    func floods() throws {
+        var client = ScriptedClient("first")
+        _ = client.start()
+        _ = client.connect()
+        var reports: [String] = []
+        for number in 0..<1_000 {
+            reports += client.received(ScriptedClient.info { $0.clusterAddresses = ["b\(number):1"] })
+        }
+        #expect(reports.count == 20)
+        while reports.count == 20 { reports += try client.wait().filter { $0.hasPrefix("servers") } }
+        #expect(reports.last == "servers b999 first" && client.now == .uptimeNanoseconds(60_000_000_000))
+        // Nor the same farewell.
+        client = ScriptedClient("a")
+        _ = client.start()
+        _ = client.connect()
+        let leaving = ScriptedClient.info { $0.isLeaving = true }
+        #expect(client.received(leaving, leaving, leaving) == ["leaving a"])
     }
 
     @Test("leaves a server in lame duck mode within a random time, when its requests are answered")

@@ -56,9 +56,16 @@ struct LoopbackTransport: NATSTransport {
     }
 
     var tls = Certificates.client()
+    var identity: NATSIdentity?
 
-    func connect(to address: ServerAddress, on loop: any EventLoop) -> EventLoopFuture<any Channel> {
-        ClientBootstrap(group: loop).connectTimeout(.seconds(5)).connect(host: address.host, port: address.port)
+    func identity(on loop: any EventLoop) -> EventLoopFuture<NATSIdentity?> { loop.makeSucceededFuture(self.identity) }
+
+    func connect(
+        to address: ServerAddress,
+        within limit: TimeAmount,
+        on loop: any EventLoop
+    ) -> EventLoopFuture<any Channel> {
+        ClientBootstrap(group: loop).connectTimeout(limit).connect(host: address.host, port: address.port)
             .flatMapErrorThrowing { _ in throw Unreachable(description: "\(address) does not answer") }
     }
 
@@ -79,12 +86,14 @@ final class LoopbackClient: NATSClientDelegate, Sendable {
     /// Makes a client and starts it.
     init(
         _ address: String,
+        as identity: NATSIdentity? = nil,
         tls: TLSClientConfiguration = Certificates.client(),
         change: (inout NATSSettings) -> Void = { _ in }
     ) async throws {
         var settings = NATSSettings(servers: [try #require(ServerAddress(address))])
         settings.connectTimeout = settings.connectTimeout * Patience.factor
         settings.handshakeTimeout = settings.handshakeTimeout * Patience.factor
+        settings.learnedTimeout = settings.learnedTimeout * Patience.factor
         settings.longestWait = .milliseconds(500)
         change(&settings)
         let loop = MultiThreadedEventLoopGroup.singleton.next()
@@ -94,7 +103,12 @@ final class LoopbackClient: NATSClientDelegate, Sendable {
         (self.messages, self.arrivals) = AsyncStream.makeStream()
         let made = settings
         let bound = try await loop.submit {
-            let client = NATSClient(made, transport: LoopbackTransport(tls: tls), on: loop, delegate: self)
+            let client = NATSClient(
+                made,
+                transport: LoopbackTransport(tls: tls, identity: identity),
+                on: loop,
+                delegate: self
+            )
             client.start()
             return NIOLoopBound(client, eventLoop: loop)
         }.get()

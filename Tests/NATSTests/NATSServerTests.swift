@@ -127,7 +127,7 @@ struct NATSServerTests {
     // MARK: Identity
 
     @Test(
-        "is accepted by user and password, token, NKey and credentials, and stops when it is refused",
+        "is accepted by user and password, token, NKey and credentials, and waits when it is refused",
         arguments: NATSServer.programs
     )
     func identities(program: String) async throws {
@@ -149,15 +149,20 @@ struct NATSServerTests {
         for (configuration, good, bad) in cases {
             try await self.inFolder { folder in
                 let server = try await NATSServer(program, configuration: configuration, in: folder)
-                let client = try await LoopbackClient(server.address) { $0.identity = good }
+                let client = try await LoopbackClient(server.address, as: good)
                 try await client.connected()
                 try await client.subscribe("a")
                 try await client.publish("a", "mine")
                 #expect(String(buffer: try await client.next().payload) == "mine")
                 try await client.drain()
-                let stranger = try await LoopbackClient(server.address) { $0.identity = bad }
-                let ending = try await stranger.report { if case .stopped(let ending) = $0 { ending } else { nil } }
-                #expect(ending == .refused(ServerRefusal("Authorization Violation")))
+                let stranger = try await LoopbackClient(server.address, as: bad) { $0.longestWait = .seconds(600) }
+                // Twice, and then it waits for a person.
+                try await stranger.report { report -> Bool? in
+                    guard case .waiting(let ending, let wait) = report else { return nil }
+                    #expect(ending == .refused(ServerRefusal("Authorization Violation")))
+                    return wait == .seconds(600) ? true : nil
+                }
+                try await stranger.use { $0.stop() }
             }
         }
     }
@@ -170,7 +175,10 @@ struct NATSServerTests {
                     publish: { allow: ["a.>"] }, subscribe: { allow: ["a.>", "_INBOX.>"] } } } ] }
                 """
             let server = try await NATSServer(program, configuration: configuration, in: folder)
-            let client = try await LoopbackClient(server.address) { $0.identity = .user("joe", password: Secret("x")) }
+            let client = try await LoopbackClient(
+                server.address,
+                as: .user("joe", password: Secret("x"))
+            )
             try await client.connected()
             try await client.subscribe("b")
             let pattern = try await client.report { report -> String? in

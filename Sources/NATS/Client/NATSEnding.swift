@@ -14,6 +14,8 @@ package enum NATSEnding: Error, Sendable, Equatable {
     case late
     /// TLS is required, and the server does not offer it.
     case noTLS
+    /// The identity of this client cannot be had; in the words of the transport.
+    case noIdentity(String)
     /// The identity needs a nonce to sign, and the server has sent none.
     case noNonce
     /// The server does not take what is written.
@@ -24,11 +26,24 @@ package enum NATSEnding: Error, Sendable, Equatable {
     case stopped
 }
 
+extension NATSEnding {
+    /// Whether a server has refused the credentials, or refuses them now.
+    var refusesCredentials: Bool {
+        guard case .refused(let refusal) = self else { return false }
+        switch refusal.kind {
+        case .authorization, .expired: return true
+        case .staleConnection, .slowConsumer, .maximumPayload, .maximumConnections, .publishing, .subscribing, .subject,
+            .other:
+            return false
+        }
+    }
+}
+
 extension NATSEnding: CustomStringConvertible {
     /// One line with what to do, where something can be done.
     package var description: String {
         switch self {
-        case .unreachable(let words): words
+        case .unreachable(let words), .noIdentity(let words): words
         case .insecure(let words): words
         case .violation(let violation): violation.description
         case .refused(let refusal): refusal.description

@@ -4,8 +4,8 @@ package import TLS
 extension NATSMachine {
     /// The work of one event; a method returns it in order.
     package enum Action: Sendable, Equatable {
-        /// Connect by TCP; ``opened(now:)`` or ``ended(_:now:chance:)`` must follow.
-        case connect(ServerAddress)
+        /// Connect by TCP within this time; ``opened(as:now:)`` or ``ended(_:now:chance:)`` must follow.
+        case connect(ServerAddress, within: TimeAmount)
         /// Begin TLS as a client; ``secured(now:)`` or ``ended(_:now:chance:)`` must follow.
         case startTLS(TLSPeerName)
         /// Write and flush; ``bytesLeft(_:)`` must follow when they have left.
@@ -30,6 +30,9 @@ extension NATSMachine {
         /// A message was left out, because its publisher has written headers that cannot be read; so were as many
         /// others that are not reported.
         case dropped(subject: String, others: Int)
+        /// A password or token is about to be sent to this server without TLS, and anyone on the way can read it. It is
+        /// reported once for a server.
+        case exposed(ServerAddress)
         /// The servers that are known have changed: a server has named other members of its cluster.
         case servers([ServerAddress])
         /// The server is about to stop. The client moves if it knows another one.

@@ -11,6 +11,8 @@ package struct NATSMachine: Sendable {
     /// The present connection or attempt.
     private struct Link: Sendable {
         var member: ServerPool.Member
+        /// Until it is sent.
+        var identity: NATSIdentity?
         var info: ServerInformation?
         var isEncrypted = false
         var connectedAt: NIODeadline?
@@ -43,6 +45,8 @@ package struct NATSMachine: Sendable {
 
     /// The bytes of PONGs and PINGs that may wait above the limit of other bytes.
     private static let controlBytes = 64 << 10
+    /// The most servers that are remembered as reported (``Report/exposed(_:)``).
+    private static let maximumExposed = 64
 
     package let settings: NATSSettings
     private let inbox: String
@@ -57,9 +61,13 @@ package struct NATSMachine: Sendable {
     private var nextPing: NIODeadline?
     /// When the client moves away from a server in lame duck mode.
     private var leavesAt: NIODeadline?
+    private var hasReportedLeaving = false
     private var waitingBytes = 0
     private var hasDrained = false
+    private var exposed: [ServerAddress] = []
     private var drops = LogAllowance()
+    private var changes = LogAllowance()
+    private var hasUnreportedServers = false
 
     /// - Parameters:
     ///   - inboxToken: a random token of this client; answers come to subjects with it.
@@ -96,7 +104,9 @@ package struct NATSMachine: Sendable {
             case .connected: self.nextPing
             }
         let leaving = self.leavesAt.map { self.requests.isEmpty ? $0 : $0 + self.settings.drainTimeout }
-        return [own, leaving, self.requests.deadline].compactMap(\.self).min()
+        let report =
+            self.hasUnreportedServers ? NIODeadline.uptimeNanoseconds(UInt64(max(self.changes.reopens, 0))) : nil
+        return [own, leaving, self.requests.deadline, report].compactMap(\.self).min()
     }
 
     // MARK: Start and stop
@@ -131,6 +141,7 @@ package struct NATSMachine: Sendable {
         case .connecting, .greeting, .securing, .proving, .connected, .draining: hasTransport = true
         }
         self.phase = .stopped
+        self.hasUnreportedServers = false
         return (hasTransport ? [.close] : []) + self.forgetConnection() + [.report(.stopped(ending))]
     }
 
@@ -141,6 +152,7 @@ package struct NATSMachine: Sendable {
         self.pings = []
         self.nextPing = nil
         self.leavesAt = nil
+        self.hasReportedLeaving = false
         self.waitingBytes = 0
         return actions
     }
@@ -149,8 +161,13 @@ package struct NATSMachine: Sendable {
 
     private mutating func attempt(now: NIODeadline) -> [Action] {
         let member = self.pool.next()
-        self.phase = .connecting(Link(member: member), until: now + self.settings.connectTimeout)
-        return [.report(.connecting(member.address)), .connect(member.address)]
+        let limit = self.limit(self.settings.connectTimeout, member)
+        self.phase = .connecting(Link(member: member), until: now + limit)
+        return [.report(.connecting(member.address)), .connect(member.address, within: limit)]
+    }
+
+    private func limit(_ limit: TimeAmount, _ member: ServerPool.Member) -> TimeAmount {
+        member.isConfigured ? limit : min(limit, self.settings.learnedTimeout)
     }
 
     /// Ends the attempt or connection, and waits for the next attempt, or ends for good.
@@ -164,21 +181,14 @@ package struct NATSMachine: Sendable {
         switch self.phase {
         case .idle, .resting, .stopped: return []  // late: it has ended
         case .draining: return self.finish(.stopped)
-        case .connecting(let known, _), .greeting(let known, _), .securing(let known, _), .proving(let known, _),
-            .connected(let known):
+        case .connecting(let known, _), .greeting(let known, _), .securing(let known, _):
             link = known
+        case .proving(let known, _), .connected(let known):
+            link = known
+            // Before CONNECT a server has no credentials to refuse. What a server of the cluster says is its own.
+            if ending.refusesCredentials { self.pool.refused(by: link.member) }
         }
         if let since = link.connectedAt, now - since >= self.settings.settled { self.pool.settled() }
-        if case .refused(let refusal) = ending {
-            switch refusal.kind {
-            case .authorization, .expired:
-                // Once may be a server that is being configured; twice is a matter for a person.
-                if self.pool.refused(by: link.member.address) >= 2 { return self.finish(ending) }
-            case .staleConnection, .slowConsumer, .maximumPayload, .maximumConnections, .publishing, .subscribing,
-                .subject, .other:
-                break
-            }
-        }
         let wait = self.wait(chance: chance)
         self.phase = .resting(until: now + wait)
         return (isOpen ? [.close] : []) + self.forgetConnection() + [.report(.waiting(ending, wait))]
@@ -189,15 +199,20 @@ package struct NATSMachine: Sendable {
         guard self.pool.isRoundOver, self.pool.rounds > 0 else {
             return .nanoseconds(Int64(Double(self.settings.jitter.nanoseconds) * chance))
         }
+        // Only a person can help, here or at the servers.
+        if self.pool.isRefusedByAll { return self.settings.longestWait }
         let limit = self.settings.longestWait.nanoseconds
         let step = self.settings.firstWait.nanoseconds.doubled(times: self.pool.rounds - 1, limit: limit)
         return .nanoseconds(max(min(self.settings.shortestWait.nanoseconds, step), Int64(Double(step) * chance)))
     }
 
     /// The TCP connection is open.
-    package mutating func opened(now: NIODeadline) -> [Action] {
-        guard case .connecting(let link, _) = self.phase else { return [] }
-        let until = now + self.settings.handshakeTimeout
+    ///
+    /// - Parameter identity: the proof to send; `nil` for a server that needs none.
+    package mutating func opened(as identity: NATSIdentity?, now: NIODeadline) -> [Action] {
+        guard case .connecting(var link, _) = self.phase else { return [] }
+        link.identity = identity
+        let until = now + self.limit(self.settings.handshakeTimeout, link.member)
         guard self.settings.encryption == .first else {
             self.phase = .greeting(link, until: until)
             return []
@@ -210,10 +225,11 @@ package struct NATSMachine: Sendable {
     package mutating func secured(now: NIODeadline, chance: Double) -> [Action] {
         guard case .securing(var link, let until) = self.phase else { return [] }
         link.isEncrypted = true
-        guard link.info != nil else {
+        guard let info = link.info else {
             self.phase = .greeting(link, until: until)
             return []
         }
+        link.info = info.beforeTLS
         return self.prove(link, until: until, now: now, chance: chance)
     }
 
@@ -245,7 +261,9 @@ package struct NATSMachine: Sendable {
         return [.startTLS(TLSPeerName(link.member.certificateName))]
     }
 
-    private mutating func prove(_ link: Link, until: NIODeadline, now: NIODeadline, chance: Double) -> [Action] {
+    private mutating func prove(_ greeted: Link, until: NIODeadline, now: NIODeadline, chance: Double) -> [Action] {
+        var link = greeted
+        link.identity = nil
         self.phase = .proving(link, until: until)
         var options = ConnectOptions()
         options.name = self.settings.name
@@ -253,11 +271,18 @@ package struct NATSMachine: Sendable {
         options.isEncrypted = link.isEncrypted
         options.echoes = self.settings.echoes
         options.hasHeaders = link.info?.supportsHeaders ?? false
-        if let identity = self.settings.identity {
-            options.proof = identity.proof(nonce: link.info?.nonce)
-            guard options.proof != nil else { return self.fail(.noNonce, now: now, chance: chance) }
-        }
-        return [self.send([.connect(options), .ping])]
+        guard let identity = greeted.identity else { return [self.send([.connect(options), .ping])] }
+        options.proof = identity.proof(nonce: link.info?.nonce)
+        guard options.proof != nil else { return self.fail(.noNonce, now: now, chance: chance) }
+        let isExposed = identity.sendsSecret && !link.isEncrypted
+        return (isExposed ? self.expose(to: link.member.address) : []) + [self.send([.connect(options), .ping])]
+    }
+
+    /// Reports once for each server that its secret can be read on the way.
+    private mutating func expose(to address: ServerAddress) -> [Action] {
+        guard !address.isLoopback, !self.exposed.contains(where: { $0.isSame(as: address) }) else { return [] }
+        self.exposed = self.exposed.suffix(Self.maximumExposed - 1) + [address]
+        return [.report(.exposed(address))]
     }
 
     private mutating func proven(_ proven: Link, now: NIODeadline, chance: Double) -> [Action] {
@@ -265,7 +290,7 @@ package struct NATSMachine: Sendable {
         link.connectedAt = now
         self.phase = .connected(link)
         self.nextPing = now + self.settings.pingInterval
-        self.pool.accepted(by: link.member.address)
+        self.pool.accepted(by: link.member)
         let info = link.info ?? ServerInformation()
         var actions: [Action] = []
         let operations = self.subscriptions.restore()
@@ -276,18 +301,29 @@ package struct NATSMachine: Sendable {
 
     /// Takes what a server says about its cluster and about itself.
     private mutating func learn(_ info: ServerInformation, _ link: Link, now: NIODeadline, chance: Double) -> [Action] {
-        let demandsTLS = link.member.address.demandsTLS
-        let addresses = info.clusterAddresses.compactMap(ServerAddress.init(_:)).map {
-            ServerAddress(host: $0.host, port: $0.port, demandsTLS: demandsTLS)
+        var actions: [Action] = []
+        if self.settings.learnsServers {
+            let known = Set(self.servers)
+            let addresses = info.clusterAddresses.compactMap(ServerAddress.init(_:))
+            self.pool.learn(addresses, from: link.member, isEncrypted: link.isEncrypted, chance: chance)
+            if Set(self.servers) != known { actions += self.reportServers(now: now) }
         }
-        let known = Set(self.servers)
-        self.pool.learn(addresses, from: link.member, chance: chance)
-        let changes: [Action] = Set(self.servers) == known ? [] : [.report(.servers(self.servers))]
-        guard info.isLeaving, self.leavesAt == nil else { return changes }
+        guard info.isLeaving, !self.hasReportedLeaving else { return actions }
+        self.hasReportedLeaving = true
         if self.pool.members.count > 1 {
             self.leavesAt = now + .nanoseconds(Int64(Double(self.settings.leavingWithin.nanoseconds) * chance))
         }
-        return changes + [.report(.leaving(link.member.address))]
+        return actions + [.report(.leaving(link.member.address))]
+    }
+
+    /// Reports the servers that are known, now or when there were not too many such reports.
+    private mutating func reportServers(now: NIODeadline) -> [Action] {
+        guard self.changes.wanted(now: Int64(now.uptimeNanoseconds)) != nil else {
+            self.hasUnreportedServers = true
+            return []
+        }
+        self.hasUnreportedServers = false
+        return [.report(.servers(self.servers))]
     }
 
     // MARK: Input
@@ -420,6 +456,7 @@ package struct NATSMachine: Sendable {
                 actions += self.pingDue(now: now, chance: chance)
             }
         }
+        if self.hasUnreportedServers { actions += self.reportServers(now: now) }
         return actions
     }
 

@@ -14,17 +14,20 @@ package struct NATSSettings: Sendable, Equatable {
     }
 
     package var servers: [ServerAddress]
-    package var identity: NATSIdentity?
     package var encryption = Encryption.asServerRequires
     /// The client's name in the server's monitoring.
     package var name = "tickertape"
     package var version = ""
+    /// Whether the client also goes to the servers that a server names as members of its cluster.
+    package var learnsServers = true
     /// Whether the server sends this client's own messages back to its own subscriptions.
     package var echoes = true
     /// The limit from an attempt's begin to a TCP connection.
     package var connectTimeout: TimeAmount = .seconds(5)
     /// The limit from there to the server's PONG, which proves that it has accepted this client.
     package var handshakeTimeout: TimeAmount = .seconds(5)
+    /// The same two limits for a server that another one has named.
+    package var learnedTimeout: TimeAmount = .seconds(2)
     package var pingInterval: TimeAmount = .seconds(20)
     /// The pings without an answer after which the connection is given up.
     package var maximumPings = 2
@@ -49,4 +52,11 @@ package struct NATSSettings: Sendable, Equatable {
     package var limits = ServerOperationParser.Limits()
 
     package init(servers: [ServerAddress]) { self.servers = servers }
+
+    /// The servers to which an identity sends a password or a token that can be read on the way, unless the server asks for
+    /// TLS: to warn of before the start.
+    package func exposed(by identity: NATSIdentity) -> [ServerAddress] {
+        guard identity.sendsSecret, self.encryption == .asServerRequires else { return [] }
+        return self.servers.filter { !$0.demandsTLS && !$0.isLoopback }
+    }
 }

@@ -45,6 +45,14 @@ package struct ServerAddress: Sendable, Hashable {
         self.init(host: host, port: number, demandsTLS: demandsTLS)
     }
 
+    /// Returns whether two addresses are of one server: host, without regard to case, and port.
+    func isSame(as other: ServerAddress) -> Bool {
+        self.port == other.port && self.host.lowercased() == other.host.lowercased()
+    }
+
+    /// Whether only this machine can reach the server.
+    package var isLoopback: Bool { LoopbackHost.contains(self.host) }
+
     /// Whether the host is an IP address.
     var isIPAddress: Bool { if case .address = TLSPeerName(self.host) { true } else { false } }
 }

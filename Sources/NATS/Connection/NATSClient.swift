@@ -152,7 +152,7 @@ package final class NATSClient {
 
     private func perform(_ action: NATSMachine.Action) {
         switch action {
-        case .connect(let address): self.connect(to: address)
+        case .connect(let address, let limit): self.connect(to: address, within: limit)
         case .startTLS(let peer): self.startTLS(peer)
         case .send(let bytes): self.write(bytes)
         case .deliver(let message, let number):
@@ -182,21 +182,38 @@ package final class NATSClient {
         if !self.machine.isSubscribed(number) { self.readers[number] = nil }
     }
 
-    private func connect(to address: ServerAddress) {
+    private func connect(to address: ServerAddress, within limit: TimeAmount) {
         self.attempt += 1
         let attempt = self.attempt
-        self.transport.connect(to: address, on: self.loop).assumeIsolated().whenComplete { result in
+        self.transport.identity(on: self.loop).assumeIsolated().whenComplete { result in
+            guard attempt == self.attempt else { return }
             switch result {
-            case .success(let channel) where attempt != self.attempt: channel.close(promise: nil)
-            case .success(let channel): self.use(channel)
-            case .failure(let error):
-                guard attempt == self.attempt else { return }
-                self.perform(self.machine.ended(.unreachable("\(error)"), now: self.loop.now, chance: self.chance()))
+            case .success(let identity): self.connect(to: address, within: limit, as: identity)
+            case .failure(let error): self.failed(.noIdentity("\(error)"))
             }
         }
     }
 
-    private func use(_ channel: any Channel) {
+    private func connect(to address: ServerAddress, within limit: TimeAmount, as identity: NATSIdentity?) {
+        let attempt = self.attempt
+        self.transport.connect(to: address, within: limit, on: self.loop).assumeIsolated().whenComplete { result in
+            switch result {
+            case .success(let channel) where attempt != self.attempt: channel.close(promise: nil)
+            case .success(let channel): self.use(channel, as: identity)
+            case .failure(let error):
+                if attempt == self.attempt { self.failed(.unreachable("\(error)")) }
+            }
+        }
+    }
+
+    /// The attempt has failed before there was a connection.
+    private func failed(_ ending: NATSEnding) {
+        self.perform(self.machine.ended(ending, now: self.loop.now, chance: self.chance()))
+    }
+
+    private func use(_ channel: any Channel, as identity: NATSIdentity?) {
+        // Its end was before there was a handler to notice it.
+        guard channel.isActive else { return self.failed(.lost) }
         let handler = NATSHandler(limits: self.machine.settings.limits, owner: self)
         self.handler = handler
         do {
@@ -206,7 +223,7 @@ package final class NATSClient {
             self.ended(.lost, by: handler)
             return
         }
-        self.perform(self.machine.opened(now: self.loop.now))
+        self.perform(self.machine.opened(as: identity, now: self.loop.now))
     }
 
     private func startTLS(_ peer: TLSPeerName) {

@@ -50,6 +50,16 @@ package struct ServerInformation: Sendable, Equatable {
         guard isWhole else { throw .malformed(operation: "INFO") }
     }
 
+    /// What of an INFO in plain text still counts behind it once TLS has begun: an attacker on the path can have
+    /// changed it. So the connection begins with what it needs, and learns of servers only from an encrypted INFO. A
+    /// wrong limit or a wrong nonce only prevents what an attacker on the path can prevent anyway.
+    var beforeTLS: ServerInformation {
+        var info = self
+        info.clusterAddresses = []
+        info.isLeaving = false
+        return info
+    }
+
     private mutating func readAddresses(_ reader: inout JSONReader) -> Bool {
         self.clusterAddresses = []
         guard reader.take(UInt8(ascii: "[")) else { return false }

@@ -55,7 +55,7 @@ enum NATSFuzz {
         var outcome = Outcome()
         if let pattern = NATSPattern("a.>") { _ = machine.subscribe(pattern) }
         _ = machine.start(now: now)
-        _ = machine.opened(now: now)
+        _ = machine.opened(as: nil, now: now)
         var isAsked = false
         var open = true
         reading: for piece in pieces {
