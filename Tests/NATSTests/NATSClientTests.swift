@@ -18,6 +18,7 @@ private final class EmbeddedClient: NATSTransport, NATSClientDelegate, @unchecke
     private(set) var drops: [String] = []
     /// The proofs of the next attempts; the last one is for all later ones.
     var identities: [Result<NATSIdentity?, Unreadable>] = [.success(nil)]
+    private var tokens = 0
     /// Whether attempts wait for the test.
     var holdsConnections = false
     private(set) var held: [EventLoopPromise<any Channel>] = []
@@ -30,7 +31,10 @@ private final class EmbeddedClient: NATSTransport, NATSClientDelegate, @unchecke
         self.identities = [.success(identity)]
         var settings = NATSSettings(servers: [ServerAddress(host: "localhost")])
         change(&settings)
-        self.client = NATSClient(settings, transport: self, on: self.loop, delegate: self, chance: { 0.5 })
+        self.client = NATSClient(settings, transport: self, on: self.loop, delegate: self, chance: { 0.5 }) {
+            self.tokens += 1
+            return "t\(self.tokens)"
+        }
     }
 
     func identity(on loop: any EventLoop) -> EventLoopFuture<NATSIdentity?> {
@@ -216,9 +220,8 @@ private final class EmbeddedClient: NATSTransport, NATSClientDelegate, @unchecke
         var count = 0
         test.client.subscribe(try #require(NATSPattern("a"))) { _ in count += 1 }
         let request = test.client.request(try #require(NATSSubject("b")))
-        let token = try #require(try test.sent().firstMatch(of: #/_INBOX\.(\S+)\.\*/#)).output.1
         let bad = "4 4\r\nHTTP\r\n"
-        try test.receive("HMSG a 1 \(bad)HMSG _INBOX.\(token).2 3 \(bad)MSG a 1 0\r\n\r\n")
+        try test.receive("HMSG a 1 \(bad)HMSG _INBOX.t1.t2 3 \(bad)MSG a 1 0\r\n\r\n")
         #expect(throws: RequestFailure.unreadable) { try request.wait() }
         #expect(count == 1 && test.endings == [])
         #expect(test.drops.first == "a")
@@ -251,5 +254,20 @@ private final class EmbeddedClient: NATSTransport, NATSClientDelegate, @unchecke
         test.held[0].succeed(channel)
         #expect(test.endings == [.lost])
         test.client.stop()
+    }
+
+    @Test("each request has an answer's subject of its own, which only the token's source knows")
+    func tokens() throws {
+        let test = EmbeddedClient()
+        try test.accept()
+        let subject = try #require(NATSSubject("b"))
+        let answer = test.client.request(subject).map { String(buffer: $0.payload) }
+        _ = test.client.request(subject)
+        #expect(try test.sent() == "SUB _INBOX.t1.* 2\r\nPUB b _INBOX.t1.t2 0\r\n\r\nPUB b _INBOX.t1.t3 0\r\n\r\n")
+        try test.receive("MSG _INBOX.t1.1 2 1\r\nx\r\nMSG _INBOX.t1.t2 2 1\r\ny\r\n")
+        #expect(try answer.wait() == "y")
+        test.client.stop()
+        let texts = Set((0..<100).map { _ in NATSClient.randomToken() })
+        #expect(texts.count == 100 && texts.allSatisfy { $0.utf8.count == 22 && NATSSubject($0) != nil })
     }
 }

@@ -11,6 +11,8 @@ struct ScriptedClient {
     var chance = 0.5
     var identity: NATSIdentity?
     private(set) var sent = 0
+    /// The number of the newest request's token.
+    private var token = 0
 
     init(_ servers: String..., change: (inout NATSSettings) -> Void = { _ in }) {
         var settings = NATSSettings(servers: servers.compactMap { ServerAddress($0) })
@@ -79,7 +81,14 @@ struct ScriptedClient {
 
     mutating func request(_ subject: String, within limit: TimeAmount = .seconds(2)) throws -> [String] {
         let subject = try #require(NATSSubject(subject))
-        let (_, actions) = try self.machine.request(subject, payload: ByteBuffer(), within: limit, now: self.now)
+        self.token += 1
+        let (_, actions) = try self.machine.request(
+            subject,
+            payload: ByteBuffer(),
+            token: "t\(self.token)",
+            within: limit,
+            now: self.now
+        )
         return self.text(actions)
     }
 
@@ -323,12 +332,45 @@ struct ScriptedClient {
         for words in ["Permissions Violation for Subscription to \"x\"", "Invalid Subject", "something new"] {
             #expect(client.received(.error(ServerRefusal(words))) == ["refused \(words)"])
         }
-        // A request on a subject that is forbidden has its answer at once.
-        _ = try client.request("x.y")
-        _ = try client.request("x.z")
-        let refusal = ServerRefusal("Permissions Violation for Publish to \"x.y\"")
-        #expect(client.received(.error(refusal)) == ["refused \(refusal.text)", "answer 1 \(refusal)"])
         #expect(client.machine.connection != nil)
+    }
+
+    @Test("ends one request for each refusal of its subject, without a claim that it had no effect")
+    func forbiddenRequests() throws {
+        var client = ScriptedClient("a")
+        _ = client.start()
+        _ = client.connect()
+        let subject = "x.\"" + String(repeating: "é", count: 300)
+        for name in [subject, subject, "x.z"] { _ = try client.request(name) }
+        let quoted = subject.replacing("\"", with: "\\\"")
+        let refusal = ServerRefusal("Permissions Violation for Publish to \"\(quoted)\"")
+        for number in [1, 3] {
+            #expect(client.received(.error(refusal)) == ["refused \(refusal.text)", "answer \(number) \(refusal)"])
+        }
+        #expect(client.received(.error(refusal)) == ["refused \(refusal.text)"])
+        #expect(RequestFailure.refused(refusal).isUnknown)
+        #expect(client.message("_INBOX.T.t3", 2, "yes") == ["answer 4 yes"])
+    }
+
+    @Test("sends no request whose answer the server does not deliver")
+    func forbiddenAnswers() throws {
+        var client = ScriptedClient("a")
+        _ = client.start()
+        _ = client.connect()
+        for _ in 0..<2 { _ = try client.request("x") }
+        let refusal = ServerRefusal("Permissions Violation for Subscription to \"_INBOX.T.*\"")
+        let failure = RequestFailure.noInbox(refusal)
+        #expect(
+            client.received(.error(refusal))
+                == ["refused \(refusal.text)", "answer 1 \(failure)", "answer 3 \(failure)"]
+        )
+        #expect(failure.isUnknown)
+        #expect(throws: SendRefusal.noInbox(refusal)) { try client.request("x") }
+        // The next server may allow it.
+        _ = client.ended()
+        _ = try client.wait()
+        #expect(client.connect()[1] == "send SUB _INBOX.T.* 2")
+        #expect(try client.request("x") == ["send PUB x _INBOX.T.t4 0|"])
     }
 
     @Test("tries each server of a round, then waits, each time longer, at most the limit")
@@ -507,16 +549,18 @@ struct ScriptedClient {
     @Test("answers each request once: by a message, no responder, its time or the end of the connection")
     func requests() throws {
         var client = ScriptedClient("a")
-        #expect(throws: SendRefusal.notConnected) { try client.request("x") }
         _ = client.start()
         _ = client.connect()
-        #expect(try client.request("x") == ["send SUB _INBOX.T.* 2", "send PUB x _INBOX.T.1 0|"])
-        #expect(try client.request("x", within: .seconds(1)) == ["send PUB x _INBOX.T.3 0|"])
-        #expect(try client.request("x") == ["send PUB x _INBOX.T.4 0|"])
-        #expect(client.message("_INBOX.T.1", 2, "yes") == ["answer 1 yes"])
-        #expect(client.message("_INBOX.T.1", 2, "again") == [])
-        #expect(client.message("_INBOX.T.nonsense", 2) == [])
-        #expect(client.message("_INBOX.T.4", 2, status: 503) == ["answer 4 \(RequestFailure.noResponders)"])
+        #expect(try client.request("x") == ["send SUB _INBOX.T.* 2", "send PUB x _INBOX.T.t1 0|"])
+        #expect(try client.request("x", within: .seconds(1)) == ["send PUB x _INBOX.T.t2 0|"])
+        #expect(try client.request("x") == ["send PUB x _INBOX.T.t3 0|"])
+        #expect(client.message("_INBOX.T.t1", 2, "yes") == ["answer 1 yes"])
+        #expect(client.message("_INBOX.T.t1", 2, "again") == [])
+        // Neither another text nor another subject is an answer.
+        for subject in ["_INBOX.T.nonsense", "_INBOX.T", "_INBOX.T.", "x.t2", "3", "_INBOX.T.3"] {
+            #expect(client.message(subject, 2) == [])
+        }
+        #expect(client.message("_INBOX.T.t3", 2, status: 503) == ["answer 4 \(RequestFailure.noResponders)"])
         #expect(try client.wait() == ["answer 3 \(RequestFailure.timedOut)"])
         _ = try client.request("x")
         #expect(client.ended() == ["answer 5 \(RequestFailure.connectionLost)", "waiting 250 ms: \(self.lost)"])
@@ -583,7 +627,7 @@ struct ScriptedClient {
         // What the server has sent before it read the UNSUB.
         #expect(client.message("x", 1, "last") == ["deliver 1 x last"])
         #expect(client.received(.pong) == [])
-        #expect(client.message("_INBOX.T.2", 3, "yes") == ["answer 2 yes", "close", "stopped: stopped"])
+        #expect(client.message("_INBOX.T.t1", 3, "yes") == ["answer 2 yes", "close", "stopped: stopped"])
         #expect(client.machine.drain(now: client.now) == [])
 
         client = ScriptedClient("a")

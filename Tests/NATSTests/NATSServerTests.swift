@@ -198,6 +198,28 @@ struct NATSServerTests {
         }
     }
 
+    @Test("sends requests only where their answers may come", arguments: NATSServer.programs)
+    func inbox(program: String) async throws {
+        try await self.inFolder { folder in
+            let configuration = """
+                authorization { users: [ { user: joe, password: x, permissions: { subscribe: { allow: ["a"] } } } ] }
+                """
+            let server = try await NATSServer(program, configuration: configuration, in: folder)
+            let client = try await LoopbackClient(server.address, as: .user("joe", password: Secret("x")))
+            try await client.connected()
+            try await client.subscribe("a")
+            let first = await #expect(throws: RequestFailure.self) { try await client.request("a") }
+            guard case .noInbox = first else { return #expect(Bool(false), "\(String(describing: first))") }
+            let second = await #expect(throws: RequestFailure.self) { try await client.request("a") }
+            guard case .notSent(.noInbox) = second else { return #expect(Bool(false), "\(String(describing: second))") }
+            // The first request was sent, the second was not.
+            try await client.publish("a", "last")
+            #expect(try await client.next().reply != nil)
+            #expect(String(buffer: try await client.next().payload) == "last")
+            try await client.drain()
+        }
+    }
+
     @Test("goes on when a publisher's headers cannot be read", arguments: NATSServer.programs)
     func headers(program: String) async throws {
         try await self.inFolder { folder in

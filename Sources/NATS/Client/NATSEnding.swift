@@ -72,6 +72,8 @@ package enum SendRefusal: Error, Sendable, Equatable {
     /// The server does not read fast enough: so many bytes wait already.
     case tooMuchWaiting(bytes: Int)
     case tooManyRequests(limit: Int)
+    /// The user may not subscribe to the subjects of answers.
+    case noInbox(ServerRefusal)
 }
 
 extension SendRefusal: CustomStringConvertible {
@@ -84,6 +86,7 @@ extension SendRefusal: CustomStringConvertible {
         case .noHeaders: "not sent: the NATS server supports no headers: set no_headers to false there"
         case .tooMuchWaiting(let bytes): "not sent: \(bytes) bytes wait for the NATS server, which does not read them"
         case .tooManyRequests(let limit): "not sent: \(limit) requests have no answer yet"
+        case .noInbox(let refusal): "not sent, because no answer could come: \(refusal)"
         }
     }
 }
@@ -96,17 +99,20 @@ package enum RequestFailure: Error, Sendable, Equatable {
     case timedOut
     /// The connection ended before the answer. Whether the request had an effect is not known.
     case connectionLost
-    /// The user may not publish to this subject; the request had no effect.
+    /// The user may not publish to this subject. The server does not say which message it has refused, and permissions
+    /// can change. So whether this request had an effect is not known.
     case refused(ServerRefusal)
+    /// The user may not subscribe to the subjects of answers. Whether the request had an effect is not known.
+    case noInbox(ServerRefusal)
     /// The headers of the answer cannot be read. Whether the request had an effect is not known.
     case unreadable
     case notSent(SendRefusal)
 
-    /// Whether the request may have had an effect, so that the state must be read.
+    /// Whether the request may have had an effect, or have one yet. A read of the state cannot exclude the latter.
     package var isUnknown: Bool {
         switch self {
-        case .timedOut, .connectionLost, .unreadable: true
-        case .noResponders, .refused, .notSent: false
+        case .timedOut, .connectionLost, .refused, .noInbox, .unreadable: true
+        case .noResponders, .notSent: false
         }
     }
 }
@@ -117,7 +123,7 @@ extension RequestFailure: CustomStringConvertible {
         case .noResponders: "no program answers on this subject: is it running, is JetStream enabled?"
         case .timedOut: "no answer came in time"
         case .connectionLost: "the connection ended before the answer"
-        case .refused(let refusal): refusal.description
+        case .refused(let refusal), .noInbox(let refusal): refusal.description
         case .unreadable: "the answer has malformed headers: look at the program that answers"
         case .notSent(let refusal): refusal.description
         }

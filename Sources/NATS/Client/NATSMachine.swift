@@ -64,6 +64,8 @@ package struct NATSMachine: Sendable {
     private var hasReportedLeaving = false
     private var waitingBytes = 0
     private var hasDrained = false
+    /// Why the server does not take the subscription of the answers.
+    private var inboxRefusal: ServerRefusal?
     private var exposed: [ServerAddress] = []
     private var drops = LogAllowance()
     private var changes = LogAllowance()
@@ -153,6 +155,7 @@ package struct NATSMachine: Sendable {
         self.nextPing = nil
         self.leavesAt = nil
         self.hasReportedLeaving = false
+        self.inboxRefusal = nil
         self.waitingBytes = 0
         return actions
     }
@@ -376,20 +379,28 @@ package struct NATSMachine: Sendable {
         case .pong: return self.pongReceived(now: now, chance: chance)
         case .error(let refusal):
             guard refusal.isHarmless else { return self.fail(.refused(refusal), now: now, chance: chance) }
-            var actions: [Action] = [.report(.refused(refusal))]
-            if case .publishing(let subject) = refusal.kind {
-                let numbers = self.requests.refused(on: subject)
-                actions += numbers.map { .answer($0, .failure(.refused(refusal))) }
-            }
-            return actions
+            return [.report(.refused(refusal))] + self.answers(to: refusal)
+        }
+    }
+
+    /// The answers of the requests that a refusal concerns.
+    private mutating func answers(to refusal: ServerRefusal) -> [Action] {
+        switch refusal.kind {
+        case .publishing(let subject):
+            // There is a refusal for each message. It does not say which one: the oldest must be enough.
+            return self.requests.refused(on: subject).map { [.answer($0, .failure(.refused(refusal)))] } ?? []
+        case .subscribing(let pattern) where self.inboxNumber != nil && pattern == self.inboxPattern.text:
+            self.inboxRefusal = refusal
+            return self.requests.lost().map { .answer($0, .failure(.noInbox(refusal))) }
+        case .authorization, .expired, .staleConnection, .slowConsumer, .maximumPayload, .maximumConnections,
+            .subscribing, .subject, .other:
+            return []
         }
     }
 
     private mutating func take(_ message: NATSMessage, _ number: UInt64) -> [Action] {
         if number == self.inboxNumber {
-            guard let token = message.subject.split(separator: ".").last, let request = UInt64(token),
-                self.requests.answered(request)
-            else { return [] }  // late: the request has timed out
+            guard let request = self.answered(message.subject) else { return [] }
             let isUnanswered = message.headers.status?.code == 503 && message.payload.readableBytes == 0
             var actions: [Action] = [.answer(request, isUnanswered ? .failure(.noResponders) : .success(message))]
             if self.hasDrained, self.requests.isEmpty { actions += self.finish(.stopped) }
@@ -399,13 +410,17 @@ package struct NATSMachine: Sendable {
         return [.deliver(message, subscription: number)]
     }
 
+    /// Takes the request that an answer belongs to; `nil` for a late one, whose request has timed out.
+    private mutating func answered(_ subject: String) -> UInt64? {
+        guard subject.hasPrefix("\(self.inbox).") else { return nil }
+        return self.requests.answered(String(subject.dropFirst(self.inbox.count + 1)))
+    }
+
     /// Leaves out a message that cannot be read. The server has counted it.
     private mutating func drop(_ subject: String, _ number: UInt64, now: NIODeadline) -> [Action] {
         var actions: [Action] = []
         if number == self.inboxNumber {
-            guard let token = subject.split(separator: ".").last, let request = UInt64(token),
-                self.requests.answered(request)
-            else { return [] }  // late: the request has timed out
+            guard let request = self.answered(subject) else { return [] }
             actions = [.answer(request, .failure(.unreadable))]
             if self.hasDrained, self.requests.isEmpty { actions += self.finish(.stopped) }
         } else {
@@ -531,28 +546,35 @@ package struct NATSMachine: Sendable {
         }
     }
 
+    private var inboxPattern: NATSPattern { NATSPattern(valid: "\(self.inbox).*") }
+
     /// Sends a request; an ``Action/answer(_:_:)`` with the returned number follows in each case.
+    ///
+    /// - Parameter token: random letters, digits, `-` and `_`, other ones for each request. They end the subject of the
+    ///   answer, so that who does not get the request cannot answer it.
     package mutating func request(
         _ subject: NATSSubject,
         headers: NATSHeaders = NATSHeaders(),
         payload: ByteBuffer,
+        token: String,
         within limit: TimeAmount,
         now: NIODeadline
     ) throws(SendRefusal) -> (UInt64, [Action]) {
-        let number = self.lastNumber + 1
-        let reply = NATSSubject(valid: "\(self.inbox).\(number)")
+        let reply = NATSSubject(valid: "\(self.inbox).\(token)")
         try self.check(subject, reply: reply, headers: headers, payload: payload)
+        if let refusal = self.inboxRefusal { throw .noInbox(refusal) }
         guard self.requests.count < self.settings.maximumRequests else {
             throw .tooManyRequests(limit: self.settings.maximumRequests)
         }
-        self.lastNumber = number
+        self.lastNumber += 1
+        let number = self.lastNumber
         var actions: [Action] = []
         if self.inboxNumber == nil {
-            let (inbox, subscribed) = self.subscribe(NATSPattern(valid: "\(self.inbox).*"))
+            let (inbox, subscribed) = self.subscribe(self.inboxPattern)
             self.inboxNumber = inbox
             actions = subscribed
         }
-        self.requests.add(number, to: subject, until: now + limit)
+        self.requests.add(number, token: token, to: subject, until: now + limit)
         actions.append(self.send([.publish(subject, reply: reply, headers: headers, payload: payload)]))
         return (number, actions)
     }

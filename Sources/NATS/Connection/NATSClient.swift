@@ -18,6 +18,7 @@ package final class NATSClient {
     /// The number of the present attempt.
     private var attempt = 0
     private var timer = DeadlineTimer(wheel: nil)
+    private let token: () -> String
     private var readers: [UInt64: (NATSMessage) -> Void] = [:]
     private var requests: [UInt64: EventLoopPromise<NATSMessage>] = [:]
     private var flushes: [UInt64: EventLoopPromise<Void>] = [:]
@@ -26,20 +27,28 @@ package final class NATSClient {
     private var actions: [NATSMachine.Action] = []
     private var isPerforming = false
 
-    /// - Parameter chance: uniformly distributed from 0 to 1.
+    /// - Parameters:
+    ///   - chance: uniformly distributed from 0 to 1.
+    ///   - token: letters, digits, `-` and `_` that cannot be guessed, other ones each time.
     package init(
         _ settings: NATSSettings,
         transport: any NATSTransport,
         on loop: any EventLoop,
         delegate: (any NATSClientDelegate)? = nil,
-        chance: @escaping () -> Double = { Double.random(in: 0...1) }
+        chance: @escaping () -> Double = { Double.random(in: 0...1) },
+        token: @escaping () -> String = NATSClient.randomToken
     ) {
         self.transport = transport
         self.loop = loop
         self.delegate = delegate
         self.chance = chance
-        let token = Base64.text((0..<16).map { _ in UInt8(chance() * 255) }, as: .url)
-        self.machine = NATSMachine(settings, inboxToken: token, chance: chance())
+        self.token = token
+        self.machine = NATSMachine(settings, inboxToken: token(), chance: chance())
+    }
+
+    /// Returns 128 bits of the system's generator as text.
+    package static func randomToken() -> String {
+        Base64.text((0..<16).map { _ in UInt8.random(in: .min ... .max) }, as: .url)
     }
 
     // MARK: Use
@@ -111,6 +120,7 @@ package final class NATSClient {
                 subject,
                 headers: headers,
                 payload: payload,
+                token: self.token(),
                 within: limit,
                 now: self.loop.now
             )

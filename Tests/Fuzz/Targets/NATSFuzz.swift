@@ -71,7 +71,13 @@ enum NATSFuzz {
                 }
                 if machine.connection != nil, !isAsked, let subject = NATSSubject("x.y") {
                     isAsked = true
-                    let asked = try? machine.request(subject, payload: ByteBuffer(), within: .seconds(1), now: now)
+                    let asked = try? machine.request(
+                        subject,
+                        payload: ByteBuffer(),
+                        token: "2",
+                        within: .seconds(1),
+                        now: now
+                    )
                     outcome.actions += asked?.1 ?? []
                 }
                 open = outcome.violation == nil && !outcome.actions.contains(.close)
