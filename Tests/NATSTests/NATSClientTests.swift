@@ -15,9 +15,9 @@ private final class EmbeddedClient: NATSTransport, NATSClientDelegate, @unchecke
     /// The connections, the newest last.
     private(set) var channels: [EmbeddedChannel] = []
     private(set) var endings: [NATSEnding] = []
-    private(set) var drops: [String] = []
     /// The proofs of the next attempts; the last one is for all later ones.
     var identities: [Result<NATSIdentity?, Unreadable>] = [.success(nil)]
+    private(set) var reports: [NATSMachine.Report] = []
     private var tokens = 0
     /// Whether attempts wait for the test.
     var holdsConnections = false
@@ -66,11 +66,14 @@ private final class EmbeddedClient: NATSTransport, NATSClientDelegate, @unchecke
         loop.makeCompletedFuture { try TLSContext(client: Certificates.client()) }
     }
 
+    /// Holds the client no longer.
+    func forget() { self.client = nil }
+
     func natsClientReported(_ report: NATSMachine.Report) {
+        self.reports.append(report)
         switch report {
         case .waiting(let ending, _), .stopped(let ending): self.endings.append(ending)
-        case .dropped(let subject, _): self.drops.append(subject)
-        case .connecting, .connected, .refused, .exposed, .leaving, .servers: break
+        case .connecting, .connected, .refused, .dropped, .exposed, .leaving, .servers: break
         }
     }
 
@@ -151,7 +154,7 @@ private final class EmbeddedClient: NATSTransport, NATSClientDelegate, @unchecke
         let subject = try #require(NATSSubject("b"))
         var texts: [String] = []
         var number: UInt64 = 0
-        number = client.subscribe(try #require(NATSPattern("a"))) { message in
+        number = try client.subscribe(try #require(NATSPattern("a"))) { message in
             texts.append(String(buffer: message.payload))
             try? client.publish(subject, payload: message.payload)
             if texts.count == 2 { client.unsubscribe(number) }
@@ -160,7 +163,7 @@ private final class EmbeddedClient: NATSTransport, NATSClientDelegate, @unchecke
         #expect(texts == ["1", "2"])
         #expect(try test.sent() == "SUB a 1\r\nPUB b 1\r\n1\r\nPUB b 1\r\n2\r\nUNSUB 1\r\n")
         // A reader that stops the client is the last.
-        client.subscribe(try #require(NATSPattern("c"))) { _ in client.stop() }
+        try client.subscribe(try #require(NATSPattern("c"))) { _ in client.stop() }
         try test.receive("MSG c 2 0\r\n\r\nMSG c 2 0\r\n\r\n")
         #expect(test.endings == [.stopped])
     }
@@ -213,21 +216,6 @@ private final class EmbeddedClient: NATSTransport, NATSClientDelegate, @unchecke
         other.client.stop()
     }
 
-    @Test("goes on after a message with malformed headers")
-    func unreadable() throws {
-        let test = EmbeddedClient()
-        try test.accept()
-        var count = 0
-        test.client.subscribe(try #require(NATSPattern("a"))) { _ in count += 1 }
-        let request = test.client.request(try #require(NATSSubject("b")))
-        let bad = "4 4\r\nHTTP\r\n"
-        try test.receive("HMSG a 1 \(bad)HMSG _INBOX.t1.t2 3 \(bad)MSG a 1 0\r\n\r\n")
-        #expect(throws: RequestFailure.unreadable) { try request.wait() }
-        #expect(count == 1 && test.endings == [])
-        #expect(test.drops.first == "a")
-        test.client.stop()
-    }
-
     @Test("takes the identity of each attempt from the transport, and goes on where it cannot be had")
     func identities() throws {
         let test = EmbeddedClient()
@@ -256,6 +244,33 @@ private final class EmbeddedClient: NATSTransport, NATSClientDelegate, @unchecke
         test.client.stop()
     }
 
+    @Test("goes on after a message with malformed headers")
+    func unreadable() throws {
+        let test = EmbeddedClient()
+        try test.accept()
+        var count = 0
+        try test.client.subscribe(try #require(NATSPattern("a"))) { _ in count += 1 }
+        let request = test.client.request(try #require(NATSSubject("b")))
+        let bad = "4 4\r\nHTTP\r\n"
+        try test.receive("HMSG a 1 \(bad)HMSG _INBOX.t1.t2 3 \(bad)MSG a 1 0\r\n\r\n")
+        #expect(throws: RequestFailure.unreadable) { try request.wait() }
+        #expect(count == 1 && test.endings == [])
+        #expect(test.reports.contains(.dropped(subject: "a", others: 0)))
+        test.client.stop()
+    }
+
+    @Test("answers the PINGs of one read by one write")
+    func pings() throws {
+        let test = EmbeddedClient()
+        try test.accept()
+        try test.receive("PING\r\nPING\r\nPI")
+        try test.receive("NG\r\n")
+        let channel = try #require(test.channels.last)
+        #expect(try channel.readOutbound(as: ByteBuffer.self) == ByteBuffer(string: "PONG\r\nPONG\r\n"))
+        #expect(try channel.readOutbound(as: ByteBuffer.self) == ByteBuffer(string: "PONG\r\n"))
+        test.client.stop()
+    }
+
     @Test("each request has an answer's subject of its own, which only the token's source knows")
     func tokens() throws {
         let test = EmbeddedClient()
@@ -269,5 +284,50 @@ private final class EmbeddedClient: NATSTransport, NATSClientDelegate, @unchecke
         test.client.stop()
         let texts = Set((0..<100).map { _ in NATSClient.randomToken() })
         #expect(texts.count == 100 && texts.allSatisfy { $0.utf8.count == 22 && NATSSubject($0) != nil })
+    }
+
+    @Test("a future of a drain fails with what came before the confirmation; a second one changes nothing")
+    func drains() throws {
+        let test = EmbeddedClient()
+        try test.accept()
+        let first = test.client.drain()
+        let second = test.client.drain()
+        #expect(test.endings == [])
+        try #require(test.channels.last).close().wait()
+        #expect(throws: NATSEnding.lost) { try first.wait() }
+        #expect(throws: NATSEnding.lost) { try second.wait() }
+        try test.client.drain().wait()
+
+        let other = EmbeddedClient()
+        try other.accept()
+        let drain = other.client.drain()
+        try other.receive("PONG\r\n")
+        try drain.wait()
+    }
+
+    @Test("a refusal for slowness is reported with the server's words")
+    func slowConsumer() throws {
+        let test = EmbeddedClient()
+        try test.accept()
+        try test.receive("-ERR 'Slow Consumer'\r\n")
+        #expect(test.endings == [.refused(ServerRefusal("Slow Consumer"))])
+        #expect(test.endings.first?.description.contains("too slow for what it subscribes to") == true)
+        test.client.stop()
+    }
+
+    @Test("a stopped client is held by no reader")
+    func release() throws {
+        let test = EmbeddedClient()
+        try test.accept()
+        weak var client: NATSClient?
+        do {
+            let held = try #require(test.client)
+            client = held
+            try held.subscribe(try #require(NATSPattern("a"))) { _ in held.stop() }
+            held.stop()
+        }
+        #expect(client != nil)
+        test.forget()
+        #expect(client == nil)
     }
 }

@@ -156,7 +156,7 @@ final class LoopbackClient: NATSClientDelegate, Sendable {
     /// Subscribes, and waits until the server knows it; the messages come by ``next()``.
     func subscribe(_ pattern: String) async throws {
         let pattern = try #require(NATSPattern(pattern))
-        _ = try await self.use { client in client.subscribe(pattern) { self.arrivals.yield($0) } }
+        _ = try await self.use { client in try client.subscribe(pattern) { self.arrivals.yield($0) } }
         try await self.wait { $0.flush() }
     }
 

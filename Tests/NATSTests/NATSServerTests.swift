@@ -59,7 +59,7 @@ struct NATSServerTests {
             }
             let echo = try #require(NATSPattern("swift.echo"))
             try await client.use { client in
-                client.subscribe(echo) { message in
+                try client.subscribe(echo) { message in
                     guard let reply = message.reply.flatMap({ NATSSubject($0) }) else { return }
                     var headers = NATSHeaders()
                     headers.add("By", "swift")
@@ -195,6 +195,7 @@ struct NATSServerTests {
             }
             #expect(refusal.kind == .publishing("b.c"))
             await #expect(throws: RequestFailure.noResponders) { try await client.request("a.b") }
+            try await client.drain()
         }
     }
 

@@ -22,8 +22,10 @@ package enum NATSEnding: Error, Sendable, Equatable {
     case stalled
     /// The server is about to stop, and this client moves to another one.
     case leaving
-    /// This program has stopped the client.
+    /// This program has stopped the client, or the client has drained.
     case stopped
+    /// This program has drained the client, and the server has not confirmed in time all that was sent.
+    case undrained
 }
 
 extension NATSEnding {
@@ -56,6 +58,7 @@ extension NATSEnding: CustomStringConvertible {
         case .stalled: "the NATS server does not read what this program sends"
         case .leaving: "the NATS server is about to stop"
         case .stopped: "stopped"
+        case .undrained: "stopped before the NATS server confirmed all that was sent"
         }
     }
 }
@@ -72,6 +75,8 @@ package enum SendRefusal: Error, Sendable, Equatable {
     /// The server does not read fast enough: so many bytes wait already.
     case tooMuchWaiting(bytes: Int)
     case tooManyRequests(limit: Int)
+    /// The client is about to stop or to move to another server: it takes no new requests.
+    case draining
     /// The user may not subscribe to the subjects of answers.
     case noInbox(ServerRefusal)
 }
@@ -86,6 +91,7 @@ extension SendRefusal: CustomStringConvertible {
         case .noHeaders: "not sent: the NATS server supports no headers: set no_headers to false there"
         case .tooMuchWaiting(let bytes): "not sent: \(bytes) bytes wait for the NATS server, which does not read them"
         case .tooManyRequests(let limit): "not sent: \(limit) requests have no answer yet"
+        case .draining: "not sent: this client is about to leave the NATS server"
         case .noInbox(let refusal): "not sent, because no answer could come: \(refusal)"
         }
     }

@@ -32,9 +32,25 @@ package struct NATSMachine: Sendable {
         /// CONNECT and PING are sent; waits for PONG, which comes only after the server has accepted both.
         case proving(Link, until: NIODeadline)
         case connected(Link)
-        /// The subscriptions are ended; waits for the PONG behind them and for the answers of the requests.
-        case draining(Link, until: NIODeadline)
+        /// The subscriptions are ended; waits for the PONG behind them, for the answers of the requests, and for a PONG
+        /// behind what was published meanwhile.
+        case draining(Link, Draining)
         case stopped
+    }
+
+    private struct Draining: Sendable {
+        enum Purpose: Sendable {
+            case stop
+            /// The server is about to stop, and the client moves to another one.
+            case move
+        }
+
+        var purpose: Purpose
+        var until: NIODeadline
+        /// Whether the server has processed all that was sent up to the last PING.
+        var isConfirmed = false
+        /// Whether something was published behind the last PING.
+        var hasPublished = false
     }
 
     private enum Ping: Equatable {
@@ -43,8 +59,10 @@ package struct NATSMachine: Sendable {
         case flush(UInt64)
     }
 
-    /// The bytes of PONGs and PINGs that may wait above the limit of other bytes.
+    /// The memory for PONGs above the limit of all other operations, in bytes.
     private static let controlBytes = 64 << 10
+    /// The memory that a write takes beside its bytes: the buffer's head, the promise, the place in the channel's list.
+    static let writeBytes = 256
     /// The most servers that are remembered as reported (``Report/exposed(_:)``).
     private static let maximumExposed = 64
 
@@ -59,11 +77,13 @@ package struct NATSMachine: Sendable {
     private var requests = RequestTable()
     private var pings: [Ping] = []
     private var nextPing: NIODeadline?
+    /// The server's PINGs of this read, answered together at its end.
+    private var pongsDue = 0
     /// When the client moves away from a server in lame duck mode.
     private var leavesAt: NIODeadline?
     private var hasReportedLeaving = false
+    /// The memory of what was sent and has not left.
     private var waitingBytes = 0
-    private var hasDrained = false
     /// Why the server does not take the subscription of the answers.
     private var inboxRefusal: ServerRefusal?
     private var exposed: [ServerAddress] = []
@@ -101,14 +121,14 @@ package struct NATSMachine: Sendable {
             switch self.phase {
             case .idle, .stopped: nil
             case .resting(let until), .connecting(_, let until), .greeting(_, let until), .securing(_, let until),
-                .proving(_, let until), .draining(_, let until):
+                .proving(_, let until):
                 until
+            case .draining(_, let draining): draining.until
             case .connected: self.nextPing
             }
-        let leaving = self.leavesAt.map { self.requests.isEmpty ? $0 : $0 + self.settings.drainTimeout }
         let report =
             self.hasUnreportedServers ? NIODeadline.uptimeNanoseconds(UInt64(max(self.changes.reopens, 0))) : nil
-        return [own, leaving, self.requests.deadline, report].compactMap(\.self).min()
+        return [own, self.leavesAt, self.requests.deadline, report].compactMap(\.self).min()
     }
 
     // MARK: Start and stop
@@ -121,18 +141,50 @@ package struct NATSMachine: Sendable {
         }
     }
 
-    /// Ends at once.
-    package mutating func stop() -> [Action] { self.finish(.stopped) }
+    /// Ends at once. It has no subscriptions afterwards.
+    package mutating func stop() -> [Action] {
+        if case .draining(_, let draining) = self.phase, draining.purpose == .stop { return self.finish(.undrained) }
+        return self.finish(.stopped)
+    }
 
     /// Ends after what was sent has been processed: no new messages, then the answers of the requests, then the end.
+    /// Meanwhile messages can be published, so that a reader can answer the last ones.
     package mutating func drain(now: NIODeadline) -> [Action] {
-        guard case .connected(let link) = self.phase else { return self.finish(.stopped) }
-        self.phase = .draining(link, until: now + self.settings.drainTimeout)
+        switch self.phase {
+        case .connected(let link): return self.drain(link, .stop, now: now)
+        case .draining(let link, var draining):
+            draining.purpose = .stop
+            self.phase = .draining(link, draining)
+            return []
+        case .idle, .resting, .connecting, .greeting, .securing, .proving, .stopped: return self.finish(.stopped)
+        }
+    }
+
+    private mutating func drain(_ link: Link, _ purpose: Draining.Purpose, now: NIODeadline) -> [Action] {
+        self.phase = .draining(link, Draining(purpose: purpose, until: now + self.settings.drainTimeout))
         self.leavesAt = nil
-        self.hasDrained = false
+        self.nextPing = nil
         let numbers = self.subscriptions.numbers.filter { $0 != self.inboxNumber }
         self.pings.append(.drain)
         return [self.send(numbers.map { .unsubscribe(number: $0, after: nil) } + [.ping])]
+    }
+
+    /// Goes on with draining, if there is nothing to wait for.
+    private mutating func drained(now: NIODeadline, chance: Double) -> [Action] {
+        guard case .draining(let link, var draining) = self.phase, draining.isConfirmed, self.requests.isEmpty else {
+            return []
+        }
+        guard draining.hasPublished else {
+            switch draining.purpose {
+            case .stop: return self.finish(.stopped)
+            case .move: return self.fail(.leaving, now: now, chance: chance)
+            }
+        }
+        draining.isConfirmed = false
+        draining.hasPublished = false
+        self.phase = .draining(link, draining)
+        self.pings.append(.drain)
+        return [self.send([.ping])]
     }
 
     private mutating func finish(_ ending: NATSEnding) -> [Action] {
@@ -143,6 +195,8 @@ package struct NATSMachine: Sendable {
         case .connecting, .greeting, .securing, .proving, .connected, .draining: hasTransport = true
         }
         self.phase = .stopped
+        self.subscriptions = SubscriptionTable()
+        self.inboxNumber = nil
         self.hasUnreportedServers = false
         return (hasTransport ? [.close] : []) + self.forgetConnection() + [.report(.stopped(ending))]
     }
@@ -153,6 +207,7 @@ package struct NATSMachine: Sendable {
         for case .flush(let number) in self.pings { actions.append(.flushed(number, false)) }
         self.pings = []
         self.nextPing = nil
+        self.pongsDue = 0
         self.leavesAt = nil
         self.hasReportedLeaving = false
         self.inboxRefusal = nil
@@ -183,10 +238,10 @@ package struct NATSMachine: Sendable {
         let link: Link
         switch self.phase {
         case .idle, .resting, .stopped: return []  // late: it has ended
-        case .draining: return self.finish(.stopped)
+        case .draining(_, let draining) where draining.purpose == .stop: return self.finish(ending)
         case .connecting(let known, _), .greeting(let known, _), .securing(let known, _):
             link = known
-        case .proving(let known, _), .connected(let known):
+        case .proving(let known, _), .connected(let known), .draining(let known, _):
             link = known
             // Before CONNECT a server has no credentials to refuse. What a server of the cluster says is its own.
             if ending.refusesCredentials { self.pool.refused(by: link.member) }
@@ -352,7 +407,7 @@ package struct NATSMachine: Sendable {
                 self.phase = .proving(link, until: until)
                 return []
             case .pong: return self.proven(link, now: now, chance: chance)
-            case .ping: return self.pong(now: now, chance: chance)
+            case .ping: return self.pingReceived()
             // The server has a reason not to accept this client, whatever it is.
             case .error(let refusal): return self.fail(.refused(refusal), now: now, chance: chance)
             case .message, .unreadable: return self.violated(.unexpected(operation: "MSG"), now: now, chance: chance)
@@ -366,8 +421,20 @@ package struct NATSMachine: Sendable {
             }
             return self.use(operation, now: now, chance: chance)
         case .draining:
-            return self.use(operation, now: now, chance: chance)
+            let actions = self.use(operation, now: now, chance: chance)
+            return actions + self.drained(now: now, chance: chance)
         }
+    }
+
+    /// The operations of one read have been received.
+    package mutating func readCompleted(now: NIODeadline, chance: Double) -> [Action] {
+        guard self.pongsDue > 0 else { return [] }
+        // A server that asks and never reads must not fill the memory.
+        guard self.waitingBytes < self.settings.maximumWaitingBytes + Self.controlBytes else {
+            return self.fail(.stalled, now: now, chance: chance)
+        }
+        defer { self.pongsDue = 0 }
+        return [self.send([ClientOperation](repeating: .pong, count: self.pongsDue))]
     }
 
     private mutating func use(_ operation: ServerOperation, now: NIODeadline, chance: Double) -> [Action] {
@@ -375,8 +442,8 @@ package struct NATSMachine: Sendable {
         case .info, .ok: return []
         case .message(let message, let number): return self.take(message, number)
         case .unreadable(let subject, let number): return self.drop(subject, number, now: now)
-        case .ping: return self.pong(now: now, chance: chance)
-        case .pong: return self.pongReceived(now: now, chance: chance)
+        case .ping: return self.pingReceived()
+        case .pong: return self.pongReceived()
         case .error(let refusal):
             guard refusal.isHarmless else { return self.fail(.refused(refusal), now: now, chance: chance) }
             return [.report(.refused(refusal))] + self.answers(to: refusal)
@@ -402,9 +469,7 @@ package struct NATSMachine: Sendable {
         if number == self.inboxNumber {
             guard let request = self.answered(message.subject) else { return [] }
             let isUnanswered = message.headers.status?.code == 503 && message.payload.readableBytes == 0
-            var actions: [Action] = [.answer(request, isUnanswered ? .failure(.noResponders) : .success(message))]
-            if self.hasDrained, self.requests.isEmpty { actions += self.finish(.stopped) }
-            return actions
+            return [.answer(request, isUnanswered ? .failure(.noResponders) : .success(message))]
         }
         guard self.subscriptions.take(number) else { return [] }  // late: it has ended
         return [.deliver(message, subscription: number)]
@@ -422,7 +487,6 @@ package struct NATSMachine: Sendable {
         if number == self.inboxNumber {
             guard let request = self.answered(subject) else { return [] }
             actions = [.answer(request, .failure(.unreadable))]
-            if self.hasDrained, self.requests.isEmpty { actions += self.finish(.stopped) }
         } else {
             guard self.subscriptions.take(number) else { return [] }
         }
@@ -430,22 +494,22 @@ package struct NATSMachine: Sendable {
         return actions + [.report(.dropped(subject: PrintableText.line(subject, limit: 200), others: others))]
     }
 
-    private mutating func pong(now: NIODeadline, chance: Double) -> [Action] {
-        // A server that asks and never reads must not fill the memory.
-        guard self.waitingBytes < self.settings.maximumWaitingBytes + Self.controlBytes else {
-            return self.fail(.stalled, now: now, chance: chance)
-        }
-        return [self.send([.pong])]
+    private mutating func pingReceived() -> [Action] {
+        self.pongsDue += 1
+        return []
     }
 
-    private mutating func pongReceived(now: NIODeadline, chance: Double) -> [Action] {
+    private mutating func pongReceived() -> [Action] {
         guard !self.pings.isEmpty else { return [] }  // unsolicited: without effect
         switch self.pings.removeFirst() {
         case .keepalive: return []
         case .flush(let number): return [.flushed(number, true)]
         case .drain:
-            self.hasDrained = true
-            return self.requests.isEmpty ? self.finish(.stopped) : []
+            if case .draining(let link, var draining) = self.phase {
+                draining.isConfirmed = true
+                self.phase = .draining(link, draining)
+            }
+            return []
         }
     }
 
@@ -460,13 +524,15 @@ package struct NATSMachine: Sendable {
             if now >= until { actions += self.attempt(now: now) }
         case .connecting(_, let until), .greeting(_, let until), .securing(_, let until), .proving(_, let until):
             if now >= until { actions += self.fail(.late, now: now, chance: chance) }
-        case .draining(_, let until):
-            if now >= until || self.hasDrained && self.requests.isEmpty { actions += self.finish(.stopped) }
-        case .connected:
-            if let leavesAt = self.leavesAt,
-                now >= leavesAt, self.requests.isEmpty || now >= leavesAt + self.settings.drainTimeout
-            {
-                actions += self.fail(.leaving, now: now, chance: chance)
+        case .draining(_, let draining):
+            if now < draining.until {
+                actions += self.drained(now: now, chance: chance)
+            } else {
+                actions += self.fail(draining.purpose == .stop ? .undrained : .leaving, now: now, chance: chance)
+            }
+        case .connected(let link):
+            if let leavesAt = self.leavesAt, now >= leavesAt {
+                actions += self.drain(link, .move, now: now)
             } else if let nextPing = self.nextPing, now >= nextPing {
                 actions += self.pingDue(now: now, chance: chance)
             }
@@ -489,19 +555,38 @@ package struct NATSMachine: Sendable {
     private mutating func send(_ operations: [ClientOperation]) -> Action {
         var buffer = ByteBuffer()
         for operation in operations { operation.write(into: &buffer) }
-        self.waitingBytes += buffer.readableBytes
+        self.waitingBytes += buffer.readableBytes + Self.writeBytes
         return .send(buffer)
     }
 
-    /// So many bytes of what was sent have left.
-    package mutating func bytesLeft(_ count: Int) { self.waitingBytes = max(0, self.waitingBytes - count) }
+    /// So many bytes that were sent by one ``Action/send(_:)`` have left.
+    package mutating func bytesLeft(_ count: Int) {
+        self.waitingBytes = max(0, self.waitingBytes - count - Self.writeBytes)
+    }
+
+    private func checkRoom(for bytes: Int) throws(SendRefusal) {
+        guard self.waitingBytes + bytes + Self.writeBytes <= self.settings.maximumWaitingBytes else {
+            throw .tooMuchWaiting(bytes: self.waitingBytes)
+        }
+    }
 
     /// Subscribes on this and all later connections.
     ///
     /// - Parameter queue: the group of which each message goes to one member only.
     /// - Returns: the subscription's number, and the work.
-    package mutating func subscribe(_ pattern: NATSPattern, queue: String? = nil) -> (UInt64, [Action]) {
+    package mutating func subscribe(
+        _ pattern: NATSPattern,
+        queue: String? = nil
+    ) throws(SendRefusal) -> (UInt64, [Action]) {
         precondition(queue.map(NATSPattern.isName) ?? true, "a queue group's name has no blanks")
+        // SUB, three blanks and a number of at most twenty digits.
+        let line = pattern.text.utf8.count + (queue?.utf8.count ?? 0) + 32
+        guard line <= self.settings.maximumControlLine else { throw .longSubject }
+        if case .connected = self.phase { try self.checkRoom(for: line) }
+        return self.add(pattern, queue: queue)
+    }
+
+    private mutating func add(_ pattern: NATSPattern, queue: String? = nil) -> (UInt64, [Action]) {
         self.lastNumber += 1
         let number = self.lastNumber
         let operation = self.subscriptions.add(number, pattern, queue: queue)
@@ -525,6 +610,10 @@ package struct NATSMachine: Sendable {
         payload: ByteBuffer
     ) throws(SendRefusal) -> [Action] {
         try self.check(subject, reply: reply, headers: headers, payload: payload)
+        if case .draining(let link, var draining) = self.phase {
+            draining.hasPublished = true
+            self.phase = .draining(link, draining)
+        }
         return [self.send([.publish(subject, reply: reply, headers: headers, payload: payload)])]
     }
 
@@ -534,16 +623,18 @@ package struct NATSMachine: Sendable {
         headers: NATSHeaders,
         payload: ByteBuffer
     ) throws(SendRefusal) {
-        guard let info = self.connection?.info else { throw .notConnected }
+        let info: ServerInformation
+        switch self.phase {
+        case .connected(let link), .draining(let link, _): info = link.info ?? ServerInformation()
+        case .idle, .resting, .connecting, .greeting, .securing, .proving, .stopped: throw .notConnected
+        }
         guard headers.isEmpty || info.supportsHeaders else { throw .noHeaders }
         let bytes = payload.readableBytes + (headers.isEmpty ? 0 : headers.byteCount)
         guard bytes <= info.maximumPayload else { throw .tooLarge(bytes: bytes, limit: info.maximumPayload) }
         // HPUB, three blanks and two numbers of at most ten digits.
         let line = subject.text.utf8.count + (reply?.text.utf8.count ?? 0) + 32
         guard line <= self.settings.maximumControlLine else { throw .longSubject }
-        guard self.waitingBytes + bytes + line <= self.settings.maximumWaitingBytes else {
-            throw .tooMuchWaiting(bytes: self.waitingBytes)
-        }
+        try self.checkRoom(for: bytes + line)
     }
 
     private var inboxPattern: NATSPattern { NATSPattern(valid: "\(self.inbox).*") }
@@ -561,6 +652,7 @@ package struct NATSMachine: Sendable {
         now: NIODeadline
     ) throws(SendRefusal) -> (UInt64, [Action]) {
         let reply = NATSSubject(valid: "\(self.inbox).\(token)")
+        if case .draining = self.phase { throw .draining }
         try self.check(subject, reply: reply, headers: headers, payload: payload)
         if let refusal = self.inboxRefusal { throw .noInbox(refusal) }
         guard self.requests.count < self.settings.maximumRequests else {
@@ -570,7 +662,7 @@ package struct NATSMachine: Sendable {
         let number = self.lastNumber
         var actions: [Action] = []
         if self.inboxNumber == nil {
-            let (inbox, subscribed) = self.subscribe(self.inboxPattern)
+            let (inbox, subscribed) = self.add(self.inboxPattern)
             self.inboxNumber = inbox
             actions = subscribed
         }
@@ -582,6 +674,10 @@ package struct NATSMachine: Sendable {
     /// Asks for a PONG behind all that was sent; an ``Action/flushed(_:_:)`` with the returned number follows.
     package mutating func flush() throws(SendRefusal) -> (UInt64, [Action]) {
         guard case .connected = self.phase else { throw .notConnected }
+        guard self.pings.count < self.settings.maximumRequests else {
+            throw .tooManyRequests(limit: self.settings.maximumRequests)
+        }
+        try self.checkRoom(for: 6)
         self.lastNumber += 1
         self.pings.append(.flush(self.lastNumber))
         return (self.lastNumber, [self.send([.ping])])

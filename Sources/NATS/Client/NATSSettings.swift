@@ -42,10 +42,11 @@ package struct NATSSettings: Sendable, Equatable {
     package var settled: TimeAmount = .seconds(10)
     /// The time within which clients leave a server in lame duck mode, each at a random moment.
     package var leavingWithin: TimeAmount = .seconds(5)
-    /// The limit of ``NATSMachine/drain(now:)``, and of the requests that a move to another server waits for.
+    /// The limit of ``NATSMachine/drain(now:)``, and of what a move to another server waits for.
     package var drainTimeout: TimeAmount = .seconds(5)
-    /// The most bytes that wait for a server that does not read.
+    /// The most memory for what waits for a server that does not read, in bytes.
     package var maximumWaitingBytes = 8 << 20
+    /// The most requests without an answer, and the most flushes.
     package var maximumRequests = 1_024
     /// The longest control line that the server accepts, in bytes (`max_control_line`).
     package var maximumControlLine = 4_096

@@ -5,7 +5,8 @@ import Wire
 
 /// A client of NATS on an event loop: a ``NATSMachine`` with its connection, its timer and its callers.
 ///
-/// All methods must be called on the loop. The client lives until it is stopped or drained.
+/// All methods must be called on the loop. The client lives until it is stopped or drained. Then it has no subscriptions
+/// and holds no reader.
 package final class NATSClient {
     private let transport: any NATSTransport
     private let loop: any EventLoop
@@ -64,7 +65,8 @@ package final class NATSClient {
     /// Ends at once.
     package func stop() { self.perform(self.machine.stop()) }
 
-    /// Ends after what was sent has been processed; the future completes at the end.
+    /// Ends after what was sent has been processed; the future completes at the end. It fails with the ``NATSEnding``
+    /// that came before.
     package func drain() -> EventLoopFuture<Void> {
         if self.machine.isStopped { return self.loop.makeSucceededVoidFuture() }
         let promise = self.stopped ?? self.loop.makePromise()
@@ -73,7 +75,7 @@ package final class NATSClient {
         return promise.futureResult
     }
 
-    /// Subscribes on this and all later connections.
+    /// Subscribes on this and all later connections, until the client stops.
     ///
     /// - Parameters:
     ///   - queue: the group of which each message goes to one member only.
@@ -84,8 +86,8 @@ package final class NATSClient {
         _ pattern: NATSPattern,
         queue: String? = nil,
         _ reader: @escaping (NATSMessage) -> Void
-    ) -> UInt64 {
-        let (number, actions) = self.machine.subscribe(pattern, queue: queue)
+    ) throws(SendRefusal) -> UInt64 {
+        let (number, actions) = try self.machine.subscribe(pattern, queue: queue)
         self.readers[number] = reader
         self.perform(actions)
         return number
@@ -174,13 +176,17 @@ package final class NATSClient {
             let promise = self.flushes.removeValue(forKey: number)
             if isDone { promise?.succeed() } else { promise?.fail(RequestFailure.connectionLost) }
         case .report(let report):
-            // The message that was left out can have been the last of its subscription.
-            if case .dropped = report { self.readers.keys.forEach(self.forgetReader) }
-            self.delegate?.natsClientReported(report)
-            if case .stopped = report {
-                self.stopped?.succeed()
+            switch report {
+            case .stopped(let ending):
+                self.readers = [:]
+                let promise = self.stopped
                 self.stopped = nil
+                if ending == .stopped { promise?.succeed() } else { promise?.fail(ending) }
+            // The message that was left out can have been the last of its subscription.
+            case .dropped: self.readers.keys.forEach(self.forgetReader)
+            case .connecting, .connected, .waiting, .refused, .exposed, .servers, .leaving: break
             }
+            self.delegate?.natsClientReported(report)
         case .close:
             self.attempt += 1
             self.leave()
@@ -277,6 +283,11 @@ extension NATSClient: NATSHandlerOwner {
     func received(_ operation: ServerOperation, by handler: NATSHandler) {
         guard self.handler === handler else { return }
         self.perform(self.machine.received(operation, now: self.loop.now, chance: self.chance()))
+    }
+
+    func readCompleted(by handler: NATSHandler) {
+        guard self.handler === handler else { return }
+        self.perform(self.machine.readCompleted(now: self.loop.now, chance: self.chance()))
     }
 
     func violated(_ violation: NATSViolation, by handler: NATSHandler) {

@@ -5,6 +5,7 @@ import TLS
 /// The events of one connection, for the ``NATSClient`` that owns it.
 protocol NATSHandlerOwner: AnyObject {
     func received(_ operation: ServerOperation, by handler: NATSHandler)
+    func readCompleted(by handler: NATSHandler)
     func violated(_ violation: NATSViolation, by handler: NATSHandler)
     func secured(_ handler: NATSHandler)
     func ended(_ ending: NATSEnding, by handler: NATSHandler)
@@ -40,6 +41,8 @@ final class NATSHandler: ChannelInboundHandler {
             self.owner?.violated(error, by: self)
         }
     }
+
+    func channelReadComplete(context: ChannelHandlerContext) { self.owner?.readCompleted(by: self) }
 
     /// Puts TLS below this handler; ``NATSHandlerOwner/secured(_:)`` follows.
     func startTLS(_ context: TLSContext, peer: TLSPeerName) {

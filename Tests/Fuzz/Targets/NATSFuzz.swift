@@ -53,7 +53,7 @@ enum NATSFuzz {
             chance: 0
         )
         var outcome = Outcome()
-        if let pattern = NATSPattern("a.>") { _ = machine.subscribe(pattern) }
+        if let pattern = NATSPattern("a.>") { _ = try? machine.subscribe(pattern) }
         _ = machine.start(now: now)
         _ = machine.opened(as: nil, now: now)
         var isAsked = false
@@ -84,6 +84,7 @@ enum NATSFuzz {
             }
             break
         }
+        outcome.actions += machine.readCompleted(now: now, chance: 0.5)
         // A request has exactly one answer: here at the latest.
         outcome.actions += machine.stop()
         let answers = outcome.actions.count { if case .answer = $0 { true } else { false } }
