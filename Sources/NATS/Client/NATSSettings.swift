@@ -54,8 +54,8 @@ package struct NATSSettings: Sendable, Equatable {
 
     package init(servers: [ServerAddress]) { self.servers = servers }
 
-    /// The servers to which an identity sends a password or a token that can be read on the way, unless the server asks for
-    /// TLS: to warn of before the start.
+    /// The servers to which an identity sends a password or a token that can be read on the way, unless the server asks
+    /// for TLS: to warn of before the start.
     package func exposed(by identity: NATSIdentity) -> [ServerAddress] {
         guard identity.sendsSecret, self.encryption == .asServerRequires else { return [] }
         return self.servers.filter { !$0.demandsTLS && !$0.isLoopback }

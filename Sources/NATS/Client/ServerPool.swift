@@ -7,7 +7,8 @@ struct ServerPool: Sendable, Equatable {
         var address: ServerAddress
         /// The name that the server's certificate must have.
         var certificateName: String
-        /// The host in the settings from which it was learned, at first hand or not; its own for a server of the settings.
+        /// The host in the settings from which it was learned, at first hand or not; its own for a server of the
+        /// settings.
         var origin: String
         var isConfigured: Bool
         /// The refusals of the credentials in a row.
@@ -105,8 +106,8 @@ struct ServerPool: Sendable, Equatable {
     }
 
     /// A server that is known by its IP address has the certificate of the host in the settings, since certificates
-    /// rarely have addresses; but where that host is an address itself, it has one of its own. A server that is known by
-    /// a name has a certificate for it only if the name belongs to the same domain as the host in the settings.
+    /// rarely have addresses; but where that host is an address itself, it has one of its own. A server that is known
+    /// by a name has a certificate for it only if the name belongs to the same domain as the settings' host.
     private static func member(_ address: ServerAddress, namedBy current: Member) -> Member {
         let origin = current.origin
         let isOwn: Bool

@@ -5,8 +5,8 @@ import Wire
 
 /// A client of NATS on an event loop: a ``NATSMachine`` with its connection, its timer and its callers.
 ///
-/// All methods must be called on the loop. The client lives until it is stopped or drained. Then it has no subscriptions
-/// and holds no reader.
+/// All methods must be called on the loop. The client lives until it is stopped or drained. Then it has no
+/// subscriptions and holds no reader.
 package final class NATSClient {
     private let transport: any NATSTransport
     private let loop: any EventLoop

@@ -12,13 +12,13 @@ import Wire
 /// - A read never extends. It says only which revision to expect next.
 /// - A write without an answer is resolved by the same write with the same expectation, never by a read: a read that
 ///   shows the old value does not prove that the write will not happen yet.
-/// - When such a repetition finds another revision, the revision that is read is the program's own only if its value has
-///   a token that is unique to this write.
+/// - When such a repetition finds another revision, the revision that is read is the program's own only if its value
+///   has a token that is unique to this write.
 /// - Numbers repeat after the server has lost its storage. So a number alone proves nothing: compare the token too.
 /// - A deletion without an answer may have happened: its program holds the key no longer from before it was sent.
 ///
-/// The bucket removes no entry by its age. Its users judge the age of a value that does not change, each by its own clock
-/// and with a margin for the difference of the clocks.
+/// The bucket removes no entry by its age. Its users judge the age of a value that does not change, each by its own
+/// clock and with a margin for the difference of the clocks.
 package struct KeyValueBucket: Sendable, Equatable {
     /// A key's newest message.
     package struct Entry: Sendable, Equatable {

@@ -7,8 +7,8 @@ package import NIOCore
 package struct ServerOperationParser: Sendable {
     /// The limits of what a server may send, in bytes.
     package struct Limits: Sendable, Equatable {
-        /// A control line other than INFO and -ERR, without CR LF. The server's default for the lines of clients (4,096), and
-        /// room for the number of the subscription, which the server adds.
+        /// A control line other than INFO and -ERR, without CR LF. The server's default for the lines of clients
+        /// (4,096), and room for the number of the subscription, which the server adds.
         package var line = 4_096 + 64
         /// An INFO, which names all servers of a cluster, and an -ERR, which quotes a subject.
         package var info = 64 << 10
