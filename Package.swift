@@ -198,7 +198,7 @@ let package = Package(
             dependencies: ["HTTP", "Market", "TLS", "WebSocket", "Wire", .nioCore, .nioTLS],
             swiftSettings: house
         ),
-        // The members of a cluster: the ingest's tape on NATS.
+        // The members of a cluster: the lease of a hot standby, and the ingest's tape. It knows neither NATS nor a store.
         .target(name: "Cluster", dependencies: ["Market", "Wire", .nioCore], swiftSettings: house),
         .executableTarget(
             name: "Tickertape",
