@@ -267,6 +267,19 @@ let package = Package(
             path: "Tests/Schedules/Runs",
             swiftSettings: house
         ),
+        // Programs that share a lease, their store, their network and their faults, in virtual time.
+        .target(
+            name: "LeaseSchedules",
+            dependencies: ["Cluster", "Market", .nioCore],
+            path: "Tests/LeaseSchedules/Harness",
+            swiftSettings: house
+        ),
+        .executableTarget(
+            name: "LeaseSimulation",
+            dependencies: ["LeaseSchedules"],
+            path: "Tests/LeaseSchedules/Runs",
+            swiftSettings: house
+        ),
         .testTarget(
             name: "FuzzTests",
             dependencies: ["FuzzTargets", "TickertapeTesting"],
@@ -304,7 +317,7 @@ let package = Package(
         .testTarget(
             name: "ClusterTests",
             dependencies: [
-                "Cluster", "Feeds", "Ingest", "Market", "NATS", "TLS", "TickertapeTesting", "Wire", .nioCore, .nioEmbedded,
+                "Cluster", "Feeds", "Ingest", "LeaseSchedules", "Market", "NATS", "TLS", "TickertapeTesting", "Wire", .nioCore, .nioEmbedded,
                 .nioPosix, .logging,
             ],
             swiftSettings: house

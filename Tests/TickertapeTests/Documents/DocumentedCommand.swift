@@ -100,6 +100,7 @@ enum CommandTrial {
         ("kit/kit.py", .elsewhere(file: "scripts/clients", containing: "kit")),
         ("scripts/build", .elsewhere(file: "scripts/run", containing: "scripts/build")),
         ("Benchmarks/compared.py", .never("minutes of measuring, and other programs")),
+        ("scripts/lease-simulation", .elsewhere(file: "scripts/proof", containing: "lease-simulation")),
         ("swift run -c release Schedules", .elsewhere(file: "scripts/proof", containing: "Schedules")),
         ("swift build", .elsewhere(file: "scripts/build", containing: "swift build")),
         (".build/release/Schedules", .elsewhere(file: "scripts/proof", containing: "Schedules")),
