@@ -10,7 +10,7 @@ package enum LeaseViolation: Hashable, Sendable {
     case staleFrame
     /// A program opens its upstream with an epoch that is not higher than all before.
     case epoch
-    /// No program runs in the time in which one must.
+    /// No program runs in the time in which one must, or no edge accepts what it publishes.
     case late
     /// The holder changed although nothing failed.
     case unsteady

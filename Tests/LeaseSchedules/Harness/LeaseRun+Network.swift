@@ -1,0 +1,70 @@
+import Cluster
+
+/// What is between the programs.
+extension LeaseRun {
+    func delay() -> Int64 { 200_000 + self.random.time(upTo: self.isCalm ? 15_000_000 : 40_000_000) }
+
+    func isLost() -> Bool { !self.isCalm && self.random.chance(self.schedule.loss) }
+
+    func send(_ operation: LeaseStore.Operation, _ number: UInt64, _ program: Int) {
+        let own = self.programs[program]
+        self.programs[program].outstanding = number
+        if own.disconnectedUntil > self.now {
+            self.events.add(.deliver(program, life: own.life, .answer(number, .unsent)), at: self.now + 1_000_000)
+            return
+        }
+        guard own.requestsCutUntil <= self.now, !self.isLost() else { return }
+        let extra = own.slowUntil > self.now ? self.random.time(in: own.slowRequests) : 0
+        self.events.add(.effect(program, life: own.life, number, operation), at: self.now + self.delay() + extra)
+    }
+
+    func apply(_ operation: LeaseStore.Operation, _ program: Int, _ life: Int, _ number: UInt64) {
+        guard self.store.downUntil <= self.now else { return }
+        let answer = self.store.apply(operation)
+        if case .write(let value, let expected) = operation {
+            if case .written = answer {
+                if LeaseClaim(value)?.state == .held { self.taker = (program, life) }
+            }
+            self.trace("store: p\(program) writes at \(expected): \(answer)")
+        }
+        let own = self.programs[program]
+        guard own.life == life, own.answersCutUntil <= self.now, !self.isLost() else { return }
+        let extra = own.slowUntil > self.now ? self.random.time(in: own.slowAnswers) : 0
+        self.events.add(.deliver(program, life: life, .answer(number, answer)), at: self.now + self.delay() + extra)
+    }
+
+    func emit(_ program: Int, _ life: Int, _ connection: Int) {
+        guard self.programs[program].life == life, self.programs[program].connection == connection else { return }
+        self.events.add(.upstream(program, life: life, connection: connection), at: self.now + 250_000_000)
+        if self.programs[program].isPaused {
+            let isWaiting = self.programs[program].inbox.contains { if case .upstream = $0 { true } else { false } }
+            if !isWaiting { self.programs[program].inbox.append(.upstream(connection)) }
+        } else {
+            self.take(.upstream(connection), program)
+        }
+    }
+
+    func publish(_ program: Int) {
+        let own = self.programs[program]
+        guard own.requestsCutUntil <= self.now, own.disconnectedUntil <= self.now else { return }
+        for edge in self.edges.indices where self.edges[edge].cutUntil <= self.now && !self.isLost() {
+            let extra = own.slowUntil > self.now ? self.random.time(in: own.slowRequests) : 0
+            // A frame may come twice, and after a later one.
+            for _ in 0..<(self.random.chance(0.02) ? 2 : 1) {
+                self.events.add(.frame(edge, epoch: own.epoch), at: self.now + self.delay() + extra)
+            }
+        }
+    }
+
+    func arrive(_ edge: Int, _ epoch: UInt64) {
+        guard self.edges[edge].gate.judge(epoch) != .older else {
+            self.outcome.counts.refused += 1
+            return
+        }
+        self.outcome.counts.accepted += 1
+        if epoch < self.edges[edge].highest {
+            self.fail(.staleFrame, "edge \(edge) accepts epoch \(epoch) after \(self.edges[edge].highest)")
+        }
+        self.edges[edge].highest = max(self.edges[edge].highest, epoch)
+    }
+}
