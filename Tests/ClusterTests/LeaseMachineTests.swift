@@ -73,7 +73,7 @@ import Testing
         #expect(lease.deadline == 20_500)
     }
 
-    @Test("writes a value where there is none, and waits for the time to live of that")
+    @Test("writes a value to a key without one, and waits for the time to live of that")
     func absent() {
         var lease = LeaseTranscript()
         _ = lease.start()
