@@ -1,5 +1,8 @@
 /// A moment as the lease needs it, with the chance for a token.
 ///
+/// It must be read after what it goes with: after an answer has arrived, and before a request is sent. A program that is
+/// stopped between the reading and the event only believes that it is earlier than it is.
+///
 /// It differs from `Moment` in its first clock: a lease goes on while a machine sleeps.
 package struct LeaseMoment: Sendable, Equatable {
     /// ns of Linux's `CLOCK_BOOTTIME`, which counts the time that the machine was suspended. It stands still while a

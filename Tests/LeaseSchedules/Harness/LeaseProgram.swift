@@ -10,6 +10,8 @@ struct LeaseProgram {
 
     /// A part of a turn of the loop. Before each the program may be stopped.
     enum Step {
+        /// Hand an event to the machine, with the clocks as they were read when the turn began.
+        case event(Incoming, LeaseMoment)
         case action(LeaseMachine.Action)
         /// Ask the guard, and then act.
         case ask(Act)

@@ -2,12 +2,26 @@ import Cluster
 
 /// The driver of a program's machine, and its stops.
 extension LeaseRun {
-    func perform(
-        _ actions: [LeaseMachine.Action],
+    /// Hands an event to the machine.
+    private func actions(
+        _ incoming: LeaseProgram.Incoming,
         _ program: Int,
-        then: (([LeaseMachine.Action]) -> Void)? = nil
-    ) {
-        then?(actions)
+        _ moment: LeaseMoment
+    ) -> [LeaseMachine.Action] {
+        switch incoming {
+        case .answer(let number, let answer):
+            if self.programs[program].outstanding == number { self.programs[program].outstanding = nil }
+            let actions = self.programs[program].machine!.answered(number, answer, at: moment)
+            self.plantAfter(answer, actions, program)
+            return actions
+        case .timer:
+            self.endWrongBelief(program)
+            return self.programs[program].machine!.deadlineReached(at: moment)
+        case .upstream: return []
+        }
+    }
+
+    func perform(_ actions: [LeaseMachine.Action], _ program: Int) {
         self.run(actions.map { .action($0) }, program, isResumed: false)
         self.arm(program)
     }
@@ -44,6 +58,9 @@ extension LeaseRun {
             let step = steps[position]
             position += 1
             switch step {
+            case .event(let incoming, let moment):
+                let actions = self.actions(incoming, program, moment)
+                steps.insert(contentsOf: actions.map { .action($0) }, at: position)
             case .action(.run(let grant)): steps.insert(.ask(.open(grant)), at: position)
             case .action(let action): self.perform(action, program)
             case .ask(let act):

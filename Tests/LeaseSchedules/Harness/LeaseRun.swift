@@ -163,14 +163,9 @@ package final class LeaseRun {
     @discardableResult
     func take(_ incoming: LeaseProgram.Incoming, _ program: Int) -> Bool {
         switch incoming {
-        case .answer(let number, let answer):
-            if self.programs[program].outstanding == number { self.programs[program].outstanding = nil }
-            self.perform(self.programs[program].machine!.answered(number, answer, at: self.moment(program)), program) {
-                self.plantAfter(answer, $0, program)
-            }
-        case .timer:
-            self.endWrongBelief(program)
-            self.perform(self.programs[program].machine!.deadlineReached(at: self.moment(program)), program)
+        case .answer, .timer:
+            self.run([.event(incoming, self.moment(program))], program, isResumed: false)
+            self.arm(program)
         case .upstream(let connection):
             guard self.programs[program].connection == connection else { return false }
             self.run([.ask(.read), .ask(.publish)], program, isResumed: false)
