@@ -203,7 +203,8 @@ let package = Package(
         .executableTarget(
             name: "Tickertape",
             dependencies: [
-                "Alerts", "Cluster", "Feeds", "HTTP", "History", "Ingest", "Market", "Measurements", "MockUpstream", "NATS", "Platform",
+                "Alerts", "Cluster", "Feeds", "HTTP", "History", "Ingest", "Market", "Measurements", "MockUpstream",
+                "NATS", "Platform",
                 "Recordings", "Relay", "SettingsManual",
                 "Simulation", "TLS", "Terminal", "WebSocket", "Wire",
                 .nioConcurrency, .nioCore, .nioHTTP1, .nioPosix, .serviceLifecycle, .unixSignals, .logging,
@@ -317,7 +318,8 @@ let package = Package(
         .testTarget(
             name: "ClusterTests",
             dependencies: [
-                "Cluster", "Feeds", "Ingest", "LeaseSchedules", "Market", "NATS", "TLS", "TickertapeTesting", "Wire", .nioCore, .nioEmbedded,
+                "Cluster", "Feeds", "Ingest", "LeaseSchedules", "Market", "NATS", "TLS", "TickertapeTesting", "Wire",
+                .nioCore, .nioEmbedded,
                 .nioPosix, .logging,
             ],
             swiftSettings: house

@@ -16,7 +16,8 @@ extension NATSClient: ClusterLink {
 
     package func subscribe(to subject: String, _ reader: @escaping (_ payload: ByteBuffer, _ reply: String?) -> Void) {
         guard let pattern = NATSPattern(subject) else { return }
-        self.subscribe(pattern) { message in reader(message.payload, message.reply) }
+        // Refused only by a client that has ended.
+        _ = try? self.subscribe(pattern) { message in reader(message.payload, message.reply) }
     }
 
     package func request(

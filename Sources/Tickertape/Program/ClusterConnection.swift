@@ -39,6 +39,16 @@ final class ClusterConnection: Sendable {
             case .waiting(let ending, _), .stopped(let ending): self.lost("\(ending)")
             case .refused(let refusal):
                 self.logger.warning("NATS refuses something", metadata: ["reason": "\(refusal)"])
+            case .exposed(let server):
+                self.logger.warning(
+                    "The identity for NATS goes over the network without encryption",
+                    metadata: ["server": "\(server)", "hint": "write tls:// in cluster.servers"]
+                )
+            case .dropped(let subject, let others):
+                self.logger.warning(
+                    "A NATS message cannot be read",
+                    metadata: ["subject": "\(subject)", "others": "\(others)"]
+                )
             case .connecting, .servers, .leaving: break
             }
         }
@@ -58,12 +68,15 @@ final class ClusterConnection: Sendable {
     /// Makes the connection, which begins with ``part``.
     init(_ settings: Settings, on loop: any EventLoop, logger: Logger) async throws {
         var nats = NATSSettings(servers: settings.cluster.servers)
-        nats.identity = settings.cluster.identity
         nats.name = "tickertape \(settings.cluster.memberName)"
         nats.version = tickertapeVersion
         // An ingest's own frames would come back to it.
         nats.echoes = false
-        let connector = NATSConnector(settings.dial, wallClock: WallClock.now)
+        let connector = NATSConnector(
+            settings.dial,
+            identity: { [identity = settings.cluster.identity] in $0.makeSucceededFuture(identity) },
+            wallClock: WallClock.now
+        )
         self.loop = loop
         self.member = try await loop.submit { [nats] in
             let client = NATSClient(nats, transport: connector, on: loop)

@@ -70,7 +70,7 @@ extension Settings {
     /// Reads an identity in one of its forms: a credentials file of `nsc`, an NKey's seed, `USER:PASSWORD`, or a token.
     private static func identity(_ text: String) throws -> NATSIdentity {
         if text.hasPrefix("-----BEGIN") { return .credentials(try NATSCredentials(file: Secret(text))) }
-        if text.hasPrefix("SU"), text.utf8.count == 58 { return .key(try NKey(seed: Secret(text))) }
+        if text.hasPrefix("SU"), text.utf8.count == 58 { return .key(try NKey(user: Secret(text))) }
         if let colon = text.firstIndex(of: ":") {
             return .user(String(text[..<colon]), password: Secret(String(text[text.index(after: colon)...])))
         }
