@@ -222,6 +222,23 @@ struct IngestToEdgeTests {
         #expect(edge.feed.status.via == "host-b")
     }
 
+    @Test("an old price is not live again because another ingest has begun: first it must say that it is")
+    mutating func takesOverSilently() throws {
+        let (first, link) = self.bench.ingest("host-a", epoch: 7)
+        let edge = self.bench.edge()
+        first.read(self.source.batch([Frames.trade(Frames.btc, "1")]))
+        link.isConnected = false
+        self.bench.pass(2_000)
+        #expect(edge.feed.status.word == "stale")
+        let (second, _) = self.bench.ingest("host-b", epoch: 8)
+        #expect(edge.feed.status.word == "connecting")
+        self.bench.pass(500)
+        #expect(edge.feed.status.word == "connecting")
+        second.statusChanged(FeedStatus(source: .live, phase: .live, since: 0))
+        #expect(edge.feed.status.word == "live")
+        #expect(edge.log.contents.words.filter { $0 == "live" }.count == 2)
+    }
+
     @Test("a burst is cut into frames of a bounded size")
     mutating func burst() throws {
         let (ingest, _) = self.bench.ingest()

@@ -77,7 +77,7 @@ package final class EdgeFeed: Feed {
             self.ingestShown(beat.member, beat.sent, epoch: beat.position.epoch)
             self.perform(self.machine.received(beat, now: self.now))
         }
-        self.publish()
+        self.input.statusChanged(self.status)
         self.repeatWish()
         if self.link.maximumPayload != nil { self.linkChanged(nil) }
     }
@@ -178,6 +178,11 @@ package final class EdgeFeed: Feed {
             }
         case .begin(let position): self.input.begin(after: position.tape)
         case .gap(let hole):
+            if hole == .takenOver {
+                // The status of an ingest that has been replaced says nothing about the prices now.
+                self.reported = nil
+                self.ownStatus(.connecting, "another ingest has taken over", nil)
+            }
             let now = self.context.wallClock()
             let from = min(self.lastReceived, now)
             self.input.gapFound(
@@ -278,6 +283,7 @@ package final class EdgeFeed: Feed {
         switch message {
         case .status(let status):
             self.reported = status
+            self.own = nil
             self.publish()
         case .gap(let gap): self.input.gapFound(gap)
         case .settled(let outcome): self.input.gapSettled(outcome)
@@ -301,7 +307,7 @@ package final class EdgeFeed: Feed {
 
     /// Publishes the edge's own status, or else the ingest's.
     private func publish() {
-        guard var status = self.own ?? self.reported else { return self.input.statusChanged(self.status) }
+        guard var status = self.own ?? self.reported else { return }
         status.via = self.ingest?.member ?? self.status.via
         status.since = status.word == self.status.word ? self.status.since : self.context.wallClock()
         guard status != self.status else { return }

@@ -122,7 +122,7 @@ package struct EdgeMachine: Sendable {
         if case .detached = self.state { return [] }  // late: the connection has ended
         guard let heard = self.heard(beat.position.epoch, now: now) else { return [] }
         guard case .following = self.state, let position else { return heard }
-        if position.epoch < beat.position.epoch { return heard + self.takeOver(now: now) }
+        if position.epoch < beat.position.epoch { return self.takeOver(now: now) + heard }
         // NATS keeps the order of one sender, so the frames before a heartbeat do not come any more.
         guard position.frame < beat.position.frame else { return heard }
         self.state = .filling(until: now + self.settings.answer)
@@ -142,7 +142,7 @@ package struct EdgeMachine: Sendable {
         case .following:
             guard let position, position.epoch == frame.position.epoch else {
                 _ = self.keep(frame, now: now)
-                return heard + self.takeOver(now: now)
+                return self.takeOver(now: now) + heard
             }
             if frame.position.frame <= position.frame { return heard }  // late: it is on the tape
             if frame.position.frame == position.frame + 1 { return heard + [self.deliver(frame)] }
