@@ -9,7 +9,6 @@ package import Wire
 /// an input has no other one.
 package final class NumberedInput {
     private let tape: TapeWriter
-    private var reader = FrameReader()
 
     package init(_ tape: TapeWriter) { self.tape = tape }
 
@@ -21,13 +20,14 @@ package final class NumberedInput {
     /// Continues the tape behind a trade of the other program's. With another epoch all symbols get new numbers.
     package func begin(after position: TapePosition) { self.tape.go(on: position) }
 
-    /// Puts the trades of one read onto the tape.
+    /// Puts the trades of one read onto the tape, up to the first message that is not the trade with the tape's next
+    /// number.
     ///
     /// - Parameters:
     ///   - messages: one `trade` message of `/v1/stream` each, in the tape's order.
     ///   - received: when they arrived at the other program, by this program's wall clock, ns since 1970.
-    ///   - now: monotonic, ns.
-    /// - Returns: how many messages were no trades; they have no numbers.
+    ///   - now: the monotonic clock at that moment, ns.
+    /// - Returns: how many messages were left out.
     package func take(_ messages: [ByteBuffer], received: Int64, now: Int64) -> Int {
         var batch = TapeBatch(
             epoch: 0,
@@ -38,30 +38,36 @@ package final class NumberedInput {
             frames: [],
             symbols: SymbolTable()
         )
-        var malformed = 0
         batch.trades.reserveCapacity(messages.count)
         batch.frames.reserveCapacity(messages.count)
+        var next = self.tape.nextSequence
         for message in messages {
             let first = batch.trades.count
-            let content = self.reader.read(message, of: .tickertape, symbols: &self.tape.symbols, into: &batch.trades)
-            let isWhole = content == .trades(skipped: 0)
-            if !isWhole { malformed += 1 }
+            let content = StreamMessage.parse(message)
+            var isNext = false
+            if case .trade(let trade) = content, trade.sequence == next {
+                isNext = content.appendTrade(to: &batch.trades, symbols: &self.tape.symbols) == .trades(skipped: 0)
+            }
             batch.frames.append(
                 TapeBatch.Frame(
                     bytes: message,
                     dialect: .tickertape,
                     trades: first..<batch.trades.count,
-                    isWhole: isWhole,
-                    isMalformed: !isWhole
+                    isWhole: isNext,
+                    isMalformed: !isNext
                 )
             )
+            guard isNext else {
+                batch.losses.malformedFrames = 1
+                break
+            }
+            next += 1
         }
-        batch.losses.malformedFrames = malformed
         batch.losses.possibleRepeats = batch.trades.count { $0.marks.contains(.possibleRepeat) }
         if batch.trades.contains(where: { $0.marks.contains(.ahead) }) { batch.aheadArrival = received }
         batch.symbols = self.tape.symbols
         self.tape.append(&batch)
-        return malformed
+        return messages.count - batch.trades.count
     }
 
     // MARK: What is said between the trades

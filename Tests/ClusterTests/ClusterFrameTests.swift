@@ -77,6 +77,7 @@ struct ClusterFrameTests {
             #"{"type":"frame","epoch":1,"frame":1,"seq":1,"trades":0,"sent":-1}"#,
             #"{"type":"frame","epoch":1.5,"frame":1,"seq":1,"trades":0,"sent":1}"#,
             #"{"type":"frame","epoch":1,"frame":1,"seq":1,"sent":1}"#,
+            #"{"type":"frame","epoch":9007199254740992,"frame":1,"seq":1,"trades":0,"sent":1}"#,
         ]
     )
     func refuses(text: String) {

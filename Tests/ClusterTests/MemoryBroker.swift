@@ -21,7 +21,7 @@ final class MemoryBroker {
         self.readers.append((subject, member, read))
     }
 
-    fileprivate func publish(_ payload: ByteBuffer, to subject: String, reply: String?) {
+    func publish(_ payload: ByteBuffer, to subject: String, reply: String?) {
         guard !self.loses(subject, payload) else { return }
         if let promise = self.answers.removeValue(forKey: subject) { return promise.succeed(payload) }
         for reader in self.readers where reader.member.isConnected && Self.matches(reader.subject, subject) {
@@ -38,11 +38,13 @@ final class MemoryBroker {
         let reply = "_INBOX.\(self.requests)"
         let promise = self.loop.makePromise(of: ByteBuffer.self)
         self.answers[reply] = promise
-        self.loop.assumeIsolated().scheduleTask(in: limit) {
-            self.answers.removeValue(forKey: reply)?.fail(NoAnswer())
+        // As on a network, the answer comes later, and the asker's own limit is over before the broker's.
+        self.loop.assumeIsolated().execute {
+            self.loop.assumeIsolated().scheduleTask(in: limit) {
+                self.answers.removeValue(forKey: reply)?.fail(NoAnswer())
+            }
+            self.publish(payload, to: subject, reply: reply)
         }
-        // As on a network, the answer comes later.
-        self.loop.assumeIsolated().execute { self.publish(payload, to: subject, reply: reply) }
         return promise.futureResult
     }
 

@@ -8,6 +8,8 @@ package final class TapeLog: TapeReader {
     package struct Contents: Sendable {
         package var trades: [Trade] = []
         package var sequences: [UInt64] = []
+        /// The monotonic time of each read's arrival.
+        package var arrivals: [Int64] = []
         package var frames: [String] = []
         /// The losses of each read.
         package var losses: [TapeBatch.Losses] = []
@@ -82,6 +84,7 @@ package final class TapeLog: TapeReader {
     package func read(_ batch: TapeBatch) {
         self.change { contents in
             contents.trades += batch.trades
+            contents.arrivals.append(batch.receivedMonotonic)
             contents.losses.append(batch.losses)
             contents.sequences += batch.trades.indices.map { batch.firstSequence + UInt64($0) }
             contents.frames += batch.frames.map { String(buffer: $0.bytes) }

@@ -14,8 +14,6 @@ package struct LeaseClaim: Sendable, Equatable {
 
     /// The largest value that is read, in bytes.
     package static let maximumBytes = 4_096
-    /// The largest epoch: every reader of JSON holds it exactly (RFC 8259, 6).
-    package static let maximumEpoch: UInt64 = 1 << 53 - 1
 
     package var state: State
     /// The name of the program that wrote this, among those that share the lease.
@@ -85,7 +83,7 @@ package struct LeaseClaim: Sendable, Equatable {
         }
         guard isObject, version == Int64(Self.version), let state = state.flatMap(State.init), let holder, let host,
             let since, let token, !token.isEmpty, let epoch = epoch.flatMap({ UInt64(exactly: $0) }),
-            epoch <= Self.maximumEpoch
+            epoch <= ClusterPosition.maximumEpoch
         else { return nil }
         self.init(state, holder: holder, host: host, token: token, epoch: epoch, since: since)
     }

@@ -1,5 +1,6 @@
 import Market
 package import NIOCore
+import Wire
 
 /// A program's part in a lease that at most one program holds: a candidate, or the holder.
 ///
@@ -249,7 +250,7 @@ package struct LeaseMachine: Sendable {
         if observation.claim?.state == .released || request.sent >= free {
             self.report(.taking(holder))
             let wall = UInt64(max(moment.wall, 0)) / 1_000_000
-            let epoch = max(self.highestEpoch + 1, min(wall, LeaseClaim.maximumEpoch))
+            let epoch = max(self.highestEpoch + 1, min(wall, ClusterPosition.maximumEpoch))
             self.highestEpoch = epoch
             let since = UTCText.secondStamp(moment.wall)
             self.phase = .tenure(Tenure(epoch: epoch, since: since, base: observation.state, next: now))

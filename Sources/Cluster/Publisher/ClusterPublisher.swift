@@ -12,6 +12,8 @@ package final class ClusterPublisher: TapeReader {
     private struct State {
         var link: any ClusterLink
         var position = ClusterPosition(epoch: 0, frame: 0, sequence: 0)
+        /// The last position of the epoch before, until a frame has named it.
+        var predecessor: ClusterPosition?
         var log = FrameLog()
         var names = SymbolTexts()
         var status: FeedStatus?
@@ -19,6 +21,23 @@ package final class ClusterPublisher: TapeReader {
         var days: [String: VenueDay] = [:]
         /// The next heartbeat; `nil` while none is sent.
         var beats: Scheduled<Void>?
+        /// The requests that have no answer yet.
+        var requests: CircularBuffer<Request> = []
+        /// The bytes of answers in this ``answerInterval``.
+        var answered = 0
+        /// The end of the ``answerInterval``; `nil` if there was no answer in it.
+        var answers: Scheduled<Void>?
+    }
+
+    private struct Request {
+        enum Content {
+            case snapshot
+            case history(after: ClusterPosition)
+        }
+
+        var content: Content
+        /// The subject of the answer.
+        var reply: String
     }
 
     /// The room for the head line in a payload, bytes.
@@ -27,6 +46,14 @@ package final class ClusterPublisher: TapeReader {
     private static let frameBytes = 256 << 10
     /// The most bytes of one trade's message.
     private static let tradeBytes = 1_024
+    /// How the subjects of answers begin. Other subjects are not answered to: who asks may not choose where this
+    /// program publishes.
+    private static let inbox = "_INBOX."
+    /// About how many bytes of answers are sent in ``answerInterval``, so that the tape has room beside them.
+    private static let answerBytes = 2 << 20
+    private static let answerInterval: TimeAmount = .milliseconds(50)
+    /// The most requests that wait for their answers; further ones are left out.
+    private static let maximumRequests = 512
 
     private let subjects: ClusterSubjects
     private let member: String
@@ -64,17 +91,17 @@ package final class ClusterPublisher: TapeReader {
     package func start() {
         let link = self.state.value.link
         link.subscribe(to: self.subjects.snapshot) { [weak self] payload, reply in
-            guard let self, let reply, let epoch = ClusterSnapshot.requestedEpoch(payload),
+            guard let self, let epoch = ClusterSnapshot.requestedEpoch(payload),
                 epoch <= self.state.value.position.epoch
             else { return }
-            _ = link.publish(self.snapshot().text(), to: reply)
+            self.take(.snapshot, reply)
         }
         link.subscribe(to: self.subjects.history) { [weak self] payload, reply in
             // Another ingest, which has replaced this one, answers for its epoch.
-            guard let self, let reply, let request = ClusterHistoryRequest.parse(payload),
+            guard let self, let request = ClusterHistoryRequest.parse(payload),
                 request.position.epoch <= self.state.value.position.epoch
             else { return }
-            _ = link.publish(self.history(after: request.position).text(), to: reply)
+            self.take(.history(after: request.position), reply)
         }
         self.beat()
     }
@@ -83,6 +110,9 @@ package final class ClusterPublisher: TapeReader {
     package func stop() {
         self.state.value.beats?.cancel()
         self.state.value.beats = nil
+        self.state.value.requests = []
+        self.state.value.answers?.cancel()
+        self.state.value.answers = nil
     }
 
     /// Sends a heartbeat, and the next one after the interval.
@@ -102,8 +132,10 @@ package final class ClusterPublisher: TapeReader {
             position: self.state.value.position,
             trades: trades,
             sent: self.wallClock(),
-            lines: lines
+            lines: lines,
+            predecessor: self.state.value.predecessor
         )
+        self.state.value.predecessor = nil
         self.state.value.log.append(frame, now: self.loop.now)
         _ = self.state.value.link.publish(frame.text(), to: self.subjects.tape)
     }
@@ -112,21 +144,41 @@ package final class ClusterPublisher: TapeReader {
     private func send(_ message: ByteBuffer) {
         var line = message
         line.writeStaticString("\n")
-        self.send(line, trades: 0, sequence: self.state.value.position.sequence)
+        self.send(&line)
+    }
+
+    /// Sends the lines between the trades, and empties them.
+    private func send(_ lines: inout ByteBuffer) {
+        guard lines.readableBytes > 0 else { return }
+        self.send(lines, trades: 0, sequence: self.state.value.position.sequence)
+        lines = ByteBuffer()
+    }
+
+    /// About how many bytes of lines one frame has at most.
+    private var frameLimit: Int {
+        min(Self.frameBytes, (self.state.value.link.maximumPayload ?? .max) - Self.headBytes)
     }
 
     package func epochBegan(_ epoch: UInt64, symbols: SymbolTable) {
         self.state.value.names.epochBegan()
         guard epoch != self.state.value.position.epoch else { return }
+        self.state.value.predecessor = self.state.value.position
         self.state.value.position = ClusterPosition(epoch: epoch, frame: 0, sequence: 0)
-        self.state.value.log.removeAll()
+        // A reader that begins with this epoch needs no snapshot.
+        var lines = ByteBuffer()
+        for message in self.messages {
+            if lines.readableBytes + message.readableBytes >= self.frameLimit { self.send(&lines) }
+            lines.writeImmutableBuffer(message)
+            lines.writeStaticString("\n")
+        }
+        self.send(&lines)
     }
 
     package func read(_ batch: TapeBatch) {
         guard !batch.trades.isEmpty else { return }
         var lines = ByteBuffer()
         lines.reserveCapacity(batch.trades.count * 192)
-        let limit = min(Self.frameBytes, (self.state.value.link.maximumPayload ?? .max) - Self.headBytes)
+        let limit = self.frameLimit
         var count = 0
         var sequence = batch.firstSequence
         for trade in batch.trades {
@@ -177,17 +229,53 @@ package final class ClusterPublisher: TapeReader {
 
     // MARK: Answers
 
-    private func snapshot() -> ClusterSnapshot {
+    /// Answers a request at once, or when the answers before it have left room.
+    private func take(_ content: Request.Content, _ reply: String?) {
+        guard let reply, reply.hasPrefix(Self.inbox), self.state.value.requests.count < Self.maximumRequests else {
+            return
+        }
+        self.state.value.requests.append(Request(content: content, reply: reply))
+        self.answer()
+    }
+
+    private func answer() {
+        while self.state.value.answered < Self.answerBytes, let request = self.state.value.requests.popFirst() {
+            let text =
+                switch request.content {
+                case .snapshot: self.snapshot().text()
+                case .history(let position): self.history(after: position).text()
+                }
+            self.state.value.answered += text.readableBytes
+            _ = self.state.value.link.publish(text, to: request.reply)
+        }
+        guard self.state.value.answers == nil, self.state.value.answered > 0 else { return }
+        self.state.value.answers = self.loop.assumeIsolated().scheduleTask(in: Self.answerInterval) { [weak self] in
+            self?.state.value.answers = nil
+            self?.state.value.answered = 0
+            self?.answer()
+        }
+    }
+
+    /// The present state, as messages.
+    private var messages: [ByteBuffer] {
         let state = self.state.value
+        return (state.status.map { [StreamEncoder.status($0)] } ?? [])
+            + state.symbols.values.sorted { $0.symbol < $1.symbol }.map { StreamEncoder.symbol($0) }
+            + state.days.values.sorted { $0.symbol < $1.symbol }.map { StreamEncoder.venueDay($0) }
+    }
+
+    private func snapshot() -> ClusterSnapshot {
         var lines = ByteBuffer()
-        func write(_ message: ByteBuffer) {
+        for message in self.messages {
             lines.writeImmutableBuffer(message)
             lines.writeStaticString("\n")
         }
-        if let status = state.status { write(StreamEncoder.status(status)) }
-        for status in state.symbols.values.sorted(by: { $0.symbol < $1.symbol }) { write(StreamEncoder.symbol(status)) }
-        for day in state.days.values.sorted(by: { $0.symbol < $1.symbol }) { write(StreamEncoder.venueDay(day)) }
-        return ClusterSnapshot(position: state.position, sent: self.wallClock(), member: self.member, lines: lines)
+        return ClusterSnapshot(
+            position: self.state.value.position,
+            sent: self.wallClock(),
+            member: self.member,
+            lines: lines
+        )
     }
 
     private func history(after position: ClusterPosition) -> ClusterHistoryAnswer {

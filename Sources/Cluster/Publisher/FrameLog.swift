@@ -17,7 +17,7 @@ struct FrameLog {
 
     private let maximumBytes: Int
     private let span: TimeAmount
-    /// The oldest first; of one epoch, and numbered without a hole.
+    /// The oldest first; each is the next one behind the one before it.
     private var entries: CircularBuffer<Entry> = []
     private var bytes = 0
 
@@ -27,7 +27,6 @@ struct FrameLog {
     }
 
     mutating func append(_ frame: ClusterFrame, now: NIODeadline) {
-        if let last = self.entries.last, last.frame.position.epoch != frame.position.epoch { self.removeAll() }
         self.entries.append(Entry(frame: frame, madeAt: now))
         self.bytes += frame.lines.readableBytes + Self.cost
         while let oldest = self.entries.first, self.bytes > self.maximumBytes || oldest.madeAt + self.span < now {
@@ -36,27 +35,20 @@ struct FrameLog {
         }
     }
 
-    mutating func removeAll() {
-        self.entries.removeAll()
-        self.bytes = 0
-    }
-
     /// Returns the frames after a position, the oldest first.
     ///
     /// - Parameters:
     ///   - newest: the position of the newest frame.
     ///   - limit: about how many bytes; at least one frame is returned.
     func answer(after position: ClusterPosition, newest: ClusterPosition, about limit: Int) -> ClusterHistoryAnswer {
-        guard position.epoch == newest.epoch, position.frame <= newest.frame else {
+        if position.epoch == newest.epoch, position.frame == newest.frame {
+            return ClusterHistoryAnswer(isComplete: true, frames: [])
+        }
+        guard var place = self.place(after: position, newest: newest) else {
             return ClusterHistoryAnswer(isComplete: false, frames: [])
         }
-        if position.frame == newest.frame { return ClusterHistoryAnswer(isComplete: true, frames: []) }
-        guard let first = self.entries.first?.frame.position, first.epoch == position.epoch,
-            first.frame <= position.frame + 1
-        else { return ClusterHistoryAnswer(isComplete: false, frames: []) }
         var frames: [ClusterFrame] = []
         var bytes = 0
-        var place = Int(position.frame + 1 - first.frame)
         while place < self.entries.count {
             let frame = self.entries[offset: place].frame
             bytes += frame.lines.readableBytes + Self.cost
@@ -65,5 +57,22 @@ struct FrameLog {
             place += 1
         }
         return ClusterHistoryAnswer(isComplete: true, frames: frames)
+    }
+
+    /// Returns the place of the frame behind a position; `nil` if it is gone, or there is none.
+    private func place(after position: ClusterPosition, newest: ClusterPosition) -> Int? {
+        if position.epoch == newest.epoch {
+            guard position.frame < newest.frame, newest.frame - position.frame <= UInt64(self.entries.count) else {
+                return nil
+            }
+            let place = self.entries.count - Int(newest.frame - position.frame)
+            return self.entries[offset: place].frame.position.epoch == position.epoch ? place : nil
+        }
+        // An edge that missed the end of the epoch before: this is rare.
+        return self.entries.firstIndex {
+            let own = $0.frame.position
+            if own.epoch == position.epoch { return own.frame == position.frame + 1 }
+            return own.frame == 1 && $0.frame.predecessor == position
+        }.map { self.entries.distance(from: self.entries.startIndex, to: $0) }
     }
 }

@@ -1,6 +1,7 @@
 package import Ingest
 import Logging
 package import Market
+import NATS
 package import NIOCore
 package import Wire
 
@@ -43,8 +44,20 @@ package final class EdgeFeed: Feed {
     private var own: FeedStatus?
     /// The ingest's name, and how far its wall clock is ahead of this program's at most, ns.
     private var ingest: (member: String, ahead: Int64)?
-    /// The newest arrival on the tape, wall clock, ns since 1970.
-    private var lastReceived: Int64
+    /// The ingest whose epoch is lower than one before, since the newest connection; `nil` without one.
+    private var outdated: (member: String, epoch: UInt64)?
+    /// Whether there is no ingest.
+    private var isSilent = false
+    /// Up to when nothing is missing on the tape: the arrival at the ingest, wall clock, ns since 1970.
+    private var complete: Int64
+    /// The newest arrival on the tape, monotonic, ns.
+    private var lastArrival: Int64 = 0
+    /// The beginning of the gap of a takeover, which ends with the new ingest's first trade or its first `live`.
+    private var takeover: Int64?
+    /// The lines of the snapshot that has come.
+    private var state = ByteBuffer()
+    /// The symbols with a state.
+    private var known: Set<String> = []
     package private(set) var status: FeedStatus
 
     package var finished: EventLoopFuture<Void> { self.end.futureResult }
@@ -58,7 +71,7 @@ package final class EdgeFeed: Feed {
         self.wanted = settings.symbols
         self.end = context.loop.makePromise()
         let now = context.wallClock()
-        self.lastReceived = now
+        self.complete = now
         self.status = FeedStatus(source: .live, phase: .connecting, since: now)
     }
 
@@ -76,6 +89,7 @@ package final class EdgeFeed: Feed {
             guard let self, let beat = ClusterBeat.parse(payload) else { return }
             self.ingestShown(beat.member, beat.sent, epoch: beat.position.epoch)
             self.perform(self.machine.received(beat, now: self.now))
+            if self.machine.position == beat.position { self.completed(beat.sent) }
         }
         self.input.statusChanged(self.status)
         self.repeatWish()
@@ -88,8 +102,11 @@ package final class EdgeFeed: Feed {
     package func linkChanged(_ failure: String?) {
         guard self.isStarted, !self.isStopped else { return }
         self.isLinked = failure == nil
+        self.isSilent = false
+        self.outdated = nil
         if let failure {
-            self.perform(self.machine.disconnected())
+            self.machine.disconnected()
+            self.arm()
             self.ownStatus(.reconnecting(attempt: 1, retryAt: self.context.wallClock()), "NATS: \(failure)", .lost)
         } else {
             self.ownStatus(.connecting, "joining the cluster \(self.settings.subjects.name)", nil)
@@ -162,68 +179,130 @@ package final class EdgeFeed: Feed {
 
     private func perform(_ action: EdgeMachine.Action) {
         switch action {
-        case .askSnapshot(let epoch):
+        case .askSnapshot(let epoch, let number):
             let request = ClusterSnapshot.request(epoch: epoch)
-            self.ask(request, self.settings.subjects.snapshot, ClusterSnapshot.parse) { snapshot in
+            self.ask(request, self.settings.subjects.snapshot, number, ClusterSnapshot.parse) { snapshot in
                 self.ingestShown(snapshot.member, snapshot.sent, epoch: snapshot.position.epoch)
-                let actions = self.machine.answered(snapshot: snapshot.position, now: self.now)
-                // What the state says is older than every frame behind it. No action means that it came too late.
-                if !actions.isEmpty { self.take(lines: snapshot.lines, received: nil) }
-                return actions
+                self.state = snapshot.lines
+                return self.machine.answered(snapshot: snapshot.position, request: number, now: self.now)
             }
-        case .askHistory(let position):
+        case .askHistory(let position, let number):
             let request = ClusterHistoryRequest(after: position).text()
-            self.ask(request, self.settings.subjects.history, ClusterHistoryAnswer.parse) { answer in
-                self.machine.answered(answer, after: position, now: self.now)
+            self.ask(request, self.settings.subjects.history, number, ClusterHistoryAnswer.parse) { answer in
+                self.machine.answered(answer, request: number, now: self.now)
             }
         case .begin(let position): self.input.begin(after: position.tape)
-        case .gap(let hole):
-            if hole == .takenOver {
-                // The status of an ingest that has been replaced says nothing about the prices now.
-                self.reported = nil
-                self.ownStatus(.connecting, "another ingest has taken over", nil)
-            }
-            let now = self.context.wallClock()
-            let from = min(self.lastReceived, now)
-            self.input.gapFound(
-                Gap(from: from, to: now, reason: hole.words, nextSequence: 0, cause: hole.cause)
-            )
-        case .deliver(let frame):
-            self.take(lines: frame.lines, received: frame.sent)
-            // An ingest that counts otherwise must not shift the numbers of all later trades.
-            if self.input.position != frame.position.tape {
-                self.input.begin(after: frame.position.tape)
-                self.perform(.gap(.framesLost))
-            }
+        case .state: self.takeState()
+        case .gap(.takenOver): self.takenOver()
+        case .gap(let hole): self.gapFound(hole, from: self.complete)
+        case .deliver(let frame): self.deliver(frame)
         case .present:
+            self.isSilent = false
             self.own = nil
             self.publish()
         // Without NATS that is the reason.
         case .silent where !self.isLinked: break
         case .silent:
-            let seconds = Double(self.settings.machine.silence.nanoseconds) / 1_000_000_000
-            self.ownStatus(
-                .stale,
-                "no ingest of the cluster \(self.settings.subjects.name) has sent anything for \(seconds) s: "
-                    + "start one (cluster.role: ingest), or look at its log",
-                .silent
-            )
+            self.isSilent = true
+            self.ownStatus(.stale, self.silence, .silent)
+        case .unanswered:
+            let reason = "the ingest \(self.ingest?.member ?? "") does not answer this edge's requests"
+            self.context.logger.warning("An edge cannot follow its cluster", metadata: ["reason": "\(reason)"])
+            self.ownStatus(.stale, reason, .silent)
         }
+    }
+
+    /// Why there is no ingest.
+    private var silence: String {
+        if let outdated {
+            return "\(outdated.member) sends epoch \(outdated.epoch), and this edge has seen \(self.machine.epoch): "
+                + "compare the clocks of the ingests, then start the edge again"
+        }
+        let seconds = Double(self.settings.machine.silence.nanoseconds) / 1_000_000_000
+        return "no ingest of the cluster \(self.settings.subjects.name) has sent anything for \(seconds) s: "
+            + "start one (cluster.role: ingest), or look at its log"
+    }
+
+    private func gapFound(_ hole: EdgeMachine.Hole, from start: Int64) {
+        let now = self.context.wallClock()
+        let from = min(start, now)
+        self.input.gapFound(Gap(from: from, to: now, reason: hole.words, nextSequence: 0, cause: hole.cause))
+        self.complete = now
+    }
+
+    /// Another ingest has taken over: what the one before has said of its feed and its symbols is over.
+    private func takenOver() {
+        self.takeover = self.takeover ?? self.complete
+        self.reported = nil
+        self.ownStatus(.connecting, EdgeMachine.Hole.takenOver.words, nil)
+        let now = self.context.wallClock()
+        for symbol in self.known.sorted() {
+            if self.wanted.contains(symbol) {
+                self.input.symbolChanged(SymbolStatus(symbol: symbol, state: .asked, since: now))
+            } else {
+                self.end(symbol)
+            }
+        }
+        // The new ingest does not know this edge yet.
+        self.wish()
+    }
+
+    /// Names the trades as missing that were made until the new ingest's first one.
+    private func endTakeover() {
+        guard let start = self.takeover else { return }
+        self.takeover = nil
+        self.gapFound(.takenOver, from: start)
+    }
+
+    /// Takes the state of a snapshot in place of the one before.
+    private func takeState() {
+        let before = self.known
+        self.known = []
+        self.take(lines: self.state, received: nil)
+        self.state = ByteBuffer()
+        for symbol in before.subtracting(self.known).sorted() { self.end(symbol) }
+    }
+
+    private func end(_ symbol: String) {
+        self.known.remove(symbol)
+        self.input.symbolUnsubscribed(symbol)
+    }
+
+    private func deliver(_ frame: ClusterFrame) {
+        self.skip(to: TapePosition(epoch: frame.position.epoch, sequence: frame.sequenceBefore))
+        self.take(lines: frame.lines, received: frame.sent)
+        // A trade that cannot be read must not shift the numbers of all later trades.
+        self.skip(to: frame.position.tape)
+        self.completed(frame.sent)
+    }
+
+    /// Goes on behind a position, and names a gap, unless the tape has reached the position.
+    private func skip(to position: TapePosition) {
+        let own = self.input.position
+        guard position.epoch != own.epoch || position.sequence > own.sequence else { return }
+        self.input.begin(after: position)
+        self.gapFound(.framesLost, from: self.complete)
     }
 
     private func ask<Answer>(
         _ request: ByteBuffer,
         _ subject: String,
+        _ number: UInt64,
         _ parse: @escaping (ByteBuffer) -> Answer?,
         _ answered: @escaping (Answer) -> [EdgeMachine.Action]
     ) {
         self.link.request(request, to: subject, within: self.settings.machine.answer).assumeIsolated().whenComplete {
             guard !self.isStopped else { return }
-            if case .success(let payload) = $0, let answer = parse(payload) {
-                self.perform(answered(answer))
-            } else {
-                self.perform(self.machine.failed(now: self.now))
+            switch $0 {
+            case .success(let payload):
+                if let answer = parse(payload) { return self.perform(answered(answer)) }
+            // The end of the connection follows: the ingest has not failed.
+            case .failure(RequestFailure.connectionLost), .failure(RequestFailure.notSent(.notConnected)),
+                .failure(RequestFailure.notSent(.draining)):
+                return
+            case .failure: break
             }
+            self.perform(self.machine.failed(request: number, now: self.now))
         }
     }
 
@@ -265,31 +344,44 @@ package final class EdgeFeed: Feed {
 
     private func take(_ trades: inout [ByteBuffer], received: Int64?) {
         guard !trades.isEmpty, let received else { return }
-        // By this program's clock: the ages on an edge count from the ingest's arrival.
-        let arrival = min(received - (self.ingest?.ahead ?? 0), self.context.wallClock())
-        self.lastReceived = max(self.lastReceived, arrival)
-        let now = Int64(self.now.uptimeNanoseconds)
-        let malformed = self.input.take(trades, received: arrival, now: now)
-        if malformed > 0 {
+        self.endTakeover()
+        let arrival = self.arrival(received)
+        // The ages on an edge count from the ingest's arrival, and arrivals are in the tape's order.
+        let monotonic = Int64(self.now.uptimeNanoseconds) - (self.context.wallClock() - arrival)
+        self.lastArrival = max(self.lastArrival, monotonic)
+        let leftOut = self.input.take(trades, received: arrival, now: self.lastArrival)
+        if leftOut > 0 {
             self.context.logger.warning(
-                "The ingest has sent messages that cannot be read",
-                metadata: ["count": "\(malformed)"]
+                "The ingest has sent trades that cannot be read, or whose numbers do not follow",
+                metadata: ["count": "\(leftOut)"]
             )
         }
         trades = []
     }
 
+    /// The time of a message by this program's clock.
+    private func arrival(_ sent: Int64) -> Int64 {
+        let now = self.context.wallClock()
+        return max(0, min(sent - (self.ingest?.ahead ?? 0), now))
+    }
+
+    /// Notes that nothing is missing on the tape up to a message of the ingest.
+    private func completed(_ sent: Int64) { self.complete = max(self.complete, self.arrival(sent)) }
+
     private func take(_ message: StreamMessage) {
         switch message {
         case .status(let status):
             self.reported = status
-            self.own = nil
+            if status.phase == .live { self.endTakeover() }
+            if self.machine.isPresent { self.own = nil }
             self.publish()
         case .gap(let gap): self.input.gapFound(gap)
         case .settled(let outcome): self.input.gapSettled(outcome)
         case .venueDay(let day): self.input.dayChanged(day)
-        case .symbol(let status): self.input.symbolChanged(status)
-        case .released(let symbol, _): self.input.symbolUnsubscribed(symbol)
+        case .symbol(let status):
+            self.known.insert(status.symbol)
+            self.input.symbolChanged(status)
+        case .released(let symbol, _): self.end(symbol)
         case .hello, .snapshot, .price, .trades, .trade, .resumed, .replay, .error, .unknown, .malformed: break
         }
     }
@@ -317,7 +409,12 @@ package final class EdgeFeed: Feed {
 
     private func ingestShown(_ member: String, _ sent: Int64, epoch: UInt64) {
         // Another one has replaced it.
-        guard epoch >= self.machine.epoch else { return }
+        guard epoch >= self.machine.epoch else {
+            self.outdated = (member, epoch)
+            if self.isSilent { self.ownStatus(.stale, self.silence, .silent) }
+            return
+        }
+        self.outdated = nil
         if self.ingest?.member != member { self.ingest = nil }
         let ahead = sent - self.context.wallClock()
         // A message takes time, so the largest difference is the nearest to that of the clocks.

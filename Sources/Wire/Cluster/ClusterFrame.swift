@@ -3,7 +3,8 @@ package import NIOCore
 /// A frame of a cluster: everything that happened on the ingest's tape since the frame before.
 ///
 /// It is text. The first line, the head, names the frame's position: `{"type":"frame","epoch":…,"frame":…,"seq":…,
-/// "trades":…,"sent":…}`. Each further line is a message of `/v1/stream`, in the tape's order: `trade`, `status`,
+/// "trades":…,"sent":…}`. The first frame of an epoch that the same ingest began anew also names the last position of the
+/// epoch before: `"afterEpoch":…,"afterFrame":…,"afterSeq":…`. Each further line is a message of `/v1/stream`, in the tape's order: `trade`, `status`,
 /// `symbol`, `gap`, `settled` and `venueDay`. The trades' numbers end with the head's `seq` and have no hole.
 package struct ClusterFrame: Sendable, Equatable {
     /// The position that the frame reaches.
@@ -14,12 +15,21 @@ package struct ClusterFrame: Sendable, Equatable {
     package var sent: Int64
     /// The lines behind the head, each with a line feed.
     package var lines: ByteBuffer
+    /// The last position of the same ingest's epoch before, which this frame follows; `nil` for all other frames.
+    package var predecessor: ClusterPosition?
 
-    package init(position: ClusterPosition, trades: Int, sent: Int64, lines: ByteBuffer) {
+    package init(
+        position: ClusterPosition,
+        trades: Int,
+        sent: Int64,
+        lines: ByteBuffer,
+        predecessor: ClusterPosition? = nil
+    ) {
         self.position = position
         self.trades = trades
         self.sent = sent
         self.lines = lines
+        self.predecessor = predecessor
     }
 
     /// The number of the tape's newest trade before the frame.
@@ -31,6 +41,11 @@ package struct ClusterFrame: Sendable, Equatable {
         out.position(self.position)
         out.field("trades", self.trades)
         out.field("sent", self.sent / 1_000)
+        if let predecessor {
+            out.field("afterEpoch", predecessor.epoch)
+            out.field("afterFrame", predecessor.frame)
+            out.field("afterSeq", predecessor.sequence)
+        }
         var text = out.finish()
         text.writeStaticString("\n")
         text.writeImmutableBuffer(self.lines)
@@ -48,7 +63,7 @@ package struct ClusterFrame: Sendable, Equatable {
         guard let position = head.position, position.frame > 0, let sent = head.sentTime,
             let trades = head.trades.flatMap(Int.init(exactly:)), UInt64(trades) <= position.sequence
         else { return nil }
-        self.init(position: position, trades: trades, sent: sent, lines: lines)
+        self.init(position: position, trades: trades, sent: sent, lines: lines, predecessor: head.predecessor)
     }
 }
 

@@ -6,6 +6,9 @@ struct ClusterHead {
     var epoch: UInt64?
     var frame: UInt64?
     var sequence: UInt64?
+    var epochBefore: UInt64?
+    var frameBefore: UInt64?
+    var sequenceBefore: UInt64?
     /// The sender's wall clock, µs since 1970.
     var sent: Int64?
     var trades: UInt64?
@@ -24,6 +27,9 @@ struct ClusterHead {
                 if key.equals("epoch") { return reader.take(unsigned: &head.epoch) }
                 if key.equals("frame") { return reader.take(unsigned: &head.frame) }
                 if key.equals("seq") { return reader.take(unsigned: &head.sequence) }
+                if key.equals("afterEpoch") { return reader.take(unsigned: &head.epochBefore) }
+                if key.equals("afterFrame") { return reader.take(unsigned: &head.frameBefore) }
+                if key.equals("afterSeq") { return reader.take(unsigned: &head.sequenceBefore) }
                 if key.equals("sent") { return reader.take(integer: &head.sent) }
                 if key.equals("trades") { return reader.take(unsigned: &head.trades) }
                 if key.equals("complete") { return reader.take(bool: &head.isComplete) }
@@ -54,9 +60,17 @@ struct ClusterHead {
         return self.symbols != nil
     }
 
-    /// The place that the line names; `nil` if it names none, or one whose sums could overflow.
-    var position: ClusterPosition? {
-        guard let epoch, let frame, let sequence, frame <= .max / 2, sequence <= .max / 2 else { return nil }
+    /// The place that the line names; `nil` if it names none, or one out of range.
+    var position: ClusterPosition? { Self.position(self.epoch, self.frame, self.sequence) }
+
+    /// The place that the line names as the one before; `nil` if it names none, or one out of range.
+    var predecessor: ClusterPosition? { Self.position(self.epochBefore, self.frameBefore, self.sequenceBefore) }
+
+    /// Returns a place; `nil` if a number is missing, or so large that sums could overflow.
+    private static func position(_ epoch: UInt64?, _ frame: UInt64?, _ sequence: UInt64?) -> ClusterPosition? {
+        guard let epoch, let frame, let sequence, epoch <= ClusterPosition.maximumEpoch, frame <= .max / 2,
+            sequence <= .max / 2
+        else { return nil }
         return ClusterPosition(epoch: epoch, frame: frame, sequence: sequence)
     }
 

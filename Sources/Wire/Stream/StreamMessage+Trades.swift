@@ -1,8 +1,8 @@
-import Market
+package import Market
 
 extension StreamMessage {
     /// Appends the message's trade, if it is one, and returns the message's content.
-    func appendTrade(to trades: inout [Trade], symbols: inout SymbolTable) -> FrameContent {
+    package func appendTrade(to trades: inout [Trade], symbols: inout SymbolTable) -> FrameContent {
         switch self {
         case .trade(let found):
             guard let symbol = symbols.intern(found.symbol) else { return .trades(skipped: 1) }
