@@ -240,6 +240,23 @@ struct IngestToEdgeTests {
         second.statusChanged(FeedStatus(source: .live, phase: .live, since: 0))
         #expect(edge.log.contents.order == ["read 1", "gap", "read 1"])
         #expect(edge.log.contents.gaps.map(\.length) == [5_000_000_000])
+        #expect(edge.feed.status.via == "host-b")
+    }
+
+    @Test("the frames of a new ingest that come before its first heartbeat are not the old one's")
+    mutating func namesNewIngest() throws {
+        let (first, link) = self.bench.ingest("host-a", epoch: 7)
+        let edge = self.bench.edge()
+        first.read(self.source.batch([Frames.trade(Frames.btc, "1")]))
+        link.isConnected = false
+        self.bench.broker.loses = { subject, _ in subject.hasSuffix(".beat") }
+        let (second, _) = self.bench.ingest("host-b", epoch: 8)
+        second.statusChanged(FeedStatus(source: .live, phase: .live, since: 0))
+        #expect(edge.feed.status.word == "live")
+        #expect(edge.feed.status.via == nil)
+        self.bench.broker.loses = { _, _ in false }
+        self.bench.pass(250)
+        #expect(edge.feed.status.via == "host-b")
     }
 
     @Test("an edge that comes back to another ingest gets everything that this one still has")

@@ -43,7 +43,7 @@ package final class EdgeFeed: Feed {
     /// The edge's own status while it knows no ingest.
     private var own: FeedStatus?
     /// The ingest's name, and how far its wall clock is ahead of this program's at most, ns.
-    private var ingest: (member: String, ahead: Int64)?
+    private var ingest: (member: String, epoch: UInt64, ahead: Int64)?
     /// The ingest whose epoch is lower than one before, since the newest connection; `nil` without one.
     private var outdated: (member: String, epoch: UInt64)?
     /// Whether there is no ingest.
@@ -234,6 +234,10 @@ package final class EdgeFeed: Feed {
     private func takenOver() {
         self.takeover = self.takeover ?? self.complete
         self.reported = nil
+        if let ingest = self.ingest, ingest.epoch < self.machine.epoch {
+            self.ingest = nil
+            self.status.via = nil
+        }
         self.ownStatus(.connecting, EdgeMachine.Hole.takenOver.words, nil)
         let now = self.context.wallClock()
         for symbol in self.known.sorted() {
@@ -415,10 +419,13 @@ package final class EdgeFeed: Feed {
             return
         }
         self.outdated = nil
-        if self.ingest?.member != member { self.ingest = nil }
+        let isNew = self.ingest?.member != member
+        if isNew { self.ingest = nil }
         let ahead = sent - self.context.wallClock()
         // A message takes time, so the largest difference is the nearest to that of the clocks.
-        self.ingest = (member, max(self.ingest?.ahead ?? .min, ahead))
+        self.ingest = (member, epoch, max(self.ingest?.ahead ?? .min, ahead))
+        // Its first frames may have come before its name.
+        if isNew { self.publish() }
     }
 
     private func clockShown(by sent: Int64) {
