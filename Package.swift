@@ -135,7 +135,7 @@ let package = Package(
         .target(
             name: "Feeds",
             dependencies: [
-                "HTTP", "Ingest", "Market", "NATS", "Platform", "Wire", "WebSocket", "TLS",
+                "Cluster", "HTTP", "Ingest", "Market", "NATS", "Platform", "Wire", "WebSocket", "TLS",
                 .nioConcurrency, .nioCore, .nioHTTP1, .nioPosix, .serviceLifecycle, .logging,
             ],
             swiftSettings: outer
@@ -199,7 +199,7 @@ let package = Package(
             swiftSettings: house
         ),
         // The members of a cluster: the lease of a hot standby, and the ingest's tape. It knows neither NATS nor a store.
-        .target(name: "Cluster", dependencies: ["Market", "Wire", .nioCore], swiftSettings: house),
+        .target(name: "Cluster", dependencies: ["Market", "Wire", .nioCore, .logging], swiftSettings: house),
         .executableTarget(
             name: "Tickertape",
             dependencies: [
@@ -271,7 +271,7 @@ let package = Package(
         // Programs that share a lease, their store, their network and their faults, in virtual time.
         .target(
             name: "LeaseSchedules",
-            dependencies: ["Cluster", "Market", .nioCore],
+            dependencies: ["Cluster", "Feeds", "Market", "Wire", .nioCore],
             path: "Tests/LeaseSchedules/Harness",
             swiftSettings: house
         ),

@@ -76,7 +76,7 @@ package final class AlertReader: TapeReader {
 
     // MARK: The tape
 
-    package func epochBegan(_ epoch: UInt64, symbols: SymbolTable) {
+    package func epochBegan(_ epoch: UInt64, first: UInt64, symbols: SymbolTable) {
         self.state.withValue { $0.watch.symbolsRenewed() }
     }
 

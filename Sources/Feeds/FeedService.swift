@@ -18,6 +18,9 @@ package final class FeedService: Service, FlowControl {
         self.finished = feed.finished
     }
 
+    /// The feed; only on the loop.
+    package var value: any Feed { self.feed.value }
+
     /// Runs until the task is cancelled or shut down, a replay is over, or only a person can correct a failure.
     ///
     /// - Throws: ``UpstreamFailure``, for example with the disposition `keyRejected`.

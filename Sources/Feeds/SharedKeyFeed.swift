@@ -322,7 +322,10 @@ package final class SharedKeyFeed: Feed {
 
     private func attach(to owner: KeyOwner?) {
         self.formerOwner = owner?.pid ?? self.formerOwner
-        guard let owner, case .at(let relay) = owner.relay else { return self.wait(for: owner) }
+        // An ingest would read its own trades from the relay of an edge.
+        guard let owner, case .at(let relay) = owner.relay, self.client.settings.permission == nil else {
+            return self.wait(for: owner)
+        }
         self.client.context.logger.notice(
             "The key is held by another tickertape",
             metadata: ["pid": "\(owner.pid)"]
@@ -346,14 +349,16 @@ package final class SharedKeyFeed: Feed {
     private func wait(for owner: KeyOwner?) {
         let who = owner.map { " (pid \($0.pid))" } ?? ""
         let words: String
-        if owner?.relay == .off {
+        if self.client.settings.permission != nil {
+            words = "another tickertape\(who) on this machine holds this key: stop it"
+        } else if owner?.relay == .off {
             words = "another tickertape\(who) holds this key and has no relay: stop it, or start it with --relay"
         } else {
             words = "waiting for the other tickertape\(who) to open its relay"
         }
         if case .waiting(words) = self.state { return }
         self.state = .waiting(words)
-        if owner?.relay == .off {
+        if owner?.relay == .off || self.client.settings.permission != nil {
             self.client.connectionReported(.keyInUse(retryAt: nil), reason: words, cause: .keyInUse)
         } else {
             self.client.connectionReported(.connecting, reason: words, cause: nil)

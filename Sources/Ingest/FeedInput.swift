@@ -12,7 +12,7 @@ package import Wire
 /// than the parser. They are private, they stay on one loop, and no call that receives a part of them calls back into
 /// this class.
 package final class FeedInput {
-    private let tape: TapeWriter
+    @exclusivity(unchecked) private var tape: TapeWriter
     private let settings: Settings
     private let marks: FrameMarks?
     private var log: FeedLog
@@ -128,6 +128,11 @@ package final class FeedInput {
     package func interrupted(from: Int64, reason: String, cause: FeedStatus.Cause?, isResumable: Bool = false) {
         self.interruptions.interrupted(from: from, reason: reason, cause: cause, isResumable: isResumable)
     }
+
+    /// Notes that this feed continues the tape of another program: a gap begins, which its first trade ends.
+    ///
+    /// - Parameter from: the last moment before which nothing is missing; wall clock, ns since 1970.
+    package func tookOver(from: Int64, reason: String) { self.interruptions.tookOver(from: from, reason: reason) }
 
     /// Notes whether the next frames are all that were missed since the interruption, so that there is no gap.
     package func resumed(isComplete: Bool) { self.interruptions.resumed(isComplete: isComplete) }
@@ -380,15 +385,7 @@ package final class FeedInput {
         if self.tellLiveTrades(now) {
             hasChanges = true
             // A trade that may be from before the gap does not end it.
-            if findings?.allSatisfy({ $0 != .new }) != true {
-                self.publish(
-                    self.interruptions.traded(
-                        received: now.wall,
-                        nextSequence: self.tape.nextSequence,
-                        epoch: self.tape.epoch
-                    )
-                )
-            }
+            if findings?.allSatisfy({ $0 != .new }) != true { self.endGap(now) }
             self.delegate?.publishChanges()
         }
         self.number(now)
@@ -422,10 +419,22 @@ package final class FeedInput {
     /// Puts a part of a read onto the tape after the gaps that it shows; returns whether the status has changed.
     private func endPart(after gaps: ArraySlice<FoundGap>, _ now: Moment) -> Bool {
         let isChanged = self.tellLiveTrades(now)
+        if !self.read.liveTrades.isEmpty { self.endGap(now) }
         for found in gaps { self.publishMissing(found.gap) }
         if isChanged { self.delegate?.publishChanges() }
         self.number(now)
         return isChanged
+    }
+
+    /// Ends an open gap before the trades of the read.
+    private func endGap(_ now: Moment) {
+        self.publish(
+            self.interruptions.traded(
+                received: now.wall,
+                nextSequence: self.tape.nextSequence,
+                epoch: self.tape.epoch
+            )
+        )
     }
 
     /// Lets the delegate take the trades that change the status; returns whether it has changed.
@@ -441,6 +450,8 @@ package final class FeedInput {
         self.tape.append(&batch)
         self.read.reuse(&batch)
     }
+
+    func move(to tape: TapeWriter) { self.tape = tape }
 
     /// Notes that symbols have new numbers on the tape.
     func epochBegan() { self.interruptions.epochBegan() }

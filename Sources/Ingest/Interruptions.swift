@@ -58,6 +58,11 @@ struct Interruptions {
         self.isOverlapPublished = false
     }
 
+    /// Begins a gap, whether the trades have ids or not: another program has put the trades before it onto the tape.
+    mutating func tookOver(from: Int64, reason: String) {
+        self.gaps.interrupted(from: from, reason: reason, cause: .replaced)
+    }
+
     /// Notes whether the feed gets everything that it missed: then there is no gap, and the next trades are new.
     mutating func resumed(isComplete: Bool) {
         guard self.gaps.resumed(isComplete: isComplete) else { return }

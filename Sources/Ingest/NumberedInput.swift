@@ -45,7 +45,7 @@ package final class NumberedInput {
             let first = batch.trades.count
             let content = StreamMessage.parse(message)
             var isNext = false
-            if case .trade(let trade) = content, trade.sequence == next {
+            if case .trade(let trade) = content, trade.sequence == next, self.admits(trade.symbol) {
                 isNext = content.appendTrade(to: &batch.trades, symbols: &self.tape.symbols) == .trades(skipped: 0)
             }
             batch.frames.append(
@@ -68,6 +68,11 @@ package final class NumberedInput {
         batch.symbols = self.tape.symbols
         self.tape.append(&batch)
         return messages.count - batch.trades.count
+    }
+
+    /// Whether a name has a number, or may have one.
+    private func admits(_ symbol: String) -> Bool {
+        self.tape.symbols.id(of: symbol) != nil || SymbolName.isValid(symbol)
     }
 
     // MARK: What is said between the trades

@@ -50,11 +50,13 @@ package final class TapeWriter {
     func append(_ batch: inout TapeBatch) {
         batch.epoch = self.tape.epoch
         batch.firstSequence = self.tape.append(count: batch.trades.count)
-        if !self.isEpochPublished {
-            self.isEpochPublished = true
-            for reader in self.readers { reader.epochBegan(batch.epoch, symbols: batch.symbols) }
-        }
+        if !self.isEpochPublished { self.publishEpoch(first: batch.firstSequence, symbols: batch.symbols) }
         for reader in self.readers { reader.read(batch) }
+    }
+
+    private func publishEpoch(first: UInt64, symbols: SymbolTable) {
+        self.isEpochPublished = true
+        for reader in self.readers { reader.epochBegan(self.tape.epoch, first: first, symbols: symbols) }
     }
 
     /// Begins a new epoch if the symbol numbers are nearly used up. It waits for the end of every feed's read, since
@@ -80,7 +82,29 @@ package final class TapeWriter {
     func go(on position: TapePosition) {
         let tape = Tape(epoch: position.epoch, next: position.sequence + 1)
         // Within an epoch the symbols keep their numbers.
-        if position.epoch == self.tape.epoch { self.tape = tape } else { self.begin(tape) }
+        guard position.epoch != self.tape.epoch else { return self.tape = tape }
+        self.begin(tape)
+        // Before what is missing there, which is named with its epoch.
+        self.publishEpoch(first: tape.nextSequence, symbols: self.symbols)
+    }
+
+    /// Begins the tape of this program's own feeds behind that of another program.
+    ///
+    /// - Parameter epoch: higher than those before.
+    package func begin(epoch: UInt64) { self.go(on: TapePosition(epoch: epoch, sequence: 0)) }
+
+    /// Leaves the tape to another program's trades: what its feeds bring from now on is left out.
+    package func leave() {
+        let rest = TapeWriter(epoch: self.tape.epoch)
+        // A read that is under way has numbers of these symbols.
+        rest.symbols = self.symbols
+        for feed in self.feeds { feed.move(to: rest) }
+        self.inputs = []
+    }
+
+    /// The feeds that have symbols continue the tape of another program (``FeedInput/tookOver(from:reason:)``).
+    package func tookOver(from: Int64, reason: String) {
+        for feed in self.feeds where !feed.symbols.isEmpty { feed.tookOver(from: from, reason: reason) }
     }
 
     // MARK: Status, gaps and events

@@ -6,6 +6,9 @@ package enum SystemClock {
     /// Monotonic ns (`CLOCK_MONOTONIC`), the clock of `DisplayRow.arrived`; NIO's `NIODeadline` reads the same one.
     package static func monotonic() -> Int64 { Self.read(CLOCK_MONOTONIC) }
 
+    /// ns of `CLOCK_BOOTTIME`, which goes on while the machine is suspended.
+    package static func boottime() -> Int64 { Self.read(CLOCK_BOOTTIME) }
+
     /// Returns the times of both clocks.
     package static func now() -> Moment {
         Moment(monotonic: Self.read(CLOCK_MONOTONIC), wall: Self.read(CLOCK_REALTIME))

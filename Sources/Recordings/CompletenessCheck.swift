@@ -56,7 +56,7 @@ package struct CompletenessCheck: Sendable {
     /// - Parameter header: `nil` for the plain form.
     package mutating func fileBegan(_ header: RecordingHeader?) {
         let isNext =
-            self.isContinued && header?.epoch != nil && header?.epoch == self.header?.epoch
+            self.isContinued && header?.run != nil && header?.run == self.header?.run
             && header?.segment == self.header?.segment.map { $0 &+ 1 }
         if !isNext {
             let before = self.header
@@ -65,7 +65,7 @@ package struct CompletenessCheck: Sendable {
             self.recorded = RecordedCompleteness(byIDsAlone: header == nil)
             self.recorded.lines = lines
             // A run that begins in Finnhub's dialect has ids only after that.
-            let follows = before?.epoch == header?.epoch && before?.segment == header?.segment.map { $0 &- 1 }
+            let follows = before?.run == header?.run && before?.segment == header?.segment.map { $0 &- 1 }
             let isFirst = header?.segment ?? 1 <= 1 || (follows && !Self.concerns(before))
             self.began = isFirst ? nil : header?.start ?? .max
         }

@@ -65,7 +65,7 @@ package final class LineSource {
     /// first one.
     func monotonic(at: Int64) -> Int64? {
         let first = self.stream.segments[0].header
-        guard first.epoch == self.header.epoch else { return nil }
+        guard first.run == self.header.run else { return nil }
         return first.monotonic.map { $0.addingCapped(at) }
     }
 

@@ -165,7 +165,7 @@ package struct RecordingCheck {
         case .header(let header):
             self.findings.lines += 1
             if let first = header.first, let last = self.findings.lastNumber,
-                header.epoch == self.findings.header?.epoch
+                header.run == self.findings.header?.run
             {
                 self.number(first, after: last &+ 1)
                 self.findings.lastNumber = first > 0 ? first - 1 : 0

@@ -45,7 +45,8 @@ package struct RecordingLoss: Sendable, Equatable {
 /// hole states how many lines were lost. Without numbers the damaged lines are counted.
 package struct RecordingLosses: Sendable {
     private var hasHeader = false
-    private var epoch: UInt64?
+    /// What names the run of the newest header (``RecordingHeader/run``).
+    private var run: UInt64?
     /// The number that the next line should have.
     private var next: UInt64?
     private var missing: UInt64 = 0
@@ -68,7 +69,7 @@ package struct RecordingLosses: Sendable {
     init(inside header: RecordingHeader, next: UInt64?, at wall: Int64) {
         self.hasHeader = true
         self.next = next
-        self.epoch = header.epoch
+        self.run = header.run
         self.wall = wall
     }
 
@@ -115,14 +116,14 @@ package struct RecordingLosses: Sendable {
     private mutating func begin(_ header: RecordingHeader) {
         defer {
             self.hasHeader = true
-            self.epoch = header.epoch
+            self.run = header.run
         }
         guard self.hasHeader else {
             self.next = header.first
             return
         }
         // Joined files of one run continue its numbers; a smaller number belongs to another count.
-        if header.epoch == self.epoch, header.epoch != nil, let first = header.first, let next, first >= next {
+        if header.run == self.run, header.run != nil, let first = header.first, let next, first >= next {
             self.missing &+= first - next
         } else {
             self.isSeam = true

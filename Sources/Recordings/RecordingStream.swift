@@ -67,7 +67,7 @@ package final class RecordingStream {
     /// Finds the files that follow. Returns how many bytes were read for that, and why the search ended, where that is
     /// not the recording's end.
     private static func append(to segments: inout [Segment]) -> (bytes: Int64, unreadable: String?) {
-        guard let first = segments.first, let epoch = first.header.epoch, let monotonic = first.header.monotonic else {
+        guard let first = segments.first, let run = first.header.run, let monotonic = first.header.monotonic else {
             return (0, nil)
         }
         var bytes: Int64 = 0
@@ -97,7 +97,7 @@ package final class RecordingStream {
                 unreadable = "\(sibling.path): its first line cannot be read"
             }
             guard let next = map.header, let last = segments.last,
-                next.epoch == epoch, let place = next.segment, place > 0, place - 1 == last.header.segment ?? 1,
+                next.run == run, let place = next.segment, place > 0, place - 1 == last.header.segment ?? 1,
                 let began = next.monotonic, began >= monotonic
             else { continue }
             let (shift, isOut) = began.subtractingReportingOverflow(monotonic)

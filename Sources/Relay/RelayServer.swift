@@ -149,7 +149,9 @@ package final class RelayServer: TapeReader, Sendable {
 
     // MARK: The tape
 
-    package func epochBegan(_ epoch: UInt64, symbols: SymbolTable) { self.offer(.epochBegan(epoch)) }
+    package func epochBegan(_ epoch: UInt64, first: UInt64, symbols: SymbolTable) {
+        self.offer(.epochBegan(epoch, first: first))
+    }
 
     package func read(_ batch: TapeBatch) {
         // On the feed's own loop the outbox is always empty.

@@ -153,10 +153,12 @@ package struct TapeBatch: Sendable {
 /// reader's own loop or thread.
 package protocol TapeReader: AnyObject, Sendable {
     /// Notes that a new run of numbers begins. This call precedes the first batch of every run, including the very
-    /// first. The numbers of trades begin at 1, and each ``SymbolID`` has a new meaning.
+    /// first, and the gaps in it. Each ``SymbolID`` has a new meaning.
     ///
-    /// - Parameter symbols: the names of the symbols of the first batch; later batches may add more.
-    func epochBegan(_ epoch: UInt64, symbols: SymbolTable)
+    /// - Parameters:
+    ///   - first: the number of the first trade: 1, or that at which this program has joined another one's tape.
+    ///   - symbols: the names of the symbols of the first batch, if it is known; later batches may add more.
+    func epochBegan(_ epoch: UInt64, first: UInt64, symbols: SymbolTable)
     /// Takes the trades of one read.
     func read(_ batch: TapeBatch)
     /// Takes a change of the feed's status.
@@ -177,7 +179,7 @@ package protocol TapeReader: AnyObject, Sendable {
 
 extension TapeReader {
     /// Does nothing: most readers do not keep symbols' numbers.
-    package func epochBegan(_ epoch: UInt64, symbols: SymbolTable) {}
+    package func epochBegan(_ epoch: UInt64, first: UInt64, symbols: SymbolTable) {}
 
     /// Does nothing: most readers do not report single symbols.
     package func symbolChanged(_ status: SymbolStatus) {}

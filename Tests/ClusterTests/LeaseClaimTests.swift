@@ -43,11 +43,4 @@ import Testing
         claim.host = String(repeating: "h", count: LeaseClaim.maximumBytes)
         #expect(LeaseClaim(claim.json) == nil)
     }
-
-    @Test("refuses frames of an earlier epoch, and remembers the highest")
-    func gate() {
-        var gate = EpochGate()
-        #expect(gate.judge(5) == .newer && gate.judge(5) == .current && gate.judge(4) == .older)
-        #expect(gate.judge(9) == .newer && gate.judge(5) == .older && gate.highest == 9)
-    }
 }

@@ -18,13 +18,18 @@ import Testing
         "finds a fault that is planted",
         arguments: [
             (PlantedLeaseFault.lateFence, UInt64(1)), (.readExtends, 1), (.proofFromAnswer, 1), (.noWait, 1),
-            (.unaskedGuard, 1),
+            (.unaskedGuard, 1), (.forgetfulEdge, 560),
         ]
     )
     func planted(fault: PlantedLeaseFault, seed: UInt64) {
         let seeds = seed..<seed + 60
         let report = LeaseScheduleReport.run(seeds, planted: fault, stops: true)
-        let found: Set<LeaseViolation> = fault == .unaskedGuard ? [.readsOn] : [.twoHolders, .readsOn]
+        let found: Set<LeaseViolation> =
+            switch fault {
+            case .unaskedGuard: [.readsOn]
+            case .forgetfulEdge: [.staleFrame]
+            case .lateFence, .readExtends, .proofFromAnswer, .noWait: [.twoHolders, .sharedLease, .readsOn]
+            }
         #expect(!found.isDisjoint(with: report.broken.keys), "\(report.broken)")
         // The same schedules break nothing without the fault.
         #expect(LeaseScheduleReport.run(seed..<seed + UInt64(report.counts.schedules)).broken.isEmpty)

@@ -42,6 +42,10 @@ struct LeaseTranscript {
 
     mutating func stop() -> [String] { self.text(self.machine.stopRequested(at: self.moment)) }
 
+    mutating func close() -> [String] { self.text(self.machine.closed(at: self.moment)) }
+
+    mutating func permit() -> [String] { self.text(self.machine.permitted(at: self.moment)) }
+
     mutating func answer(_ number: UInt64, _ answer: LeaseAnswer, at now: Int64) -> [String] {
         self.now = now
         return self.text(self.machine.answered(number, answer, at: self.moment))

@@ -22,7 +22,7 @@ struct TapeRenewalTests {
         var maximumNames = 0
         var marked = 0
 
-        func epochBegan(_ epoch: UInt64, symbols: SymbolTable) {
+        func epochBegan(_ epoch: UInt64, first: UInt64, symbols: SymbolTable) {
             self.epochs.append(epoch)
             self.names = symbols.names
         }

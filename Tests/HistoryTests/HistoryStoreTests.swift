@@ -118,6 +118,21 @@ struct HistoryStoreTests {
         }
     }
 
+    @Test("trades of another epoch are noted with it, also where their numbers follow")
+    func epochs() async throws {
+        try await self.folder { path in
+            var sample = HistorySample()
+            let recorder = try self.recorder(path)
+            recorder.read(try sample.batch("A:B", [("100", "1", 1_000)]))
+            var other = try sample.batch("A:B", [("101", "1", 2_000)])
+            other.epoch = 9
+            recorder.read(other)
+            _ = await recorder.finish()
+            let segments = try HistoryStore(path: path).segments()
+            #expect(segments.map(\.epoch) == [9])
+        }
+    }
+
     @Test("a filled trade changes the row of its own minute, also one written before, and hides no hole of a restart")
     func filled() async throws {
         try await self.folder { path in

@@ -33,10 +33,10 @@ struct CompletenessMeterTests {
     func tape() {
         let meter = CompletenessMeter()
         #expect(meter.summary.line == nil)
-        meter.epochBegan(1, symbols: SymbolTable())
+        meter.epochBegan(1, first: 1, symbols: SymbolTable())
         meter.read(self.batch([1, 2], read: 1))
         meter.gapFound(Gap(from: 0, to: 1, reason: "cut", nextSequence: 3, symbol: Self.symbol, missing: 3...6))
-        meter.epochBegan(2, symbols: SymbolTable())
+        meter.epochBegan(2, first: 1, symbols: SymbolTable())
         meter.read(self.batch([7], repeated: [2], read: 2))
         #expect(meter.hours().first?.sha256 == nil && meter.hours().first?.missing == 4)
         meter.read(self.batch([3, 5], marks: .filled, read: 3))

@@ -12,7 +12,7 @@ import Wire
 @Suite(
     "NATSClient with nats-server",
     .serialized,
-    .enabled(if: !NATSServer.programs.isEmpty, NATSServer.missing),
+    .enabled(if: !NATSServer.programs.isEmpty, Comment(rawValue: NATSServer.missing)),
     .timeLimit(.minutes(2 * Patience.factor))
 )
 struct NATSServerTests {
@@ -118,10 +118,25 @@ struct NATSServerTests {
         }
     }
 
+    @Test(
+        "an edge cannot publish a price or write the lease, with the configuration of config/cluster",
+        arguments: NATSServer.programs
+    )
+    func rolePermissions(program: String) async throws {
+        let check = try self.python("nats_permissions.py", [program])
+        #expect(await check.ending() == .exit(0), "\(check.output)\(check.errors)")
+        #expect(await check.prints("all as expected"))
+    }
+
     private func peer(of server: NATSServer) throws -> RunningProgram {
+        try self.python("nats_peer.py", [server.address])
+    }
+
+    /// Starts a script of `Tests/Clients`.
+    private func python(_ script: String, _ arguments: [String]) throws -> RunningProgram {
         let python = RunningProgram.python
         try #require(access(python, X_OK) == 0, "\(python) is missing: run scripts/test, which makes it")
-        return try RunningProgram(python, ["\(RunningProgram.sources)/Tests/Clients/nats_peer.py", server.address])
+        return try RunningProgram(python, ["\(RunningProgram.sources)/Tests/Clients/\(script)"] + arguments)
     }
 
     // MARK: Identity

@@ -1,11 +1,17 @@
 import Market
 import Testing
 import TickertapeTesting
+import Wire
 @testable import Terminal
 
 @Suite("The screen's lines about the relay, and about the followed program")
 struct FooterTests {
-    private static func lines(_ relay: DisplayRelay?, via: String? = nil, columns: Int = 100) -> [String] {
+    private static func lines(
+        _ relay: DisplayRelay?,
+        via: String? = nil,
+        cluster: ClusterState? = nil,
+        columns: Int = 100
+    ) -> [String] {
         var state = DisplayState(
             rows: [sampleRow(sampleSummary())],
             status: sampleStatus(.live),
@@ -13,6 +19,7 @@ struct FooterTests {
             clients: 2
         )
         state.status.via = via
+        state.cluster = cluster
         let grid = DisplayView.frame(of: state, size: .init(columns: columns, rows: 24), now: sampleNoon).grid
         return (0..<24).map(grid.line)
     }
@@ -50,6 +57,35 @@ struct FooterTests {
         #expect(header.contains("● LIVE") && header.contains("follows"), "\(header)")
         #expect(header.contains("127.0.0.1:8080"), "\(header)")
         #expect(!Self.lines(nil, columns: columns)[0].contains("follows"))
+    }
+
+    @Test(
+        "A member of a cluster shows its part: the ingest, the epoch, the hops and the clock, as far as there is room"
+    )
+    func cluster() {
+        var edge = ClusterState(cluster: "main", member: "edge-1", role: .edge)
+        #expect(Self.lines(nil, cluster: edge)[0].contains("no ingest of the cluster main"))
+        edge.followed = "host-a"
+        edge.position = ClusterPosition(epoch: 1_795_915_810_128, frame: 17, sequence: 12)
+        edge.clockOffset = -1_240_000
+        let wide = Self.lines(nil, via: "host-a", cluster: edge, columns: 160)[0]
+        #expect(
+            wide.contains("follows the ingest host-a, epoch 1795915810128, 1 hop, its clock 1.2 ms behind"),
+            "\(wide)"
+        )
+        for (columns, words) in [
+            (80, "follows the ingest host-a, 1 hop, its clock 1.2 ms behind"), (45, "follows the ingest host-a, 1 hop"),
+            (30, "follows host-a"),
+        ] {
+            let narrow = Self.lines(nil, cluster: edge, columns: columns)[0]
+            #expect(narrow.contains("● LIVE") && narrow.contains(words), "\(narrow)")
+        }
+
+        var ingest = ClusterState(cluster: "main", member: "host-a", role: .ingest)
+        #expect(Self.lines(nil, cluster: ingest)[0].contains("standby of the cluster main"))
+        ingest.isPublishing = true
+        ingest.edges = 2
+        #expect(Self.lines(nil, cluster: ingest)[0].contains("publishes to the cluster main, 0 hops, 2 edges"))
     }
 
     private static func screen(_ recording: DisplayRecording?, columns: Int, rows: Int) -> [String] {

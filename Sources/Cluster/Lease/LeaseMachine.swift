@@ -81,6 +81,8 @@ package struct LeaseMachine: Sendable {
         var guarding: LeaseGuard?
         /// When a stop ends, even without a release.
         var stopsAt: Int64?
+        /// Whether the upstream is closed, so that the lease can be given back.
+        var isClosed = false
     }
 
     private enum Phase {
@@ -94,6 +96,8 @@ package struct LeaseMachine: Sendable {
         case ended
     }
 
+    /// The epochs of one tenure: the lease's, and those that the holder's tape begins itself, each one higher.
+    package static let epochsOfTenure: UInt64 = 1_024
     /// The most writes of unknown outcome that are remembered; that of a forgotten one counts as another program's.
     private static let maximumUnknown = 16
 
@@ -106,7 +110,9 @@ package struct LeaseMachine: Sendable {
     private var requests: UInt64 = 0
     private var observation: Observation?
     /// The highest epoch that this program has seen or chosen.
-    private var highestEpoch: UInt64 = 0
+    package private(set) var highestEpoch: UInt64
+    /// Whether it may take a free lease.
+    private var mayTake: Bool
     private var reported: LeaseReport?
     /// Whether a candidate's last request had no answer.
     private var isSilent = false
@@ -116,11 +122,22 @@ package struct LeaseMachine: Sendable {
     ///   - name: the program's name among those that share the lease.
     ///   - host: the machine's name, for people.
     ///   - instance: a random token of this start of the program.
-    package init(_ settings: LeaseSettings, name: String, host: String, instance: String) {
+    ///   - highestEpoch: the highest epoch that the program has seen.
+    ///   - mayTake: whether it may take the lease at once, or only after ``permitted(at:)``.
+    package init(
+        _ settings: LeaseSettings,
+        name: String,
+        host: String,
+        instance: String,
+        highestEpoch: UInt64 = 0,
+        mayTake: Bool = true
+    ) {
         self.settings = settings
         self.name = name
         self.host = host
         self.instance = instance
+        self.highestEpoch = highestEpoch
+        self.mayTake = mayTake
     }
 
     // MARK: State
@@ -128,6 +145,11 @@ package struct LeaseMachine: Sendable {
     /// The guard of this moment; after each event the newest one is the one to ask.
     package var guarding: LeaseGuard {
         if case .tenure(let tenure) = self.phase { tenure.guarding ?? .closed } else { .closed }
+    }
+
+    /// The epoch of the holder; `nil` for a candidate, and after the fence.
+    package var epoch: UInt64? {
+        if case .tenure(let tenure) = self.phase, tenure.guarding != nil { tenure.epoch } else { nil }
     }
 
     package var isEnded: Bool { if case .ended = self.phase { true } else { false } }
@@ -141,7 +163,8 @@ package struct LeaseMachine: Sendable {
         case .idle, .releasing, .ended: break
         case .following(let next): if self.request == nil { add(next) }
         case .tenure(let tenure):
-            if self.request == nil { add(tenure.next) }
+            // A stop waits for the end of the upstream only.
+            if self.request == nil, tenure.stopsAt == nil || tenure.needsRead { add(tenure.next) }
             if let guarding = tenure.guarding { add(guarding.until) }
             if let stopsAt = tenure.stopsAt { add(stopsAt) }
         }
@@ -172,18 +195,42 @@ package struct LeaseMachine: Sendable {
         return self.finish(moment)
     }
 
-    /// Fences, gives the lease back and ends. ``Action/end`` comes within ``LeaseSettings/release`` and one request.
+    /// Allows it to take the lease.
+    package mutating func permitted(at moment: LeaseMoment) -> [Action] {
+        self.wake(moment)
+        if !self.mayTake, case .following = self.phase { self.phase = .following(next: moment.boottime) }
+        self.mayTake = true
+        return self.finish(moment)
+    }
+
+    /// Fences and, after ``closed(at:)``, gives the lease back and ends. ``Action/end`` comes within
+    /// ``LeaseSettings/release`` and one request.
     package mutating func stopRequested(at moment: LeaseMoment) -> [Action] {
         self.wake(moment)
         switch self.phase {
-        case .idle, .following: self.end(isReleased: false)
+        case .idle, .following: self.end(isReleased: nil)
         case .tenure(var tenure):
             guard tenure.stopsAt == nil else { break }
-            if tenure.guarding != nil { self.actions.append(.fence(.stopping)) }
+            if tenure.guarding != nil {
+                self.actions.append(.fence(.stopping))
+            } else {
+                // It has not run.
+                tenure.isClosed = true
+            }
             tenure.guarding = nil
             tenure.stopsAt = moment.boottime + self.settings.release
             self.phase = .tenure(tenure)
         case .releasing, .ended: break
+        }
+        return self.finish(moment)
+    }
+
+    /// Notes after a stop that the upstream is closed. The successor opens its own as soon as it sees the release.
+    package mutating func closed(at moment: LeaseMoment) -> [Action] {
+        self.wake(moment)
+        if case .tenure(var tenure) = self.phase, tenure.stopsAt != nil {
+            tenure.isClosed = true
+            self.phase = .tenure(tenure)
         }
         return self.finish(moment)
     }
@@ -247,10 +294,14 @@ package struct LeaseMachine: Sendable {
         }
         let free = observation.since + self.settings.timeToLive
         // A read that was sent before this time may be older than a sleep of this program.
-        if observation.claim?.state == .released || request.sent >= free {
+        let isFree = observation.claim?.state == .released || request.sent >= free
+        let isLast = self.highestEpoch > ClusterPosition.maximumEpoch - Self.epochsOfTenure
+        if isFree, isLast || !self.mayTake {
+            self.report(.waiting(isLast ? .lastEpoch(self.highestEpoch) : holder))
+        } else if isFree {
             self.report(.taking(holder))
             let wall = UInt64(max(moment.wall, 0)) / 1_000_000
-            let epoch = max(self.highestEpoch + 1, min(wall, ClusterPosition.maximumEpoch))
+            let epoch = max(self.highestEpoch + Self.epochsOfTenure, min(wall, ClusterPosition.maximumEpoch))
             self.highestEpoch = epoch
             let since = UTCText.secondStamp(moment.wall)
             self.phase = .tenure(Tenure(epoch: epoch, since: since, base: observation.state, next: now))
@@ -341,10 +392,11 @@ package struct LeaseMachine: Sendable {
         self.phase = .following(next: next)
     }
 
-    private mutating func end(isReleased: Bool) {
+    /// - Parameter isReleased: whether the release is known to have taken effect; `nil` for a program that held nothing.
+    private mutating func end(isReleased: Bool?) {
         self.phase = .ended
         self.request = nil
-        self.report(.ended(isReleased: isReleased))
+        if let isReleased { self.report(.ended(isReleased: isReleased)) }
         self.actions.append(.end)
     }
 
@@ -370,6 +422,7 @@ package struct LeaseMachine: Sendable {
                     return
                 }
                 guard tenure.isOurs else { return self.end(isReleased: false) }
+                guard tenure.isClosed else { return }
                 self.phase = .releasing
                 self.write(.released, epoch: tenure.epoch, since: tenure.since, expecting: tenure.base, moment)
             } else if now >= tenure.next {

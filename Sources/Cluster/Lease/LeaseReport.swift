@@ -34,6 +34,8 @@ package enum LeaseReport: Sendable, Equatable {
         case released(name: String, host: String)
         /// No program of this version wrote the value; its begin.
         case unreadable(String)
+        /// No epoch is higher than this one, which only a person can have written.
+        case lastEpoch(UInt64)
     }
 
     /// This program is a candidate.
@@ -80,6 +82,8 @@ extension LeaseReport.Holder: CustomStringConvertible {
         case .unreadable(let text):
             "its key has a value of another program or version, which is overwritten if it does not change: "
                 + "give that program another key, or delete the value (\(text))"
+        case .lastEpoch(let epoch):
+            "its key names the epoch \(epoch), and no higher one is left: stop all ingests, and delete the key"
         }
     }
 }

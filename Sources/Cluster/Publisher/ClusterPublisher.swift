@@ -1,3 +1,4 @@
+package import Logging
 package import Market
 package import NIOCore
 package import Wire
@@ -11,9 +12,19 @@ package final class ClusterPublisher: TapeReader {
     /// What belongs to the loop.
     private struct State {
         var link: any ClusterLink
+        /// Whether this program holds the cluster's lease.
+        let isAllowed: () -> Bool
+        /// Whether this program is the ingest.
+        var isPublishing = false
+        /// Up to when nothing is missing on the tape, as edges know it: when the newest message was sent while it had all
+        /// trades; wall clock, ns since 1970. `nil` if it has not had that in this epoch.
+        var complete: Int64?
         var position = ClusterPosition(epoch: 0, frame: 0, sequence: 0)
-        /// The last position of the epoch before, until a frame has named it.
+        /// The last position of the epoch before; `nil` in the first epoch.
         var predecessor: ClusterPosition?
+        /// The newest limit of a payload that a server has named, bytes. Without one, every server takes frames of this
+        /// size.
+        var maximumPayload = 32 << 10
         var log = FrameLog()
         var names = SymbolTexts()
         var status: FeedStatus?
@@ -31,7 +42,7 @@ package final class ClusterPublisher: TapeReader {
 
     private struct Request {
         enum Content {
-            case snapshot
+            case snapshot(after: String?)
             case history(after: ClusterPosition)
         }
 
@@ -41,14 +52,15 @@ package final class ClusterPublisher: TapeReader {
     }
 
     /// The room for the head line in a payload, bytes.
-    private static let headBytes = 512
+    private static let headBytes = 1_024
     /// About how many bytes of trades one frame has at most, so that a burst is not one message.
     private static let frameBytes = 256 << 10
+    /// About how many bytes of frames one answer to a history request has. An edge gives an answer to its clients in one
+    /// turn, and they must have room for it.
+    private static let historyBytes = 64 << 10
     /// The most bytes of one trade's message.
     private static let tradeBytes = 1_024
-    /// How the subjects of answers begin. Other subjects are not answered to: who asks may not choose where this
-    /// program publishes.
-    private static let inbox = "_INBOX."
+    private static let usualTradeBytes = 192
     /// About how many bytes of answers are sent in ``answerInterval``, so that the tape has room beside them.
     private static let answerBytes = 2 << 20
     private static let answerInterval: TimeAmount = .milliseconds(50)
@@ -59,73 +71,128 @@ package final class ClusterPublisher: TapeReader {
     private let member: String
     private let loop: any EventLoop
     private let wallClock: @Sendable () -> Int64
+    private let logger: Logger
     private let state: NIOLoopBoundBox<State>
+    private let figures: ClusterStateBox
 
     /// Makes the publisher on its loop.
     ///
     /// - Parameters:
     ///   - member: the ingest's name.
     ///   - status: the feed's status until it reports one.
-    ///   - epoch: the run of numbers; higher than that of every earlier ingest of the cluster.
+    ///   - isAllowed: whether this program may publish now; asked before each message.
     ///   - wallClock: ns since 1970.
+    ///   - figures: the place for what people and programs see of this ingest.
     package init(
         _ subjects: ClusterSubjects,
         member: String,
         link: any ClusterLink,
         status: FeedStatus,
-        epoch: UInt64,
         on loop: any EventLoop,
-        wallClock: @escaping @Sendable () -> Int64
+        isAllowed: @escaping () -> Bool,
+        wallClock: @escaping @Sendable () -> Int64,
+        logger: Logger,
+        figures: ClusterStateBox = ClusterStateBox()
     ) {
+        self.figures = figures
         self.subjects = subjects
         self.member = member
         self.loop = loop
         self.wallClock = wallClock
-        var state = State(link: link)
-        state.position.epoch = epoch
+        self.logger = logger
+        var state = State(link: link, isAllowed: isAllowed)
         state.status = status
         self.state = NIOLoopBoundBox(state, eventLoop: loop)
     }
 
-    /// Answers edges and sends heartbeats from now on; on the loop.
+    /// Whether this program is the ingest, and may publish now.
+    package var isPublishing: Bool { self.state.value.isPublishing && self.state.value.isAllowed() }
+
+    /// Listens to edges from now on; on the loop.
     package func start() {
         let link = self.state.value.link
-        link.subscribe(to: self.subjects.snapshot) { [weak self] payload, reply in
-            guard let self, let epoch = ClusterSnapshot.requestedEpoch(payload),
-                epoch <= self.state.value.position.epoch
+        link.subscribe(to: self.subjects.snapshot) { [weak self] payload, _, reply in
+            guard let self, let request = ClusterSnapshotRequest.parse(payload),
+                request.epoch <= self.state.value.position.epoch
             else { return }
-            self.take(.snapshot, reply)
+            self.take(.snapshot(after: request.after), reply)
         }
-        link.subscribe(to: self.subjects.history) { [weak self] payload, reply in
+        link.subscribe(to: self.subjects.history) { [weak self] payload, _, reply in
             // Another ingest, which has replaced this one, answers for its epoch.
             guard let self, let request = ClusterHistoryRequest.parse(payload),
                 request.position.epoch <= self.state.value.position.epoch
             else { return }
             self.take(.history(after: request.position), reply)
         }
+    }
+
+    /// Publishes the tape from now on; on the loop.
+    ///
+    /// - Parameter epoch: the run of numbers; higher than that of every earlier ingest of the cluster.
+    package func begin(epoch: UInt64) {
+        self.figures.change { $0.isPublishing = true }
+        self.state.value.isPublishing = true
+        self.state.value.position = ClusterPosition(epoch: epoch, frame: 0, sequence: 0)
+        self.state.value.predecessor = nil
+        self.state.value.complete = nil
+        self.state.value.log = FrameLog()
+        self.state.value.names.epochBegan()
+        // Another program's feeds had these states.
+        self.state.value.symbols = [:]
+        self.state.value.days = [:]
+        self.sendState()
         self.beat()
     }
 
-    /// Sends nothing from now on; on the loop.
-    package func stop() {
+    /// Publishes nothing from now on; on the loop.
+    ///
+    /// - Returns: the position of the newest frame; up to when nothing is missing on the tape (wall clock, ns since 1970),
+    ///   `nil` if something was missing all the time; and the symbols with a state.
+    package func end() -> (position: ClusterPosition, complete: Int64?, symbols: Set<String>) {
+        self.figures.change { $0.isPublishing = false }
+        self.state.value.isPublishing = false
         self.state.value.beats?.cancel()
         self.state.value.beats = nil
         self.state.value.requests = []
         self.state.value.answers?.cancel()
         self.state.value.answers = nil
+        return (self.state.value.position, self.state.value.complete, Set(self.state.value.symbols.keys))
     }
 
     /// Sends a heartbeat, and the next one after the interval.
     private func beat() {
-        let beat = ClusterBeat(position: self.state.value.position, sent: self.wallClock(), member: self.member)
-        _ = self.state.value.link.publish(beat.text(), to: self.subjects.beat)
-        let interval = TimeAmount.milliseconds(Int64(ClusterBeat.interval))
-        self.state.value.beats = self.loop.assumeIsolated().scheduleTask(in: interval) { [weak self] in self?.beat() }
+        let beat = ClusterBeat(
+            position: self.state.value.position,
+            sent: self.wallClock(),
+            member: self.member,
+            predecessor: self.state.value.predecessor
+        )
+        guard self.publish(beat.text(), to: self.subjects.beat) != .forbidden else { return }
+        self.state.value.beats = self.loop.assumeIsolated().scheduleTask(in: ClusterBeat.interval) { [weak self] in
+            self?.beat()
+        }
+    }
+
+    private enum Sending {
+        case sent
+        /// NATS does not take it: there is no connection, or it is too large.
+        case lost
+        /// This program is not the ingest.
+        case forbidden
+    }
+
+    @discardableResult
+    private func publish(_ text: ByteBuffer, to subject: String) -> Sending {
+        // The program can have stood still since it made the message.
+        guard self.isPublishing else { return .forbidden }
+        if self.state.value.status?.phase.isComplete == true { self.state.value.complete = self.wallClock() }
+        return self.state.value.link.publish(text, to: subject) ? .sent : .lost
     }
 
     // MARK: Frames
 
     private func send(_ lines: ByteBuffer, trades: Int, sequence: UInt64) {
+        guard self.state.value.isPublishing else { return }
         self.state.value.position.frame += 1
         self.state.value.position.sequence = sequence
         let frame = ClusterFrame(
@@ -135,15 +202,15 @@ package final class ClusterPublisher: TapeReader {
             lines: lines,
             predecessor: self.state.value.predecessor
         )
-        self.state.value.predecessor = nil
+        self.figures.change { $0.position = frame.position }
         self.state.value.log.append(frame, now: self.loop.now)
-        _ = self.state.value.link.publish(frame.text(), to: self.subjects.tape)
+        self.publish(frame.text(), to: self.subjects.tape)
     }
 
     /// Sends one message between the trades.
     private func send(_ message: ByteBuffer) {
-        var line = message
-        line.writeStaticString("\n")
+        var line = ByteBuffer()
+        Self.append(message, to: &line)
         self.send(&line)
     }
 
@@ -154,34 +221,43 @@ package final class ClusterPublisher: TapeReader {
         lines = ByteBuffer()
     }
 
-    /// About how many bytes of lines one frame has at most.
-    private var frameLimit: Int {
-        min(Self.frameBytes, (self.state.value.link.maximumPayload ?? .max) - Self.headBytes)
+    /// Returns about how many bytes of lines a payload has at most.
+    private func limit(_ most: Int) -> Int {
+        if let limit = self.state.value.link.maximumPayload { self.state.value.maximumPayload = limit }
+        return min(most, self.state.value.maximumPayload - Self.headBytes)
     }
 
-    package func epochBegan(_ epoch: UInt64, symbols: SymbolTable) {
+    package func epochBegan(_ epoch: UInt64, first: UInt64, symbols: SymbolTable) {
         self.state.value.names.epochBegan()
-        guard epoch != self.state.value.position.epoch else { return }
+        guard self.state.value.isPublishing, epoch != self.state.value.position.epoch else { return }
         self.state.value.predecessor = self.state.value.position
         self.state.value.position = ClusterPosition(epoch: epoch, frame: 0, sequence: 0)
-        // A reader that begins with this epoch needs no snapshot.
-        var lines = ByteBuffer()
-        for message in self.messages {
-            if lines.readableBytes + message.readableBytes >= self.frameLimit { self.send(&lines) }
-            lines.writeImmutableBuffer(message)
-            lines.writeStaticString("\n")
+        self.sendState()
+    }
+
+    /// Sends the present state as frames: a reader that begins with an epoch needs no snapshot.
+    private func sendState() {
+        let limit = self.limit(Self.frameBytes)
+        var lines = self.status
+        for symbol in self.symbols(after: nil) {
+            let own = self.lines(of: symbol)
+            if lines.readableBytes + own.readableBytes > limit { self.send(&lines) }
+            lines.writeImmutableBuffer(own)
         }
         self.send(&lines)
     }
 
     package func read(_ batch: TapeBatch) {
-        guard !batch.trades.isEmpty else { return }
+        guard !batch.trades.isEmpty, self.state.value.isPublishing else { return }
+        let limit = self.limit(Self.frameBytes)
         var lines = ByteBuffer()
-        lines.reserveCapacity(batch.trades.count * 192)
-        let limit = self.frameLimit
+        var left = batch.trades.count
         var count = 0
         var sequence = batch.firstSequence
         for trade in batch.trades {
+            // The log keeps the memory that is reserved here.
+            if count == 0 { lines.reserveCapacity(max(0, min(left * Self.usualTradeBytes, limit))) }
+            left -= 1
             StreamEncoder.trade(
                 trade,
                 symbol: self.state.value.names.text(of: trade.symbol, in: batch.symbols),
@@ -229,11 +305,14 @@ package final class ClusterPublisher: TapeReader {
 
     // MARK: Answers
 
+    /// Whether an answer may be sent to a subject. Who asks may not choose where this program publishes.
+    package static func isInbox(_ subject: String) -> Bool { subject.hasPrefix("_INBOX.") }
+
     /// Answers a request at once, or when the answers before it have left room.
     private func take(_ content: Request.Content, _ reply: String?) {
-        guard let reply, reply.hasPrefix(Self.inbox), self.state.value.requests.count < Self.maximumRequests else {
-            return
-        }
+        guard self.state.value.isPublishing, let reply, Self.isInbox(reply),
+            self.state.value.requests.count < Self.maximumRequests
+        else { return }
         self.state.value.requests.append(Request(content: content, reply: reply))
         self.answer()
     }
@@ -242,11 +321,16 @@ package final class ClusterPublisher: TapeReader {
         while self.state.value.answered < Self.answerBytes, let request = self.state.value.requests.popFirst() {
             let text =
                 switch request.content {
-                case .snapshot: self.snapshot().text()
+                case .snapshot(let symbol): self.snapshot(after: symbol).text()
                 case .history(let position): self.history(after: position).text()
                 }
             self.state.value.answered += text.readableBytes
-            _ = self.state.value.link.publish(text, to: request.reply)
+            if self.publish(text, to: request.reply) == .lost {
+                self.logger.warning(
+                    "An answer to an edge could not be sent",
+                    metadata: ["bytes": "\(text.readableBytes)", "max_payload": "\(self.state.value.maximumPayload)"]
+                )
+            }
         }
         guard self.state.value.answers == nil, self.state.value.answered > 0 else { return }
         self.state.value.answers = self.loop.assumeIsolated().scheduleTask(in: Self.answerInterval) { [weak self] in
@@ -256,31 +340,61 @@ package final class ClusterPublisher: TapeReader {
         }
     }
 
-    /// The present state, as messages.
-    private var messages: [ByteBuffer] {
-        let state = self.state.value
-        return (state.status.map { [StreamEncoder.status($0)] } ?? [])
-            + state.symbols.values.sorted { $0.symbol < $1.symbol }.map { StreamEncoder.symbol($0) }
-            + state.days.values.sorted { $0.symbol < $1.symbol }.map { StreamEncoder.venueDay($0) }
+    /// The feed's status, as a line.
+    private var status: ByteBuffer {
+        var lines = ByteBuffer()
+        if let status = self.state.value.status { Self.append(StreamEncoder.status(status), to: &lines) }
+        return lines
     }
 
-    private func snapshot() -> ClusterSnapshot {
+    /// Returns the symbols with a state behind a name, sorted.
+    private func symbols(after name: String?) -> [String] {
+        let state = self.state.value
+        let all = Set(state.symbols.keys).union(state.days.keys)
+        return (name.map { name in all.filter { $0 > name } } ?? all).sorted()
+    }
+
+    /// Returns the present state of a symbol.
+    private func lines(of symbol: String) -> ByteBuffer {
+        let state = self.state.value
         var lines = ByteBuffer()
-        for message in self.messages {
-            lines.writeImmutableBuffer(message)
-            lines.writeStaticString("\n")
-        }
-        return ClusterSnapshot(
+        if let status = state.symbols[symbol] { Self.append(StreamEncoder.symbol(status), to: &lines) }
+        if let day = state.days[symbol] { Self.append(StreamEncoder.venueDay(day), to: &lines) }
+        return lines
+    }
+
+    private static func append(_ message: ByteBuffer, to lines: inout ByteBuffer) {
+        lines.writeImmutableBuffer(message)
+        lines.writeStaticString("\n")
+    }
+
+    /// Returns as much of the present state as one payload holds.
+    ///
+    /// - Parameter name: the last symbol of the part before; `nil` for the first part.
+    private func snapshot(after name: String?) -> ClusterSnapshot {
+        let limit = self.limit(2 * Self.frameBytes)
+        var part = ClusterSnapshot(
             position: self.state.value.position,
             sent: self.wallClock(),
             member: self.member,
-            lines: lines
+            after: name,
+            lines: name == nil ? self.status : ByteBuffer()
         )
+        var last: String?
+        for symbol in self.symbols(after: name) {
+            let own = self.lines(of: symbol)
+            if let last, part.lines.readableBytes + own.readableBytes > limit {
+                part.upTo = last
+                break
+            }
+            part.lines.writeImmutableBuffer(own)
+            last = symbol
+        }
+        return part
     }
 
     private func history(after position: ClusterPosition) -> ClusterHistoryAnswer {
-        // Each frame is at most about half of it.
-        let limit = min(2 * Self.frameBytes, self.state.value.link.maximumPayload ?? .max) - Self.headBytes
+        let limit = self.limit(Self.historyBytes)
         return self.state.value.log.answer(
             after: position,
             newest: self.state.value.position,

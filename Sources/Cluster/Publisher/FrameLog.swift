@@ -10,8 +10,6 @@ struct FrameLog {
 
     /// The bytes that an ingest keeps.
     static let usualBytes = 16 << 20
-    /// How long it keeps them.
-    static let usualSpan: TimeAmount = .seconds(120)
     /// The approximate memory of a frame beside its lines, in bytes.
     private static let cost = 128
 
@@ -19,21 +17,23 @@ struct FrameLog {
     private let span: TimeAmount
     /// The oldest first; each is the next one behind the one before it.
     private var entries: CircularBuffer<Entry> = []
-    private var bytes = 0
+    private(set) var bytes = 0
 
-    init(maximumBytes: Int = FrameLog.usualBytes, span: TimeAmount = FrameLog.usualSpan) {
+    init(maximumBytes: Int = FrameLog.usualBytes, span: TimeAmount = ClusterHistoryRequest.span) {
         self.maximumBytes = maximumBytes
         self.span = span
     }
 
     mutating func append(_ frame: ClusterFrame, now: NIODeadline) {
         self.entries.append(Entry(frame: frame, madeAt: now))
-        self.bytes += frame.lines.readableBytes + Self.cost
+        self.bytes += Self.memory(of: frame)
         while let oldest = self.entries.first, self.bytes > self.maximumBytes || oldest.madeAt + self.span < now {
-            self.bytes -= oldest.frame.lines.readableBytes + Self.cost
+            self.bytes -= Self.memory(of: oldest.frame)
             self.entries.removeFirst()
         }
     }
+
+    private static func memory(of frame: ClusterFrame) -> Int { frame.lines.storageCapacity + Self.cost }
 
     /// Returns the frames after a position, the oldest first.
     ///
@@ -56,7 +56,7 @@ struct FrameLog {
             frames.append(frame)
             place += 1
         }
-        return ClusterHistoryAnswer(isComplete: true, frames: frames)
+        return ClusterHistoryAnswer(isComplete: true, newest: newest, frames: frames)
     }
 
     /// Returns the place of the frame behind a position; `nil` if it is gone, or there is none.

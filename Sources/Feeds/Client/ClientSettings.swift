@@ -1,6 +1,6 @@
 package import Ingest
 package import Market
-import NIOCore
+package import NIOCore
 import WebSocket
 package import Wire
 
@@ -20,6 +20,8 @@ package struct ClientSettings: Sendable {
     package var marks: FrameMarks?
     /// The lock of a key and the state that is kept across a restart. A replay has neither.
     package var holding = KeyHolding.none
+    /// Whether the upstream may be used, for a program that shares it with other ones of a cluster; `nil` for always.
+    package var permission: NIOLoopBound<any UpstreamPermission>?
     /// Called on the feed's loop at the end of every TLS handshake with the upstream.
     package var handshakeEnded: (@Sendable (UpstreamHandshake) -> Void)?
 

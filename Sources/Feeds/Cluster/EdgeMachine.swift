@@ -1,24 +1,31 @@
+import Market
 package import NIOCore
 package import Wire
 
 /// An edge of a cluster as a state machine: which frames of which ingest go onto the tape, in which order, and what is
 /// missing. Time is an argument.
 ///
-/// An edge joins by a snapshot, and keeps the frames that come before it. A hole in the frames' numbers is asked for
-/// once; what the ingest does not have is a gap. Behind a gap the tape goes on at once, and the edge asks for the
-/// state, of which the missing frames may have said something. An ingest with a higher epoch takes over, unless its
-/// first frame follows the newest one on the tape; frames of a lower epoch are left out for good, whenever they come.
+/// An edge joins by a snapshot, and keeps the frames that come before it. A hole in the frames' numbers is asked for,
+/// also again while no answer comes and the ingest may still have the frames; what it does not have is a gap. Behind a
+/// gap the tape goes on at once, and the edge asks for the state, of which the missing frames may have said something.
+/// An ingest with a higher epoch takes over, unless its epoch follows the one on the tape; frames of a lower epoch are
+/// left out for good, whenever they come.
 package struct EdgeMachine: Sendable {
     package struct Settings: Sendable {
         /// The time without a heartbeat or frame after which there is no ingest.
         package var silence: TimeAmount = .milliseconds(1_500)
         /// The limit of an answer.
         package var answer: TimeAmount = .seconds(1)
-        /// The time between two requests for a snapshot without an answer.
+        /// The mean time between two requests without an answer.
         package var retry: TimeAmount = .milliseconds(500)
+        /// The part of that time by which it differs, 0 to 1, so that many edges do not ask in step. An edge with a new
+        /// connection waits for as much at most.
+        package var jitter = 0.5
+        /// How long an ingest is asked for the frames behind the newest one on the tape.
+        package var span = ClusterHistoryRequest.span
         /// The time after which an ingest that is heard, and whose state has not come, is said not to answer.
         package var patience: TimeAmount = .seconds(2)
-        /// The most bytes of frames that wait for an answer.
+        /// The most bytes of frames that wait for an answer, and of the parts of a snapshot.
         package var maximumWaitingBytes = 8 << 20
 
         package init() {}
@@ -37,14 +44,14 @@ package struct EdgeMachine: Sendable {
     }
 
     package enum Action: Sendable, Equatable {
-        /// Ask for the state of an ingest with at least this epoch. The answer or its failure names the request.
-        case askSnapshot(epoch: UInt64, request: UInt64)
+        /// Ask for the state of an ingest. The answer or its failure names the request.
+        case askSnapshot(ClusterSnapshotRequest, request: UInt64)
         /// Ask for the frames after this one. The answer or its failure names the request.
         case askHistory(ClusterPosition, request: UInt64)
         /// The tape goes on behind this position; trades before it are not on this tape.
         case begin(ClusterPosition)
-        /// The state of the snapshot that has come holds here, and replaces the one before.
-        case state
+        /// This state holds here, and replaces the one before.
+        case state(ClusterSnapshot)
         /// Trades may be missing here, since the last frame.
         case gap(Hole)
         case deliver(ClusterFrame)
@@ -59,31 +66,38 @@ package struct EdgeMachine: Sendable {
     private enum State: Sendable {
         /// Without a connection to NATS.
         case detached
-        /// Waits for the time of the next request for a snapshot.
+        /// Waits for the time of the next request.
         case resting(until: NIODeadline)
-        /// Waits for the snapshot.
+        /// Waits for a part of the snapshot.
         case joining(request: UInt64, until: NIODeadline)
         case following
         /// Waits for the frames after the position.
         case filling(request: UInt64, until: NIODeadline)
     }
 
-    /// The way to the state after a gap, while the edge follows.
+    /// The way to the state after a gap, while the edge follows: the part behind a symbol is next.
     private enum Refresh: Sendable {
-        case resting(until: NIODeadline)
-        case asked(request: UInt64, until: NIODeadline)
+        case resting(until: NIODeadline, after: String?)
+        case asked(request: UInt64, until: NIODeadline, after: String?)
     }
 
     package let settings: Settings
     private var state = State.detached
     /// Where the state is to come from; `nil` if the edge has it.
     private var refresh: Refresh?
+    /// The parts of the snapshot that have come.
+    private var parts: [ClusterSnapshot] = []
+    private var generator: SeededGenerator
     /// The number of the newest request.
     private var requests: UInt64 = 0
     /// The newest frame on the tape; `nil` before the first one.
     package private(set) var position: ClusterPosition?
     /// The highest epoch that has come.
     package private(set) var epoch: UInt64 = 0
+    /// The epoch of the same ingest before ``epoch``; `nil` if it has named none.
+    private var epochBefore: UInt64?
+    /// When nothing was missing behind the position for the last time.
+    private var completeAt = NIODeadline.distantPast
     /// The frames that wait for an answer, by number, all of ``epoch``.
     private var waiting: [ClusterFrame] = []
     private var waitingBytes = 0
@@ -98,7 +112,11 @@ package struct EdgeMachine: Sendable {
     /// The frames of a lower epoch that were left out.
     package private(set) var refused: UInt64 = 0
 
-    package init(settings: Settings = Settings()) { self.settings = settings }
+    /// - Parameter seed: of the times between requests.
+    package init(settings: Settings = Settings(), seed: UInt64 = 0) {
+        self.settings = settings
+        self.generator = SeededGenerator(seed: seed)
+    }
 
     /// When ``timeReached(now:)`` is due.
     package var deadline: NIODeadline? {
@@ -113,7 +131,7 @@ package struct EdgeMachine: Sendable {
         let state: NIODeadline? =
             switch self.refresh {
             case nil: nil
-            case .resting(let until), .asked(_, let until): until
+            case .resting(let until, _), .asked(_, let until, _): until
             }
         return [silent, unanswered, own, state].compactMap(\.self).min()
     }
@@ -124,8 +142,24 @@ package struct EdgeMachine: Sendable {
     package mutating func connected(now: NIODeadline) -> [Action] {
         guard case .detached = self.state else { return [] }
         self.quietSince = now
-        if self.refresh != nil { self.refresh = .resting(until: now + self.settings.retry) }
-        return self.ask(now: now)
+        if self.refresh != nil { self.refresh = .resting(until: now + self.settings.retry, after: nil) }
+        // All edges of a server that was started again have a new connection.
+        let wait = self.position == nil ? .zero : self.part(self.settings.jitter)
+        guard wait > .zero else { return self.ask(now: now) }
+        self.state = .resting(until: now + wait)
+        return []
+    }
+
+    /// Returns a random part of the time between two requests, up to a limit.
+    private mutating func part(_ limit: Double) -> TimeAmount {
+        let chance = Double(self.generator.next() >> 11) * 0x1p-53
+        return .nanoseconds(Int64(Double(self.settings.retry.nanoseconds) * limit * chance))
+    }
+
+    /// Returns the time of the next request after one without an answer.
+    private mutating func next(after now: NIODeadline) -> NIODeadline {
+        let least = Int64(Double(self.settings.retry.nanoseconds) * (1 - self.settings.jitter))
+        return now + .nanoseconds(least) + self.part(2 * self.settings.jitter)
     }
 
     /// NATS is no longer connected.
@@ -137,10 +171,23 @@ package struct EdgeMachine: Sendable {
         self.notPresent()
     }
 
+    /// Goes on behind a position of this program's own frames: it was the ingest itself. NATS is not connected.
+    package mutating func ledUntil(_ position: ClusterPosition) {
+        self.disconnected()
+        self.position = position
+        self.epoch = max(self.epoch, position.epoch)
+        self.refresh = nil
+    }
+
     /// Asks for what follows the position, or for a snapshot.
     private mutating func ask(now: NIODeadline) -> [Action] {
-        if let position, position.epoch == self.epoch { return [self.askHistory(position, now: now)] }
+        if let position, self.continues(position) { return [self.askHistory(position, now: now)] }
         return [self.join(now: now)]
+    }
+
+    /// Whether the newest ingest can have the frames behind a position.
+    private func continues(_ position: ClusterPosition) -> Bool {
+        position.epoch == self.epoch || position.epoch == self.epochBefore
     }
 
     private mutating func askHistory(_ position: ClusterPosition, now: NIODeadline) -> Action {
@@ -150,16 +197,29 @@ package struct EdgeMachine: Sendable {
     }
 
     private mutating func join(now: NIODeadline) -> Action {
-        self.requests += 1
-        self.state = .joining(request: self.requests, until: now + self.settings.answer)
-        return .askSnapshot(epoch: self.epoch, request: self.requests)
+        self.parts = []
+        return self.joinNext(now: now)
     }
 
-    /// Asks for the state, while the tape goes on.
-    private mutating func askState(now: NIODeadline) -> Action {
+    /// Asks for the next part of the snapshot.
+    private mutating func joinNext(now: NIODeadline) -> Action {
         self.requests += 1
-        self.refresh = .asked(request: self.requests, until: now + self.settings.answer)
-        return .askSnapshot(epoch: self.epoch, request: self.requests)
+        self.state = .joining(request: self.requests, until: now + self.settings.answer)
+        let request = ClusterSnapshotRequest(epoch: self.epoch, after: self.parts.last?.upTo)
+        return .askSnapshot(request, request: self.requests)
+    }
+
+    /// Asks for the state behind a symbol, while the tape goes on.
+    private mutating func askState(after symbol: String? = nil, now: NIODeadline) -> Action {
+        self.requests += 1
+        self.refresh = .asked(request: self.requests, until: now + self.settings.answer, after: symbol)
+        return .askSnapshot(ClusterSnapshotRequest(epoch: self.epoch, after: symbol), request: self.requests)
+    }
+
+    /// A person wants the state anew.
+    package mutating func renewed(now: NIODeadline) -> [Action] {
+        guard case .following = self.state, self.refresh == nil else { return [] }
+        return [self.askState(now: now)]
     }
 
     // MARK: Ingest
@@ -167,39 +227,46 @@ package struct EdgeMachine: Sendable {
     /// A heartbeat has come.
     package mutating func received(_ beat: ClusterBeat, now: NIODeadline) -> [Action] {
         if case .detached = self.state { return [] }  // late: the connection has ended
-        guard self.heard(beat.position.epoch, now: now) else { return [] }
+        guard self.heard(beat.position.epoch, after: beat.predecessor, now: now) else { return [] }
         guard case .following = self.state, let position else { return [] }
-        if position.epoch < beat.position.epoch { return self.presenting(self.takeOver(now: now)) }
+        guard self.continues(position) else { return self.presenting(self.takeOver(now: now)) }
         // NATS keeps the order of one sender, so the frames before a heartbeat do not come any more.
-        if position.frame < beat.position.frame { return [self.askHistory(position, now: now)] }
+        if position.epoch < beat.position.epoch || position.frame < beat.position.frame {
+            return [self.askHistory(position, now: now)]
+        }
+        self.completeAt = now
         return self.presenting([])
     }
 
     /// A frame has come.
     package mutating func received(_ frame: ClusterFrame, now: NIODeadline) -> [Action] {
         if case .detached = self.state { return [] }  // late: the connection has ended
-        guard self.heard(frame.position.epoch, now: now) else {
+        guard self.heard(frame.position.epoch, after: frame.predecessor, now: now) else {
             self.refused += 1
             return []
         }
         switch self.state {
-        case .detached, .resting: return []
+        case .detached: return []
         case .joining: return self.keep(frame, now: now)
-        case .filling:
+        case .resting, .filling:
             // Another ingest does not have the missing frames.
-            guard let position, position.epoch < frame.position.epoch, frame.position.frame == 1,
-                frame.predecessor?.epoch != position.epoch
-            else { return self.presenting(self.keep(frame, now: now)) }
+            guard let position, !self.continues(position), frame.position.frame == 1 else {
+                return self.presenting(self.keep(frame, now: now))
+            }
             _ = self.keep(frame, now: now)
             return self.presenting(self.takeOver(now: now))
         case .following:
             guard let position else { return [] }
-            if Self.follows(frame, position) { return self.presenting(self.take(frame)) }
-            if position.epoch == frame.position.epoch {
-                if frame.position.frame <= position.frame { return self.presenting([]) }  // late: it is on the tape
-            } else if frame.predecessor?.epoch != position.epoch {
+            if Self.follows(frame, position) {
+                self.completeAt = now
+                return self.presenting(self.take(frame))
+            }
+            guard self.continues(position) else {
                 _ = self.keep(frame, now: now)
                 return self.presenting(self.takeOver(now: now))
+            }
+            if position.epoch == frame.position.epoch, frame.position.frame <= position.frame {
+                return self.presenting([])  // late: it is on the tape
             }
             _ = self.keep(frame, now: now)
             return [self.askHistory(position, now: now)]
@@ -213,13 +280,15 @@ package struct EdgeMachine: Sendable {
     }
 
     /// Notes a sign of life; returns whether it is of the newest ingest.
-    private mutating func heard(_ epoch: UInt64, now: NIODeadline) -> Bool {
+    private mutating func heard(_ epoch: UInt64, after predecessor: ClusterPosition? = nil, now: NIODeadline) -> Bool {
         guard epoch >= self.epoch else { return false }
         if epoch > self.epoch {
             self.epoch = epoch
+            self.epochBefore = nil
             // What an earlier ingest sent after the newest frame cannot be told from what it never sent.
             self.forgetWaiting()
         }
+        if let predecessor { self.epochBefore = predecessor.epoch }
         self.quietSince = now
         if !self.isPresent, !self.isUnanswered, self.unsureSince == nil { self.unsureSince = now }
         return true
@@ -259,6 +328,12 @@ package struct EdgeMachine: Sendable {
         return actions + [.present]
     }
 
+    /// Notes that the ingest may have said something that has not come.
+    private mutating func doubt(now: NIODeadline) {
+        self.isPresent = false
+        if !self.isUnanswered, self.unsureSince == nil { self.unsureSince = now }
+    }
+
     private mutating func notPresent() {
         self.isPresent = false
         self.isUnanswered = false
@@ -269,28 +344,45 @@ package struct EdgeMachine: Sendable {
 
     /// The ingest has answered with its newest position; the answer's state belongs there.
     package mutating func answered(
-        snapshot position: ClusterPosition,
+        _ snapshot: ClusterSnapshot,
         request: UInt64,
         now: NIODeadline
     ) -> [Action] {
-        if case .asked(request, _) = self.refresh {
+        if case .asked(request, _, let symbol) = self.refresh {
             // The state is that of the newest frame on the tape, or else is asked for again.
-            guard case .following = self.state, self.position == position else {
-                self.refresh = .resting(until: now + self.settings.retry)
+            guard case .following = self.state, self.position == snapshot.position, snapshot.after == symbol else {
+                self.refresh = .resting(until: self.next(after: now), after: symbol)
                 return []
             }
             self.refresh = nil
-            return self.presenting([.state])
+            guard let last = snapshot.upTo else { return self.presenting([.state(snapshot)]) }
+            return [.state(snapshot), self.askState(after: last, now: now)]
         }
-        guard case .joining(request, _) = self.state, self.heard(position.epoch, now: now) else { return [] }
-        if let own = self.position, own.epoch < position.epoch { return self.presenting(self.takeOver(now: now)) }
+        guard case .joining(request, _) = self.state, self.heard(snapshot.position.epoch, now: now) else { return [] }
+        if let position, position.epoch < snapshot.position.epoch { return self.presenting(self.takeOver(now: now)) }
+        guard self.take(snapshot), let first = self.parts.first else {
+            self.state = .resting(until: self.next(after: now))
+            return []
+        }
+        if snapshot.upTo != nil { return [self.joinNext(now: now)] }
         let isFirst = self.position == nil
-        self.position = position
+        self.position = first.position
         self.refresh = nil
-        self.state = .following
-        self.waiting.removeAll { $0.position.frame <= position.frame }
-        let actions: [Action] = [.begin(position)] + (isFirst ? [] : [.gap(.behind)]) + [.state]
-        return self.presenting(actions + self.deliverWaiting(now: now, mayAsk: true))
+        self.waiting.removeAll { $0.position.frame <= first.position.frame }
+        let actions: [Action] = [.begin(first.position)] + (isFirst ? [] : [.gap(.behind)])
+        let states = self.parts.map { Action.state($0) }
+        self.parts = []
+        return self.presenting(actions + states + self.deliverWaiting(now: now, mayAsk: true))
+    }
+
+    /// Keeps the next part of a snapshot; returns whether it is that.
+    private mutating func take(_ snapshot: ClusterSnapshot) -> Bool {
+        guard snapshot.after == self.parts.last?.upTo,
+            self.parts.allSatisfy({ $0.position.epoch == snapshot.position.epoch }),
+            self.parts.reduce(0, { $0 + $1.lines.readableBytes }) < self.settings.maximumWaitingBytes
+        else { return false }
+        self.parts.append(snapshot)
+        return true
     }
 
     /// The ingest has answered with the frames after the position.
@@ -304,21 +396,37 @@ package struct EdgeMachine: Sendable {
         var actions: [Action] = []
         for frame in history.frames {
             guard let position, Self.follows(frame, position) else { continue }
-            if frame.position.epoch > self.epoch { _ = self.heard(frame.position.epoch, now: now) }
+            if frame.position.epoch > self.epoch {
+                _ = self.heard(frame.position.epoch, after: frame.predecessor, now: now)
+            }
             actions += self.take(frame)
         }
         if let position, position.epoch == self.epoch { _ = self.heard(position.epoch, now: now) }
+        // One answer has not all, and what it has is old.
+        if let position, let newest = history.newest, position != newest, !actions.isEmpty, self.waiting.isEmpty {
+            return actions + [self.askHistory(position, now: now)]
+        }
         return self.presenting(actions + self.deliverWaiting(now: now, mayAsk: !actions.isEmpty))
     }
 
     /// A request was refused, or had no answer.
-    package mutating func failed(request: UInt64, now: NIODeadline) -> [Action] {
-        if case .asked(request, _) = self.refresh { self.refresh = .resting(until: now + self.settings.retry) }
+    ///
+    /// - Parameter isFinal: whether a further request would be refused, too.
+    package mutating func failed(request: UInt64, isFinal: Bool = false, now: NIODeadline) -> [Action] {
+        if case .asked(request, _, let symbol) = self.refresh {
+            self.refresh = .resting(until: self.next(after: now), after: symbol)
+        }
         switch self.state {
         case .joining(request, _):
-            self.state = .resting(until: now + self.settings.retry)
+            self.state = .resting(until: self.next(after: now))
             return []
-        case .filling(request, _): return self.presenting(self.giveUp(.framesLost, now: now))
+        case .filling(request, _):
+            guard let position, self.continues(position), !isFinal, now < self.completeAt + self.settings.span else {
+                return self.presenting(self.giveUp(.framesLost, now: now))
+            }
+            self.doubt(now: now)
+            self.state = .resting(until: self.next(after: now))
+            return []
         case .detached, .resting, .following, .joining, .filling: return []  // late
         }
     }
@@ -343,17 +451,15 @@ package struct EdgeMachine: Sendable {
             if !mayAsk, actions.isEmpty { return self.giveUp(.framesLost, now: now) }
             return actions + [self.askHistory(position, now: now)]
         }
+        self.completeAt = now
         return actions
     }
 
     /// Goes on without the missing frames.
     private mutating func giveUp(_ hole: Hole, now: NIODeadline) -> [Action] {
-        if let position, position.epoch < self.epoch, self.waiting.first?.predecessor?.epoch != position.epoch {
-            return self.takeOver(now: now)
-        }
+        if let position, !self.continues(position) { return self.takeOver(now: now) }
         // The missing frames may have said something of the state.
-        self.isPresent = false
-        if !self.isUnanswered, self.unsureSince == nil { self.unsureSince = now }
+        self.doubt(now: now)
         guard let first = self.waiting.first else {
             // Nothing shows where the tape goes on.
             return [self.join(now: now)]
@@ -375,12 +481,15 @@ package struct EdgeMachine: Sendable {
         self.waiting.append(frame)
         self.waitingBytes += frame.lines.readableBytes
         guard self.waitingBytes > self.settings.maximumWaitingBytes else { return [] }
-        guard case .filling = self.state else {
+        switch self.state {
+        case .resting, .filling:
+            if let position, self.continues(position) { return self.giveUp(.tooManyWaiting, now: now) }
+            fallthrough
+        case .detached, .joining, .following:
             // The snapshot is late; the newest frames suffice.
             self.forgetWaiting()
             return []
         }
-        return self.giveUp(.tooManyWaiting, now: now)
     }
 
     private mutating func forgetWaiting() {
@@ -410,8 +519,9 @@ package struct EdgeMachine: Sendable {
         case .resting, .joining, .filling: break
         }
         switch self.refresh {
-        case .resting(let until) where until <= now: actions.append(self.askState(now: now))
-        case .asked(let request, let until) where until <= now: actions += self.failed(request: request, now: now)
+        case .resting(let until, let symbol) where until <= now:
+            actions.append(self.askState(after: symbol, now: now))
+        case .asked(let request, let until, _) where until <= now: actions += self.failed(request: request, now: now)
         case nil, .resting, .asked: break
         }
         return actions

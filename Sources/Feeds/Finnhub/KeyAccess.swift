@@ -18,7 +18,10 @@ package struct KeyAccess: Sendable {
         self.init(
             key: settings.key,
             holding: settings.holding,
-            connector: try UpstreamConnector(settings.connector, wallClock: wallClock)
+            connector: GuardedConnector.way(
+                try UpstreamConnector(settings.connector, wallClock: wallClock),
+                settings.client.permission
+            )
         )
     }
 }

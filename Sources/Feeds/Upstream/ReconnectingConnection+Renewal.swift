@@ -75,3 +75,17 @@ extension ReconnectingConnection {
         return true
     }
 }
+
+extension ConnectionRenewal {
+    /// The rank of an answer among those of several feeds; the highest says most.
+    package var weight: Int {
+        switch self {
+        case .over: 0
+        case .underWay: 1
+        case .tooSoon: 2
+        case .notBefore: 3
+        case .beside: 4
+        case .begun: 5
+        }
+    }
+}

@@ -323,7 +323,7 @@ extension VenueFeed {
             connector.venue = settings.venue
             // Most feeds of a program have no symbol at the start, and need no certificates then.
             let way = UpstreamConnector(readingLater: connector, sockets: SocketPathConnector(), wallClock: wallClock)
-            return VenueConnector.Way(address, way)
+            return VenueConnector.Way(address, GuardedConnector.way(way, settings.client.permission))
         }
         let connector = VenueConnector(ways)
         let services = settings.services

@@ -74,9 +74,8 @@ package final class HistoryRecorder: TapeReader {
 
         mutating func take(_ batch: TapeBatch) {
             self.waiting.trades.append(batch.countedTrades)
-            // Sequence numbers begin again with an epoch, so a run never continues in another one.
             if let last = self.waiting.entries.indices.last, case .run(var run) = self.waiting.entries[last],
-                run.first + UInt64(run.count) == batch.firstSequence
+                run.epoch == batch.epoch, run.first + UInt64(run.count) == batch.firstSequence
             {
                 run.count += batch.trades.count
                 run.ended = batch.received

@@ -28,7 +28,7 @@ package final class Subscriptions: TapeReader {
     /// The symbols of one feed.
     package struct Share: Sendable {
         var settings: Settings
-        var retained: [String]
+        package var retained: [String]
         let serves: @Sendable (String) -> Bool
 
         /// - Parameters:

@@ -31,7 +31,7 @@ extension FeedStatus {
             let wait = AgeText.record(time - self.since)
             return ("in \(wait)", "for \(wait)")
         }
-        if let via = self.via { text += " by the relay at \(ScreenText.clean(via, columns: 64))" }
+        if let via = self.via { text += " via \(ScreenText.clean(via, columns: 64))" }
         if let reason = self.reason { text += ": \(ScreenText.clean(reason, columns: 256))" }
         for mark in marks { text += ", \(ScreenText.clean(mark, columns: 256))" }
         return text

@@ -77,7 +77,7 @@ package struct FeedStatus: Sendable, Equatable {
         case protocolViolation = "protocol"
         /// The relay of another tickertape, which supplied the trades, is gone or unreachable.
         case relay
-        /// Another connection has taken its place, before the service ended it.
+        /// Another connection, or another program of a cluster, has taken its place.
         case replaced
         /// A connection with another key has taken its place.
         case keyRotated = "key-rotated"
@@ -103,7 +103,8 @@ package struct FeedStatus: Sendable, Equatable {
     package var cause: Cause?
     /// Whether the upstream's certificate is checked. `false` requires an explicit setting, and is always shown.
     package var certificateChecked: Bool
-    /// The relay of another tickertape that holds the key and supplies the trades: `127.0.0.1:8080`.
+    /// The relay of another tickertape that holds the key and supplies the trades (`127.0.0.1:8080`), or the name of
+    /// the ingest that does so in a cluster (`host-a`).
     package var via: String?
     /// Whether a user has paused the replay; set by the outputs, which know the replay.
     package var isPaused = false

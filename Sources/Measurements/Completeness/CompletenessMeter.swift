@@ -14,7 +14,9 @@ package final class CompletenessMeter: TapeReader {
 
     // MARK: The tape
 
-    package func epochBegan(_ epoch: UInt64, symbols: SymbolTable) { self.book.withLockedValue { $0.epochBegan() } }
+    package func epochBegan(_ epoch: UInt64, first: UInt64, symbols: SymbolTable) {
+        self.book.withLockedValue { $0.epochBegan() }
+    }
 
     package func read(_ batch: TapeBatch) {
         // The trades of a batch are of one feed, so all have ids or none has.

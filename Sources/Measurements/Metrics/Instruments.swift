@@ -2,6 +2,7 @@ import CoreMetrics
 package import Market
 import NIOConcurrencyHelpers
 import Platform
+package import Wire
 
 /// The measurements of one program, shared by all that show them: `/metrics`, `/v1/status`, the display, the exit
 /// report.
@@ -14,6 +15,8 @@ package final class Instruments: Sendable {
     package let refusals: RefusalCounts
     /// The completeness of each symbol and hour of the tape.
     package let completeness = CompletenessMeter()
+    /// This program's part in a cluster.
+    package let cluster = ClusterStateBox()
     /// The start of the program, monotonic ns.
     package let started = SystemClock.monotonic()
     private let past = NIOLockedValueBox(FeedHistory())

@@ -96,7 +96,7 @@ package struct NATSMachine: Sendable {
     ///   - chance: uniformly distributed from 0 to 1.
     package init(_ settings: NATSSettings, inboxToken: String, chance: Double) {
         self.settings = settings
-        self.inbox = "_INBOX.\(inboxToken)"
+        self.inbox = "\(settings.inboxPrefix).\(inboxToken)"
         self.pool = ServerPool(settings.servers, chance: chance)
     }
 

@@ -18,6 +18,8 @@ package struct NATSSettings: Sendable, Equatable {
     /// The client's name in the server's monitoring.
     package var name = "tickertape"
     package var version = ""
+    /// How the subjects of the answers to this client begin. Permissions can keep other users from them.
+    package var inboxPrefix = "_INBOX"
     /// Whether the client also goes to the servers that a server names as members of its cluster.
     package var learnsServers = true
     /// Whether the server sends this client's own messages back to its own subscriptions.

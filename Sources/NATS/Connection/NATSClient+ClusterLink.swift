@@ -14,10 +14,13 @@ extension NATSClient: ClusterLink {
         }
     }
 
-    package func subscribe(to subject: String, _ reader: @escaping (_ payload: ByteBuffer, _ reply: String?) -> Void) {
+    package func subscribe(
+        to subject: String,
+        _ reader: @escaping (_ payload: ByteBuffer, _ subject: String, _ reply: String?) -> Void
+    ) {
         guard let pattern = NATSPattern(subject) else { return }
         // Refused only by a client that has ended.
-        _ = try? self.subscribe(pattern) { message in reader(message.payload, message.reply) }
+        _ = try? self.subscribe(pattern) { message in reader(message.payload, message.subject, message.reply) }
     }
 
     package func request(

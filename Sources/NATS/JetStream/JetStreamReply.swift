@@ -22,6 +22,8 @@ package struct JetStreamRefusal: Sendable, Equatable {
     ///
     /// No other refusal of a write proves that it had no effect.
     package var isOtherRevision: Bool { self.number == 10_071 || self.number == 10_164 }
+    /// The bucket exists with other settings (10058).
+    package var isOtherSettings: Bool { self.number == 10_058 }
     /// There is no message on this subject (10037).
     var isMissingMessage: Bool { self.number == 10_037 }
 }
@@ -42,7 +44,8 @@ extension JetStreamFailure: CustomStringConvertible {
         case .unrelated: "the answer is not JetStream's to this question: another program answers on its subjects"
         case .refused(let refusal):
             switch refusal.number {
-            case 10_058: "the bucket exists with other settings: \(refusal.text); delete it, or use another name"
+            case _ where refusal.isOtherSettings:
+                "the bucket exists with other settings: \(refusal.text); delete it, or use another name"
             case 10_059: "the bucket does not exist: \(refusal.text)"
             case 10_039, 10_076: "JetStream is not enabled: \(refusal.text); enable it in the server and the account"
             case 10_071, 10_164: "the key has another revision: \(refusal.text)"

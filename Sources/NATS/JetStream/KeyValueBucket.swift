@@ -5,17 +5,8 @@ import Wire
 /// answers mean.
 ///
 /// A revision is the number of a message in the bucket's stream, so a later write has a higher one. A write that
-/// expects a revision succeeds for one client only. A program that holds a lease by a key keeps these rules:
-///
-/// - Only an acknowledged compare-and-set proves that the key is held, and only another one extends it. The time counts
-///   from before the request was sent, on a monotonic clock that also counts while the machine is suspended.
-/// - A read never extends. It says only which revision to expect next.
-/// - A write without an answer is resolved by the same write with the same expectation, never by a read: a read that
-///   shows the old value does not prove that the write will not happen yet.
-/// - When such a repetition finds another revision, the revision that is read is the program's own only if its value
-///   has a token that is unique to this write.
-/// - Numbers repeat after the server has lost its storage. So a number alone proves nothing: compare the token too.
-/// - A deletion without an answer may have happened: its program holds the key no longer from before it was sent.
+/// expects a revision succeeds for one client only. Numbers repeat after the server has lost its storage. The rules of a
+/// lease are those of its user.
 ///
 /// The bucket removes no entry by its age. Its users judge the age of a value that does not change, each by its own
 /// clock and with a margin for the difference of the clocks.

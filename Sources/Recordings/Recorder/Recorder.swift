@@ -57,7 +57,9 @@ package final class Recorder: TapeReader {
     /// - Parameters:
     ///   - path: the first file's path; where it exists, the next free name is used (`btc-0002.jsonl`).
     ///   - started: wall clock, ns since 1970.
-    ///   - epoch: the run of numbers on the tape; a batch of another epoch is written without its numbers.
+    ///   - epoch: the run of numbers on the tape. A batch of another epoch begins the next file.
+    ///   - run: what names the run of the program, where the numbers are those of another program and `epoch` is not
+    ///     known yet. Without `epoch` and `run` no numbers are written.
     ///   - dialect: the dialect of the feed's frames, which decides the first file's version. Frames of another dialect
     ///     than Finnhub's in a recording of Finnhub's begin another file.
     ///   - source: where the frames come from: `live` for the market.
@@ -75,6 +77,7 @@ package final class Recorder: TapeReader {
         started: Int64,
         program: String,
         epoch: UInt64? = nil,
+        run: UInt64? = nil,
         dialect: FrameDialect,
         source: String? = nil,
         address: String? = nil,
@@ -109,6 +112,7 @@ package final class Recorder: TapeReader {
             source: source
         )
         header.address = address
+        header.writerRun = run
         let writer = try RecordingWriter(
             names: names,
             header: header,

@@ -5,6 +5,8 @@ extension RecordingWriter {
     /// The pause before another attempt to create the next file, in nanoseconds.
     private static let rotationRetry: Int64 = 10_000_000_000
     private static let bufferBytes = 64 << 10
+    /// How long a file's header may wait for the first trade, which has the run of numbers.
+    private static let epochPatience: Int64 = 5_000_000_000
     private static let day: Int64 = 86_400_000_000_000
 
     /// Creates the next file whose name is free.
@@ -58,19 +60,41 @@ extension RecordingWriter {
         }
     }
 
-    /// Begins a file that may hold frames of other dialects than Finnhub's, if the newest may not. All later files may
-    /// hold them, too.
+    /// Begins a file whose header suits a frame, if the newest file's does not: another dialect than Finnhub's needs
+    /// another version, and trades with numbers of another run need its epoch. All later files have that header, too.
     ///
-    /// - Returns: whether the newest file may hold them; `false` where no new file could be created.
-    mutating func takesDialects(wall: Int64, monotonic: Int64) -> Bool {
-        let version = self.header.version
-        guard version < RecordingHeader.dialectVersion else { return true }
-        guard monotonic >= self.retryRotationAt else { return false }
-        self.header.version = RecordingHeader.dialectVersion
-        let before = self.segments
-        self.rotate(wall: wall, monotonic: monotonic)
-        if self.segments == before { self.header.version = version }
-        return self.segments > before
+    /// - Parameter epoch: the run of the frame's numbers; `nil` without numbers.
+    /// - Returns: whether the newest file may hold the dialect; `false` where no new file could be created.
+    mutating func takes(_ dialect: FrameDialect, epoch: UInt64?, wall: Int64, monotonic: Int64) -> Bool {
+        let before = self.header
+        if dialect != .finnhub { self.header.version = RecordingHeader.dialectVersion }
+        if let epoch, let run = before.run, epoch != before.epoch {
+            self.header.epoch = epoch
+            self.header.writerRun = epoch == run ? nil : run
+        }
+        if self.header != before {
+            let segments = self.segments
+            // Without an epoch no frame in the buffer has numbers.
+            if self.file.isBlank, self.framesInBuffer == 0 || before.epoch == nil {
+                self.file.correct(self.header)
+            } else if monotonic >= self.retryRotationAt {
+                self.rotate(wall: wall, monotonic: monotonic)
+                if self.segments == segments { self.header = before }
+            } else {
+                self.header = before
+            }
+        }
+        if epoch != nil { self.awaitsEpoch = false }
+        return dialect == .finnhub || self.header.version >= RecordingHeader.dialectVersion
+    }
+
+    /// Whether lines stay in the buffer, because the header waits for the first trade. Without one for long, the file
+    /// begins without an epoch, and another one follows when it comes.
+    mutating func holds(now: Int64) -> Bool {
+        let isOver =
+            now.subtractingCapped(self.origin) >= Self.epochPatience || self.buffer.readableBytes >= Self.bufferBytes
+        if isOver { self.awaitsEpoch = false }
+        return self.awaitsEpoch
     }
 
     mutating func rotate(wall: Int64, monotonic: Int64) {
@@ -112,6 +136,7 @@ extension RecordingWriter {
 
     /// Writes the newest file's last line, and closes it.
     mutating func end(next: String?, wall: Int64, monotonic: Int64) {
+        self.awaitsEpoch = false
         self.flush(now: monotonic)
         self.reportMissing(monotonic)
         self.reportUnsynced(monotonic)

@@ -28,7 +28,9 @@ package struct RecordingWriter: Sendable {
     var origin: Int64
     var segmentDay: Int64
     var buffer = ByteBuffer()
-    private var framesInBuffer: UInt64 = 0
+    var framesInBuffer: UInt64 = 0
+    /// Whether the header waits for the run of numbers that the first trade has.
+    var awaitsEpoch = false
     /// The state of the newest file's lines, with and without those in the buffer.
     var lines: RecordingLines
     var linesInFile: RecordingLines
@@ -100,6 +102,7 @@ package struct RecordingWriter: Sendable {
         )
         self.lines = RecordingLines(first: 1, start: start)
         self.linesInFile = self.lines
+        self.awaitsEpoch = header.epoch == nil && header.writerRun != nil
         self.flush(now: monotonic)
         if let problem = self.takeProblem() {
             self.file.close()
@@ -126,7 +129,8 @@ package struct RecordingWriter: Sendable {
     ) {
         self.nextSequence = numbers.first
         self.epoch = epoch
-        guard dialect == .finnhub || self.takesDialects(wall: received, monotonic: monotonic) else {
+        let isNumbered = self.areKept(numbers, dialect)
+        guard self.takes(dialect, epoch: isNumbered ? epoch : nil, wall: received, monotonic: monotonic) else {
             self.failed += 1
             return self.missing.note(1, from: received, to: received, reason: "the file is of another version")
         }
@@ -136,7 +140,8 @@ package struct RecordingWriter: Sendable {
         self.lines.markIfDue(flushed: Int(self.file.bytes), wall: received, at: at, into: &self.buffer)
         self.newest = received
         self.bufferBegan = self.bufferBegan ?? received
-        let kept = epoch == self.header.epoch && self.areKept(numbers, dialect) ? numbers : nil
+        // Where no file could be made for another epoch, the numbers would be wrong.
+        let kept = isNumbered && epoch == self.header.epoch ? numbers : nil
         self.lines.frame(
             frame,
             of: dialect,
@@ -232,7 +237,7 @@ package struct RecordingWriter: Sendable {
     /// Writes the buffer out, at a monotonic time in ns.
     package mutating func flush(now: Int64) {
         let size = self.buffer.readableBytes
-        guard size > 0 || self.file.isBlank else { return }
+        guard size > 0 || self.file.isBlank, !self.holds(now: now) else { return }
         var isWritten = true
         let before = self.file.bytes
         defer { self.bytes += self.file.bytes - before }

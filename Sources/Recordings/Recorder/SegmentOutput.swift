@@ -9,7 +9,7 @@ struct SegmentOutput: Sendable {
     private let output: any RecordingOutput
     let path: String
     /// The header, until it is written.
-    private var header: ByteBuffer?
+    private var header: RecordingHeader?
     /// The bytes written.
     private(set) var bytes: UInt64 = 0
     /// Whether a failed write may have left a torn line at the file's end.
@@ -19,9 +19,14 @@ struct SegmentOutput: Sendable {
     init(_ output: any RecordingOutput, path: String, header: RecordingHeader) {
         self.output = output
         self.path = path
-        var line = ByteBuffer()
-        RecordingSyntax.header(header, into: &line)
-        self.header = line
+        self.header = header
+    }
+
+    /// Gives a blank file the fields that all files of the recording share.
+    mutating func correct(_ shared: RecordingHeader) {
+        self.header?.version = shared.version
+        self.header?.epoch = shared.epoch
+        self.header?.writerRun = shared.writerRun
     }
 
     /// Whether not even the header is written.
@@ -35,7 +40,9 @@ struct SegmentOutput: Sendable {
                 self.mustEndLine = false
             }
             if let header {
-                try self.writeAll(header)
+                var line = ByteBuffer()
+                RecordingSyntax.header(header, into: &line)
+                try self.writeAll(line)
                 self.header = nil
             }
             try self.writeAll(lines)

@@ -3,8 +3,8 @@ package import Wire
 
 /// An event that is handed over from the ingest loop to the relay's loop.
 package enum RelayEvent: Sendable {
-    /// Another epoch begins with the next batch.
-    case epochBegan(UInt64)
+    /// Another epoch begins with the trade of this number.
+    case epochBegan(UInt64, first: UInt64)
     case batch(TapeBatch)
     case status(FeedStatus)
     case gap(Gap)

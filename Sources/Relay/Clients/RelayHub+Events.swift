@@ -38,7 +38,7 @@ extension RelayHub {
     /// costs measurable time.
     package func take(_ batch: TapeBatch) {
         guard !self.isStopped else { return }
-        if self.restartGap != nil, batch.hasLiveTrade { self.endRestartGap(at: batch.received) }
+        if self.restartGap != nil, batch.hasLiveTrade { self.endRestartGap(with: batch) }
         if self.sessions.isEmpty, self.index.needsNoTrades {
             return self.keepLater(self.settled.updates(of: batch), of: batch)
         }
@@ -53,7 +53,7 @@ extension RelayHub {
         // Late: the end has been reported to all clients.
         guard !batches.isEmpty, !self.isStopped else { return }
         let first = batches.first(where: \.hasLiveTrade)
-        if self.restartGap != nil, let first { self.endRestartGap(at: first.received) }
+        if self.restartGap != nil, let first { self.endRestartGap(with: first) }
         let isDelivered = self.index.send(batches[...])
         for batch in batches { self.keep(batch) }
         var showings: [PriceTable.Showing] = []
@@ -66,7 +66,7 @@ extension RelayHub {
     func keep(_ batch: TapeBatch) {
         guard !batch.trades.isEmpty else { return }
         if !self.resuming.isEmpty { self.makeRoom(for: batch) }
-        self.ring.append(batch)
+        self.ring.append(batch, behind: self.kept.seam?.epoch == batch.epoch ? self.kept.seam : nil)
         if batch.hasLiveTrade { self.lastArrival = (batch.received, batch.receivedMonotonic) }
         self.countBars(batch)
     }
@@ -110,8 +110,8 @@ extension RelayHub {
         case .batch(let batch):
             self.take(batch)
             return
-        case .epochBegan(let epoch):
-            self.epochBegan(epoch)
+        case .epochBegan(let epoch, let first):
+            self.epochBegan(epoch, first: first)
         case .status(let status):
             self.changeStatus { $0.status = status }
         case .gap(let gap):
@@ -133,15 +133,14 @@ extension RelayHub {
 
     /// Shows the prices that were held back, forgets which symbol each number means, and reports a new epoch within
     /// the run: a client that knows trades by their numbers must learn that these begin anew.
-    private func epochBegan(_ epoch: UInt64) {
+    private func epochBegan(_ epoch: UInt64, first: UInt64) {
         let isSeam = self.ring.epoch.map { $0 != epoch } ?? false
         self.index.epochBegan()
         self.bars.epochBegan()
         self.show(self.prices.epochBegan(epoch))
         guard isSeam else { return }
         let now = self.wallClock()
-        let reason = "the numbers begin anew; no trade is missing"
-        let seam = Gap(from: now, to: now, reason: reason, nextSequence: 1, epoch: epoch)
+        let seam = Gap(from: now, to: now, reason: "the numbers begin anew", nextSequence: first, epoch: epoch)
         let message = self.message()
         for session in Array(self.sessions.values) { session.epochChanged(seam, message) }
     }
@@ -178,6 +177,7 @@ extension RelayHub {
     func gapFound(_ gap: Gap) {
         if gap.movesClock { self.settled.clockMoved() }
         self.index.interrupted(gap.symbol)
+        if gap.symbol == nil { self.kept.seam = gap }
         let marked = self.markBars(gap)
         let message = self.message()
         let sessions = gap.symbol.map { self.index.sessions(of: $0) } ?? Array(self.sessions.values)

@@ -6,6 +6,8 @@ import Wire
 struct KeptTrades {
     /// The newest trades, for `/v1/trades` and for clients that resume.
     var ring: TradeRing
+    /// The newest gap of all symbols. Before the first trade of an epoch it is what is missing behind the epoch before.
+    var seam: Gap?
     /// The bars of all symbols.
     var bars = BarBook()
     var prices: PriceTable

@@ -26,11 +26,13 @@ extension RelayHub {
 
     /// Closes the gap of the restart when the first trades of this run have come. Its end is known only now, and the
     /// gap is reported to the clients that connected before.
-    func endRestartGap(at received: Int64) {
+    func endRestartGap(with batch: TapeBatch) {
         guard var gap = self.restartGap else { return }
         self.restartGap = nil
-        gap.to = max(gap.to, received)
-        self.ring.closeEarlierGap(to: gap.to)
+        gap.to = max(gap.to, batch.received)
+        // An edge has the numbers of its ingest.
+        if gap.epoch != batch.epoch { (gap.nextSequence, gap.epoch) = (batch.firstSequence, batch.epoch) }
+        self.ring.closeEarlierGap(gap)
         self.gapFound(gap)
     }
 

@@ -67,7 +67,7 @@ protocol RelayProtocol: AnyObject {
     func gapFound(_ gap: Gap, _ message: SharedMessage)
     /// Reports the outcome of a gap.
     func gapSettled(_ outcome: GapOutcome, _ message: SharedMessage)
-    /// Notes that the numbers of the trades begin anew in this run; `seam` names the new epoch, and no trade is missing.
+    /// Notes that the numbers of the trades begin anew in this run; `seam` names the new epoch.
     func epochChanged(_ seam: Gap, _ message: SharedMessage)
     func replayChanged(_ position: ReplayPosition, _ message: SharedMessage)
     /// Reports trades that the relay left out.

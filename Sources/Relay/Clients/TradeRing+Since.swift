@@ -39,13 +39,18 @@ extension TradeRing {
             guard known.sequence < self.sequences.upperBound else {
                 return Path(shortage: .unknown, start: end, isComplete: false)
             }
-            guard known.sequence + 1 >= self.sequences.lowerBound else {
+            if known.sequence + 1 >= self.sequences.lowerBound {
+                let next = TapePosition(epoch: epoch, sequence: known.sequence + 1)
+                return Path(shortage: nil, start: next, isComplete: true)
+            }
+            // An edge that was restarted goes on in the epoch of the run before, behind a gap.
+            guard self.earlier.contains(where: { $0.contains(known) }) else {
                 return Path(shortage: .tooOld, start: here, isComplete: false)
             }
-            let next = TapePosition(epoch: epoch, sequence: known.sequence + 1)
-            return Path(shortage: nil, start: next, isComplete: true)
         }
-        if let index = self.earlier.firstIndex(where: { $0.ring.epoch == known.epoch }) {
+        if let index = self.earlier.firstIndex(where: { $0.contains(known) })
+            ?? self.earlier.firstIndex(where: { $0.ring.epoch == known.epoch })
+        {
             let run = self.earlier[index].ring.sequences
             guard known.sequence < run.upperBound else {
                 return Path(shortage: .unknown, start: self.start(ofRun: index + 1), isComplete: false)
@@ -73,10 +78,11 @@ extension TradeRing {
 
     /// Returns the run of a position and its index among the earlier runs; the index is `nil` for this run.
     func run(at place: TapePosition) -> (ring: TradeRing, earlier: Int?) {
-        if let index = self.earlier.firstIndex(where: { $0.ring.epoch == place.epoch }) {
-            return (self.earlier[index].ring, index)
-        }
-        return (self, nil)
+        if place.epoch == self.epoch, place.sequence >= self.sequences.lowerBound { return (self, nil) }
+        let index =
+            self.earlier.firstIndex { $0.contains(place) || $0.end == place }
+            ?? self.earlier.firstIndex { $0.ring.epoch == place.epoch }
+        return index.map { (self.earlier[$0].ring, $0) } ?? (self, nil)
     }
 
     /// Returns the gap between an earlier run and the next one, and the position where that begins.
@@ -91,5 +97,18 @@ extension TradeRing {
         guard let index else { return count }
         for later in (index + 1)..<self.earlier.count { count += self.earlier[later].ring.count(of: symbol, from: 0) }
         return count + self.count(of: symbol, from: 0)
+    }
+}
+
+extension TradeRing.EarlierRun {
+    /// Whether the run has all trades behind one that a reader knows.
+    fileprivate func contains(_ known: TapePosition) -> Bool {
+        known.epoch == self.ring.epoch && known.sequence < self.ring.sequences.upperBound
+            && known.sequence + 1 >= self.ring.sequences.lowerBound
+    }
+
+    /// The position behind its newest trade.
+    fileprivate var end: TapePosition? {
+        self.ring.epoch.map { TapePosition(epoch: $0, sequence: self.ring.sequences.upperBound) }
     }
 }

@@ -5,7 +5,7 @@ import Wire
 ///
 /// Numbers have no holes, so a trade's number gives its index. The ring restarts with a new epoch, and where a jump in
 /// the numbers shows that trades were left out before it, so its contents have no gaps. Before this run's trades it can
-/// hold those of earlier runs, which a recording has kept (``preload(_:gap:)``).
+/// hold those of earlier runs: of earlier epochs, and those that a recording has kept (``preload(_:gap:)``).
 struct TradeRing {
     /// How many trades a program keeps.
     static let usualCapacity = 100_000
@@ -66,9 +66,16 @@ struct TradeRing {
     /// The number of trades, including those of earlier runs.
     var count: Int { self.earlier.reduce(self.sequences.count) { $0 + $1.ring.sequences.count } }
 
-    mutating func append(_ batch: TapeBatch) {
+    /// Appends the trades of a batch. Those of another epoch become an earlier run.
+    ///
+    /// - Parameter seam: the gap between them and the batch, if it is known.
+    mutating func append(_ batch: TapeBatch, behind seam: Gap? = nil) {
         if self.beginsAnew(with: batch) {
-            if self.epoch != nil, !self.sequences.isEmpty || batch.epoch == self.epoch { self.earlier = [] }
+            if self.keepsRun(before: batch) {
+                self.endRun(before: batch, seam)
+            } else if self.epoch != nil, !self.sequences.isEmpty || batch.epoch == self.epoch {
+                self.earlier = []
+            }
             self.epoch = batch.epoch
             self.entries.removeAll(keepingCapacity: true)
             self.newest.removeAll(keepingCapacity: true)
@@ -112,9 +119,35 @@ struct TradeRing {
         batch.epoch != self.epoch || batch.firstSequence != self.sequences.upperBound
     }
 
+    /// Whether the trades become an earlier run with the batch, which is of another one.
+    private func keepsRun(before batch: TapeBatch) -> Bool { batch.epoch != self.epoch && !self.sequences.isEmpty }
+
+    /// Makes the trades an earlier run.
+    private mutating func endRun(before batch: TapeBatch, _ seam: Gap?) {
+        let newest = self[self.sequences.upperBound - 1].received
+        var former = self
+        former.earlier = []
+        let gap =
+            seam
+            ?? Gap(
+                from: newest,
+                to: max(newest, batch.received),
+                reason: "the numbers begin anew",
+                nextSequence: batch.firstSequence,
+                epoch: batch.epoch
+            )
+        self.earlier.append(EarlierRun(ring: former, gap: gap))
+        // The earlier run has the memory.
+        self.entries = []
+        self.newest = []
+        self.moments = []
+    }
+
     /// Returns the number of the oldest trade that stays once the batch is appended, judged by capacity alone.
     func lowerBound(after batch: TapeBatch) -> UInt64 {
-        if self.beginsAnew(with: batch) { return self.sequences.upperBound }
+        if self.beginsAnew(with: batch) {
+            return self.keepsRun(before: batch) ? self.sequences.lowerBound : self.sequences.upperBound
+        }
         let upper = self.sequences.upperBound + UInt64(batch.trades.count)
         let room = upper > UInt64(self.capacity) ? upper - UInt64(self.capacity) : 0
         return max(self.sequences.lowerBound, room)
@@ -183,10 +216,10 @@ struct TradeRing {
         self.expire(now: newest)
     }
 
-    /// Sets the end of the gap before this run: the arrival of its first trades.
-    mutating func closeEarlierGap(to: Int64) {
+    /// Takes the gap before this run as it is known with the run's first trades.
+    mutating func closeEarlierGap(_ gap: Gap) {
         guard !self.earlier.isEmpty else { return }
-        self.earlier[self.earlier.count - 1].gap.to = to
+        self.earlier[self.earlier.count - 1].gap = gap
     }
 
     /// The trade with a number, which must be one of ``sequences``.

@@ -3,6 +3,7 @@ import Measurements
 import NIOCore
 import Platform
 import TLS
+import Wire
 
 /// The body of `/metrics`: the counters, and the gauges of this moment.
 enum MetricsAnswer {
@@ -21,6 +22,7 @@ enum MetricsAnswer {
         instruments.handshakes.write(to: &out)
         self.symbols(reading, to: &out)
         self.completeness(instruments.completeness, to: &out)
+        instruments.cluster.value?.write(to: &out, now: SystemClock.monotonic())
         out.family("tickertape_relay_clients", .gauge, "WebSocket clients of the relay.")
         for (name, count) in reading.clients {
             out.sample("tickertape_relay_clients", [("endpoint", name)], Double(count))

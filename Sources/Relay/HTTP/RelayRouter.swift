@@ -4,6 +4,7 @@ import Market
 import Measurements
 import NIOCore
 import NIOHTTP1
+import Platform
 
 /// The HTTP API beside the WebSockets: the answer of each ``RelayRoute``.
 struct RelayRouter: Sendable {
@@ -102,7 +103,10 @@ struct RelayRouter: Sendable {
         case .liveness:
             return .fresh("text/plain; charset=utf-8", ByteBuffer(string: "ok\n"))
         case .readiness:
-            let (isReady, body) = StatusAnswers.readiness(try await sources.reading())
+            let (isReady, body) = StatusAnswers.readiness(
+                try await sources.reading(),
+                cluster: sources.instruments.cluster.report(version: sources.version, now: SystemClock.monotonic())
+            )
             return .fresh(status: isReady ? .ok : .serviceUnavailable, "application/json", body)
         case .metrics:
             let reading = try await sources.reading()

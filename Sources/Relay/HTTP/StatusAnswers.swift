@@ -7,7 +7,9 @@ import Wire
 /// The bodies of `/readyz`, `/v1/status`, `/v1/audit` and `/v1/trades`, encoded from copies of the relay's state.
 enum StatusAnswers {
     /// Returns whether the data is fresh, and the body with the facts behind that.
-    static func readiness(_ reading: RelayReading) -> (isReady: Bool, body: ByteBuffer) {
+    ///
+    /// - Parameter cluster: this program's part in a cluster; `nil` without one.
+    static func readiness(_ reading: RelayReading, cluster: ClusterReport?) -> (isReady: Bool, body: ByteBuffer) {
         let readiness = Readiness(reading.status, newestAge: reading.newestAge)
         let body = JSONWriter.line { out in
             out.field("ready", readiness.isReady)
@@ -20,6 +22,7 @@ enum StatusAnswers {
                 out.field("paused", reading.status.isPaused)
             }
             out.field("via", reading.status.via)
+            if let cluster { out.object("cluster") { cluster.writePlace(to: &$0) } }
             if let replay = reading.replay {
                 out.field("replay", json: StreamEncoder.replayObject(replay))
             }
@@ -44,6 +47,9 @@ enum StatusAnswers {
             out.field("nextSeq", reading.epoch.map { _ in reading.sequences.upperBound })
             out.field("ready", Readiness(reading.status, newestAge: reading.newestAge).isReady)
             out.field("status", json: StreamEncoder.status(reading.status))
+            if let cluster = instruments.cluster.report(version: version, now: SystemClock.monotonic()) {
+                out.object("cluster") { cluster.write(to: &$0) }
+            }
             if let replay = reading.replay {
                 out.field("replay", json: StreamEncoder.replayObject(replay))
             }

@@ -272,6 +272,8 @@ extension StreamClient {
     /// Counts the evicted trades that were still to be sent as missed, or sends them at once.
     func tradesEvicted(below lower: UInt64, by batch: TapeBatch?) {
         guard let catchUp, let epoch = self.context.ring.epoch, catchUp.place.epoch == epoch else { return }
+        // The trades of an earlier run may have the same epoch.
+        guard self.context.ring.run(at: catchUp.place).earlier == nil else { return }
         let end = min(lower, self.context.ring.sequences.upperBound)
         guard catchUp.place.sequence < end else { return }
         if self.pace.feedWaits, self.goAhead(to: end) { return }

@@ -105,7 +105,9 @@ private final class HubReader: TapeReader {
 
     init(_ hub: NIOLoopBound<RelayHub>) { self.hub = hub }
 
-    func epochBegan(_ epoch: UInt64, symbols: SymbolTable) { self.hub.value.take(.epochBegan(epoch)) }
+    func epochBegan(_ epoch: UInt64, first: UInt64, symbols: SymbolTable) {
+        self.hub.value.take(.epochBegan(epoch, first: first))
+    }
     func read(_ batch: TapeBatch) { self.hub.value.take(batch) }
     func statusChanged(_ status: FeedStatus) { self.hub.value.take(.status(status)) }
     func symbolChanged(_ status: SymbolStatus) { self.hub.value.take(.symbol(status)) }

@@ -64,7 +64,7 @@ struct DisplayEventLog: Sendable {
             let moment = self.clock.timeOfDay(time)
             return ("at \(moment)", "until \(moment)")
         }
-        if let via = status.via { text += " by the relay at \(via)" }
+        if let via = status.via { text += " via \(via)" }
         return status.reason.map { "\(text): \($0)" } ?? text
     }
 }

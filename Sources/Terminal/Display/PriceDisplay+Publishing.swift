@@ -43,6 +43,7 @@ extension PriceDisplay {
         state.isPublishingLater = false
         if let relay { state.model.state.relay = relay() }
         if let clients { state.model.state.clients = clients() }
+        if let cluster { state.model.state.cluster = cluster() }
         if let recording { state.model.state.recording = recording() }
         if let replay { state.model.replayMoved(replay(), now: self.now) }
         state.model.state.publishedAt = self.now

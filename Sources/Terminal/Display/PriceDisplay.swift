@@ -35,6 +35,7 @@ package final class PriceDisplay: TapeReader {
     let relay: (@Sendable () -> DisplayRelay?)?
     let clients: (@Sendable () -> Int)?
     let recording: (@Sendable () -> DisplayRecording?)?
+    let cluster: (@Sendable () -> ClusterState?)?
     let replay: (@Sendable () -> ReplayPosition?)?
     /// Shows a change of the replay.
     let replayTask: CoalescedTask
@@ -47,6 +48,7 @@ package final class PriceDisplay: TapeReader {
     ///   - relay: returns the relay's state; called when the screen is updated.
     ///   - clients: returns the number of the relay's clients; called when the screen is updated.
     ///   - recording: returns the recording, if there is one; called when the screen is updated.
+    ///   - cluster: returns the program's part in a cluster; called when the screen is updated.
     ///   - limits: the ages from which prices count as late or stale, where the feed reports no status.
     ///   - replay: returns the position of the replay, if there is one; called when the screen is updated.
     ///   - holdings: the person's, for a screen.
@@ -61,6 +63,7 @@ package final class PriceDisplay: TapeReader {
         relay: (@Sendable () -> DisplayRelay?)?,
         clients: (@Sendable () -> Int)?,
         recording: (@Sendable () -> DisplayRecording?)? = nil,
+        cluster: (@Sendable () -> ClusterState?)? = nil,
         limits: FreshnessLimits,
         replay: (@Sendable () -> ReplayPosition?)? = nil,
         holdings: Holdings = Holdings(),
@@ -75,6 +78,7 @@ package final class PriceDisplay: TapeReader {
         self.relay = relay
         self.clients = clients
         self.recording = recording
+        self.cluster = cluster
         var model = DisplayModel(symbols: symbols, status: status, relay: relay?(), limits: limits, clock: clock)
         model.state.holdings = holdings
         self.output = output
@@ -88,7 +92,7 @@ package final class PriceDisplay: TapeReader {
     }
 
     /// Shows the prices held back, and begins the board anew.
-    package func epochBegan(_ epoch: UInt64, symbols: SymbolTable) {
+    package func epochBegan(_ epoch: UInt64, first: UInt64, symbols: SymbolTable) {
         let now = self.now
         self.withState { state in
             let updates = self.prices.epochBegan(epoch)

@@ -1,5 +1,6 @@
 import Market
 import Measurements
+import Wire
 
 /// The direction of a price's last change.
 enum PriceDirection: Sendable, Equatable {
@@ -74,6 +75,8 @@ package struct DisplayState: Sendable {
     /// The relay of the screen's program, if there is one, and the number of its clients, if it is known.
     var relay: DisplayRelay?
     var clients: Int?
+    /// The program's part in a cluster, if it is in one.
+    var cluster: ClusterState?
     /// The recording of the screen's program, if there is one.
     var recording: DisplayRecording?
     /// How far the way from the demo to the live market is, in one line; `nil` before it begins.

@@ -75,9 +75,10 @@ extension DisplayView {
         )
     }
 
-    /// Returns the text for a feed that follows another program's relay, since that program holds the connection to the
-    /// service.
+    /// Returns the text for the program's part in a cluster, or for a feed that follows another program's relay, since
+    /// that program holds the connection to the service.
     private func followedForms() -> [String] {
+        if let cluster = self.state.cluster { return cluster.forms }
         guard let via = self.status.via else { return [] }
         return ["follows the tickertape at \(via)", "follows \(via)", "follows another", "follows"]
     }

@@ -31,6 +31,7 @@ struct TickertapeCommand: AsyncParsableCommand {
               tickertape config                        every setting and its origin
               tickertape doctor                        what is wrong here, and the cure
               tickertape status --since 22:00          was it live all night?
+              tickertape cluster                       the members of a cluster of several machines
 
             SETTINGS: flags win over the environment, the environment over the config file, and that over the \
             defaults. The config file is the one named by --config or TICKERTAPE_CONFIG, or else \
@@ -50,7 +51,8 @@ struct TickertapeCommand: AsyncParsableCommand {
             RunCommand.self, WatchCommand.self, SymbolsCommand.self, NewsCommand.self, RecordCommand.self,
             ReplayCommand.self, SimulateCommand.self, ServeCommand.self, RecordingCommand.self, ExportCommand.self,
             AuditCommand.self, HistoryCommand.self, CertCommand.self,
-            ConfigCommand.self, DoctorCommand.self, StatusCommand.self, HealthCommand.self,
+            ConfigCommand.self, DoctorCommand.self, StatusCommand.self, ClusterCommand.self,
+            HealthCommand.self,
         ],
         defaultSubcommand: RunCommand.self
     )

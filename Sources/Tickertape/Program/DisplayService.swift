@@ -7,6 +7,7 @@ import NIOCore
 import ServiceLifecycle
 import Terminal
 import UnixSignals
+import Wire
 
 /// The display of a program: the screen or lines, their inputs, and a logger that does not disturb the screen.
 struct DisplayService: Sendable {
@@ -32,6 +33,7 @@ struct DisplayService: Sendable {
         relay: (@Sendable () -> DisplayRelay?)?,
         clients: (@Sendable () -> Int)?,
         recording: (@Sendable () -> DisplayRecording?)? = nil,
+        cluster: (@Sendable () -> ClusterState?)? = nil,
         latency: LatencyBook,
         completeness: CompletenessMeter? = nil,
         seesAllTrades: Bool = true,
@@ -87,6 +89,7 @@ struct DisplayService: Sendable {
             relay: relay,
             clients: clients,
             recording: recording,
+            cluster: cluster,
             limits: limits,
             replay: replay,
             holdings: settings.namedHoldings,

@@ -16,15 +16,25 @@ final class FeedGroup: Sendable, FlowControl {
 
     /// The settings of Finnhub's feed, which is the first; `nil` if there is none.
     private let finnhub: FinnhubSettings?
+    /// Take the subscriptions in place of the feeds; empty for the feeds themselves.
+    private let shares: [any SubscribingFeed]
 
-    init(_ feeds: [FeedService], finnhub: FinnhubSettings? = nil, audit: FinnhubAudit? = nil) {
+    init(
+        _ feeds: [FeedService],
+        shares: [any SubscribingFeed] = [],
+        finnhub: FinnhubSettings? = nil,
+        audit: FinnhubAudit? = nil
+    ) {
         self.feeds = feeds
+        self.shares = shares
         self.finnhub = finnhub
         self.audit = audit
     }
 
     /// Connects each feed to its share of the subscriptions.
     func connect(to subscriptions: Subscriptions) {
+        for (index, share) in self.shares.enumerated() { subscriptions.connect(share, at: index) }
+        guard self.shares.isEmpty else { return }
         for (index, feed) in self.feeds.enumerated() {
             subscriptions.connect(index == 0 ? self.audit?.following(feed) ?? feed : feed, at: index)
         }
@@ -101,17 +111,4 @@ final class FeedGroup: Sendable, FlowControl {
     func pause() { for feed in self.feeds { feed.pause() } }
 
     func resume() { for feed in self.feeds { feed.resume() } }
-}
-
-extension ConnectionRenewal {
-    fileprivate var weight: Int {
-        switch self {
-        case .over: 0
-        case .underWay: 1
-        case .tooSoon: 2
-        case .notBefore: 3
-        case .beside: 4
-        case .begun: 5
-        }
-    }
 }

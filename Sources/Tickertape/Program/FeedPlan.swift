@@ -14,6 +14,8 @@ struct FeedPlan: Sendable {
     var audited: [VenueSettings] = []
     /// The feed of an edge, which has all symbols; `nil` for a program that connects to the services itself.
     var edge: EdgeFeed.Settings?
+    /// What an ingest is while another one holds the leases; `nil` for a program that is not an ingest.
+    var standby: EdgeFeed.Settings?
     /// Whether they also fill the gaps in Finnhub's trades.
     var fillsFinnhub = false
     /// Where the trades of each symbol come from.
@@ -55,11 +57,7 @@ struct FeedPlan: Sendable {
         self.routes = SymbolRoutes(usual: usual, venues: Set(Venue.allCases))
         self.symbols = settings.symbolNames
         if settings.cluster.role == .edge {
-            guard let subjects = ClusterSubjects(settings.cluster.name) else {
-                preconditionFailure("\(settings.cluster.name) was accepted as a name")
-            }
-            self.edge = EdgeFeed.Settings(subjects, member: settings.cluster.memberName, symbols: self.symbols)
-            self.edge?.subscriptions = settings.finnhub.subscriptions
+            self.edge = Self.edge(settings, self.symbols)
             return
         }
         // As they are written: Kraken's own name of a pair is known even if its list of symbols does not come.
@@ -88,7 +86,15 @@ struct FeedPlan: Sendable {
         if let token, !finnhub.isEmpty {
             self.finnhub = try settings.liveFeed(token: token, symbols: finnhub)
         }
+        if settings.cluster.role == .ingest { self.standby = Self.edge(settings, self.symbols) }
         guard settings.auditsFinnhub || settings.fillsFinnhub else { return }
+        guard self.standby == nil else {
+            throw OperatorError(
+                "finnhub.audit and finnhub.fill connect to the exchanges without a lease: leave them out of an ingest, or "
+                    + "run them on a program with cluster.role: alone",
+                status: .configuration
+            )
+        }
         self.fillsFinnhub = settings.fillsFinnhub
         guard self.finnhub != nil else {
             throw OperatorError(
@@ -109,6 +115,25 @@ struct FeedPlan: Sendable {
             let own = finnhub.filter { Venue(of: $0) == venue }
             self.audited.append(try settings.liveFeed(of: venue, symbols: own))
         }
+    }
+
+    private static func edge(_ settings: Settings, _ symbols: [String]) -> EdgeFeed.Settings {
+        var edge = EdgeFeed.Settings(settings.cluster.subjects, member: settings.cluster.memberName, symbols: symbols)
+        edge.subscriptions = settings.finnhub.subscriptions
+        return edge
+    }
+
+    /// The keys of the leases that an ingest needs: that of the tape first, and then one for each key and each venue.
+    var leases: [String] {
+        guard let standby else { return [] }
+        let finnhub = self.finnhub.map { KeyIdentity(key: $0.key, upstream: $0.upstream).name }
+        let venues = self.venues.map { KeyIdentity($0.venue, at: $0.upstream).name }
+        return ["tape.\(standby.subjects.name)"] + (finnhub.map { ["key.\($0)"] } ?? [])
+            + venues.map { name in
+                // A host's address can have other characters.
+                let name = String(name.map { ClusterSubjects.isName(String($0)) || $0 == "." ? $0 : "-" })
+                return "venue.\(standby.subjects.name).\(name)"
+            }
     }
 
     private static func noVenue(_ symbol: String) -> OperatorError {

@@ -9,7 +9,7 @@ import Wire
 /// tape's event loop.
 final class HeldTape: TapeReader {
     fileprivate enum Event {
-        case epoch(UInt64, symbols: SymbolTable)
+        case epoch(UInt64, first: UInt64, symbols: SymbolTable)
         case batch(TapeBatch)
         case status(FeedStatus)
         case symbol(SymbolStatus)
@@ -69,7 +69,9 @@ final class HeldTape: TapeReader {
         }
     }
 
-    func epochBegan(_ epoch: UInt64, symbols: SymbolTable) { self.keep(.epoch(epoch, symbols: symbols)) }
+    func epochBegan(_ epoch: UInt64, first: UInt64, symbols: SymbolTable) {
+        self.keep(.epoch(epoch, first: first, symbols: symbols))
+    }
 
     func read(_ batch: TapeBatch) {
         self.keep(.batch(batch))
@@ -111,7 +113,7 @@ extension HeldTape.Event {
 
     fileprivate func tell(_ reader: any TapeReader) {
         switch self {
-        case .epoch(let epoch, let symbols): reader.epochBegan(epoch, symbols: symbols)
+        case .epoch(let epoch, let first, let symbols): reader.epochBegan(epoch, first: first, symbols: symbols)
         case .batch(let batch): reader.read(batch)
         case .status(let status): reader.statusChanged(status)
         case .symbol(let status): reader.symbolChanged(status)

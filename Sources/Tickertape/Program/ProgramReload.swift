@@ -97,7 +97,9 @@ actor ProgramReload {
         let (old, new) = (reloadable.running.settings, loaded.settings)
         for warning in loaded.warnings { self.base.warnings.warn(warning) }
         let isReplay = self.program.played != nil
-        let hasKey = !isReplay && self.program.feed.finnhub != nil && new.token != nil
+        // An ingest's lease is that of its key.
+        let hasKey =
+            !isReplay && self.program.feed.finnhub != nil && self.program.feed.standby == nil && new.token != nil
         let change = SettingsChange(from: old, to: new) { setting in
             switch setting.key {
             // A replay has the symbols of its material.

@@ -8,11 +8,15 @@ struct RecordingService {
 
     /// Creates the file; `nil` if the settings have no recording.
     ///
-    /// - Parameter history: the history that takes the completed files into its index.
+    /// - Parameters:
+    ///   - run: what names the run of this program.
+    ///   - isMember: whether the numbers of the trades are those of an ingest of a cluster, and not of this run.
+    ///   - history: the history that takes the completed files into its index.
     init?(
         _ settings: Settings,
         feed: FeedPlan,
-        epoch: UInt64,
+        run: UInt64,
+        isMember: Bool,
         history: HistoryService?,
         warnings: Warnings
     ) throws(OperatorError) {
@@ -23,7 +27,8 @@ struct RecordingService {
                 symbols: feed.symbols,
                 started: WallClock.now(),
                 program: tickertapeVersion,
-                epoch: epoch,
+                epoch: isMember ? nil : run,
+                run: isMember ? run : nil,
                 dialect: feed.dialect,
                 source: feed.source.word,
                 address: feed.addresses,

@@ -76,19 +76,50 @@ struct TickerBase: Sendable {
         self.tape = try await loop.submit { NIOLoopBound(TapeWriter(epoch: epoch), eventLoop: loop) }.get()
         let isMember = settings.cluster.role != .alone && program.played == nil
         self.cluster =
-            isMember ? try await ClusterConnection(settings, on: loop, logger: self.log.logger(.feed)) : nil
-        let (feeds, finnhub, filler) = try await Self.makeFeeds(
-            program,
-            cluster: self.cluster,
-            into: self.tape,
-            on: loop,
-            key: self.key,
-            instruments: self.instruments,
-            logger: self.log.logger(.feed),
-            warnings: self.warnings
-        )
+            isMember
+            ? try await ClusterConnection(
+                settings,
+                on: loop,
+                state: self.instruments.cluster,
+                logger: self.log.logger(.feed)
+            ) : nil
+        let (tape, key, instruments, warnings) = (self.tape, self.key, self.instruments, self.warnings)
+        let logger = self.log.logger(.feed)
+        let makeFeeds: @Sendable (NIOLoopBound<any UpstreamPermission>?) async throws -> MadeFeeds = { permission in
+            try await Self.makeFeeds(
+                program,
+                permission: permission,
+                into: tape,
+                on: loop,
+                key: key,
+                instruments: instruments,
+                logger: logger,
+                warnings: warnings
+            )
+        }
+        var standby: NIOLoopBound<StandbyFeed>?
+        var (feeds, finnhub, filler): MadeFeeds = ([], program.feed.finnhub, nil)
+        if let cluster = self.cluster, let edge = program.feed.edge {
+            feeds = [try await cluster.makeEdge(edge, into: tape, logger: logger)]
+        } else if let cluster = self.cluster, let edge = program.feed.standby {
+            let made = try await cluster.makeStandby(
+                edge,
+                leases: program.feed.leases,
+                symbols: program.feed.shares.map(\.retained),
+                into: tape,
+                logger: logger
+            ) { try await makeFeeds($0).feeds }
+            standby = made
+            feeds = [try await loop.submit { FeedService(made.value, on: loop) }.get()]
+        } else {
+            (feeds, finnhub, filler) = try await makeFeeds(nil)
+        }
+        let shares = program.feed.shares.count
         self.feed = FeedGroup(
             feeds,
+            shares: try await loop.submit { [standby] in
+                standby.map { standby in (0..<shares).map { standby.value.share($0) } } ?? []
+            }.get(),
             finnhub: finnhub,
             audit: try await Self.makeAudit(
                 program,
@@ -103,15 +134,20 @@ struct TickerBase: Sendable {
             [feed = program.feed] in
             feed.hint(of: $0)
         }
-        self.ingest =
-            settings.cluster.role == .ingest
-            ? try await self.cluster?.makeIngest(
+        if let standby {
+            self.ingest = try await self.cluster?.makeIngest(
                 settings.cluster,
+                of: standby,
                 subscriptions: self.subscriptions,
-                status: self.status,
-                epoch: epoch
-            ) : nil
+                status: self.status
+            )
+        } else {
+            self.ingest = nil
+        }
     }
+
+    /// The feeds in the order of their shares, the settings of Finnhub's, and what fills its gaps; `nil` if they stay.
+    private typealias MadeFeeds = (feeds: [FeedService], finnhub: FinnhubSettings?, filler: NIOLoopBound<GapFiller>?)
 
     /// Returns the storage of a key; `nil` for a program without Finnhub's feed. Blocks on the disk.
     ///
@@ -160,18 +196,17 @@ struct TickerBase: Sendable {
         return try await FinnhubAudit.make(venues, filler: filler, on: loop, logger: logger)
     }
 
-    /// Makes the feeds, in the order of their shares, with the settings of Finnhub's, and what fills its gaps; `nil` if
-    /// they stay. Only this function names the services that trades come from.
+    /// Makes the feeds that connect to services. Only this function names the services that trades come from.
     private static func makeFeeds(
         _ program: TickerProgram,
-        cluster: ClusterConnection?,
+        permission: NIOLoopBound<any UpstreamPermission>?,
         into tape: NIOLoopBound<TapeWriter>,
         on loop: any EventLoop,
         key: KeyStorage?,
         instruments: Instruments,
         logger: Logger,
         warnings: Warnings
-    ) async throws -> ([FeedService], FinnhubSettings?, NIOLoopBound<GapFiller>?) {
+    ) async throws -> MadeFeeds {
         let handshakeEnded: @Sendable (UpstreamHandshake) -> Void = { handshake in
             switch handshake {
             case .completed(let session, let nanoseconds):
@@ -179,14 +214,12 @@ struct TickerBase: Sendable {
             case .failed: instruments.handshakes.failed()
             }
         }
-        if let edge = program.feed.edge, let cluster {
-            return ([try await cluster.makeEdge(edge, into: tape, logger: logger)], nil, nil)
-        }
         var feeds: [FeedService] = []
         var filler: NIOLoopBound<GapFiller>?
         var finnhub = program.feed.finnhub
         if let key { finnhub?.holding = key.holding }
         finnhub?.handshakeEnded = handshakeEnded
+        finnhub?.permission = permission
         if let finnhub {
             feeds.append(
                 try await FinnhubFeed.make(finnhub, into: tape, loop: loop, logger: logger, wallClock: WallClock.now)
@@ -208,6 +241,7 @@ struct TickerBase: Sendable {
                 }
             }
             settings.handshakeEnded = handshakeEnded
+            settings.permission = permission
             feeds.append(
                 try await VenueFeed.make(
                     settings,

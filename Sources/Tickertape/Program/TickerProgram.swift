@@ -200,7 +200,9 @@ struct TickerProgram {
         remote.connect(to: symbols)
         remote.connect(to: base.feed, of: self.feed.source, clock: self.settings.screenClock)
         if let liveStart {
-            if base.place?.settings.inheritedSocket == nil {
+            if self.settings.cluster.role != .alone {
+                remote.live = .cannot("this program belongs to a cluster: start it without --demo")
+            } else if base.place?.settings.inheritedSocket == nil {
                 remote.connect(to: liveStart, display: display.display)
             } else {
                 remote.live = .cannot("the relay's socket was passed to this program: start it with --from venue")

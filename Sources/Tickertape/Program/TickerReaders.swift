@@ -26,6 +26,7 @@ struct TickerReaders {
         let server = base.place.map { Self.makeServer(program, base, at: $0, history: history, prices: prices) }
         self.history = history
         self.server = server
+        if let server { base.instruments.cluster.clients { server.clientCount } }
         do {
             let relayState = base.place.map(RelayState.init)
             let recordingState = RecordingState()
@@ -38,6 +39,7 @@ struct TickerReaders {
                 relay: relayState.map { state in { @Sendable () -> DisplayRelay? in state.shown } },
                 clients: server.map { server in { @Sendable () -> Int in server.clientCount } },
                 recording: { recordingState.shown },
+                cluster: { [cluster = base.instruments.cluster] in cluster.value },
                 latency: base.instruments.latency,
                 completeness: base.instruments.completeness,
                 replay: program.played?.remote.map { replay in
@@ -77,7 +79,8 @@ struct TickerReaders {
             self.recording = try RecordingService(
                 settings,
                 feed: program.feed,
-                epoch: base.epoch,
+                run: base.epoch,
+                isMember: base.cluster != nil,
                 history: history,
                 warnings: base.warnings
             )
@@ -106,8 +109,8 @@ struct TickerReaders {
             logger: base.log.logger(.relay),
             flow: program.played?.remote == nil ? nil : base.feed,
             status: base.status,
-            // An edge's numbers are the ingest's.
-            epoch: program.feed.edge == nil ? base.epoch : nil,
+            // The numbers of a member of a cluster are those of the ingest.
+            epoch: base.cluster == nil ? base.epoch : nil,
             wallClock: WallClock.now,
             instruments: base.instruments,
             tls: base.certificate,
@@ -150,7 +153,7 @@ struct TickerReaders {
             base.subscriptions, self.tally, meter, base.instruments.completeness, self.alerts.reader,
             self.display?.display, self.recording?.recorder, self.history?.historyRecorder,
             base.feed.audit?.tapeAudit.reader(.finnhub),
-            base.manager.isThere ? base.manager : nil, base.ingest?.publisher,
+            base.manager.isThere ? base.manager : nil, base.ingest?.publisher, base.ingest?.prices,
             // Last: on the same loop, the server has written to all clients when it returns.
             self.server,
         ]

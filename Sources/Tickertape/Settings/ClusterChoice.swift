@@ -30,8 +30,16 @@ package struct ClusterChoice: Sendable, Equatable {
     /// The program's name in the cluster.
     var memberName: String { self.member ?? Self.hostName }
 
+    /// The subjects of the cluster.
+    var subjects: ClusterSubjects {
+        guard let subjects = ClusterSubjects(self.name) else {
+            preconditionFailure("\(self.name) was accepted as a name")
+        }
+        return subjects
+    }
+
     /// The host's name with its first part only, with `-` for what a name must not have.
-    private static var hostName: String {
+    static var hostName: String {
         var buffer = [CChar](repeating: 0, count: 256)
         guard gethostname(&buffer, buffer.count - 1) == 0 else { return "unnamed" }
         let bytes = buffer.prefix { $0 != 0 && $0 != CChar(UInt8(ascii: ".")) }.map { UInt8(bitPattern: $0) }
@@ -56,15 +64,31 @@ extension Settings {
             self.cluster.identityFile = path
         }
         guard self.cluster.role != .alone, let path else { return [] }
+        let (identity, hint) = try Self.readIdentity(path, named: name)
+        self.cluster.identity = identity
+        guard let hint, !isCredential else { return [] }
+        return ["\(path) holds the identity for NATS and others can read it; run \(hint)"]
+    }
+
+    /// Returns the proof of identity, for a program that is in no cluster, too; `nil` without one.
+    func clusterIdentity() throws(OperatorError) -> NATSIdentity? {
+        if let identity = self.cluster.identity { return identity }
+        guard let path = self.cluster.identityFile else { return nil }
+        let name = "cluster.identity-file (\(self.origin(of: .clusterIdentityFile)))"
+        return try Self.readIdentity(path, named: name).identity
+    }
+
+    private static func readIdentity(
+        _ path: String,
+        named name: String
+    ) throws(OperatorError) -> (identity: NATSIdentity, hint: String?) {
         let (text, hint) = try TokenChoice.readText(path, named: name, status: .configuration)
         guard !text.isEmpty else { throw OperatorError("\(name): \(path) is empty", status: .configuration) }
         do {
-            self.cluster.identity = try Self.identity(text)
+            return (try Self.identity(text), hint)
         } catch {
             throw OperatorError("\(name): \(path): \(error)", status: .configuration)
         }
-        guard let hint, !isCredential else { return [] }
-        return ["\(path) holds the identity for NATS and others can read it; run \(hint)"]
     }
 
     /// Reads an identity in one of its forms: a credentials file of `nsc`, an NKey's seed, `USER:PASSWORD`, or a token.

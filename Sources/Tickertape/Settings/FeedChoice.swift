@@ -47,7 +47,7 @@ package struct ChosenSymbol: Sendable, Equatable {
 extension Settings {
     /// Whether a program with these settings follows the market, and not the bundled recording.
     var hasLiveFeed: Bool {
-        self.cluster.role == .edge || self.token != nil || self.from != .auto
+        self.cluster.role != .alone || self.token != nil || self.from != .auto
             || self.finnhub.symbols.contains { ChosenSymbol($0).feed == .venue }
     }
 

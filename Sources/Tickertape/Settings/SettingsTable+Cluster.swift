@@ -36,7 +36,7 @@ extension Setting {
         "cluster.identity-file",
         \.cluster.identityFile,
         Syntax.path.optional("none"),
-        help: "A file with a NATS credentials file's text, an NKey's seed, USER:PASSWORD or a token."
+        help: "A file with a NATS credentials file's text, an NKey's seed, USER:PASSWORD, or a token without a colon."
     )
 }
 

@@ -3,9 +3,10 @@ package import NIOCore
 /// A frame of a cluster: everything that happened on the ingest's tape since the frame before.
 ///
 /// It is text. The first line, the head, names the frame's position: `{"type":"frame","epoch":…,"frame":…,"seq":…,
-/// "trades":…,"sent":…}`. The first frame of an epoch that the same ingest began anew also names the last position of the
-/// epoch before: `"afterEpoch":…,"afterFrame":…,"afterSeq":…`. Each further line is a message of `/v1/stream`, in the tape's order: `trade`, `status`,
-/// `symbol`, `gap`, `settled` and `venueDay`. The trades' numbers end with the head's `seq` and have no hole.
+/// "trades":…,"sent":…}`. The frames of an epoch that the same ingest began anew also name the last position of the
+/// epoch before: `"afterEpoch":…,"afterFrame":…,"afterSeq":…`. Each further line is a message of `/v1/stream`, in the
+/// tape's order: `trade`, `status`, `symbol`, `gap`, `settled` and `venueDay`. The trades' numbers end with the head's
+/// `seq` and have no hole.
 package struct ClusterFrame: Sendable, Equatable {
     /// The position that the frame reaches.
     package var position: ClusterPosition
@@ -15,7 +16,7 @@ package struct ClusterFrame: Sendable, Equatable {
     package var sent: Int64
     /// The lines behind the head, each with a line feed.
     package var lines: ByteBuffer
-    /// The last position of the same ingest's epoch before, which this frame follows; `nil` for all other frames.
+    /// The last position of the same ingest's epoch before, which the first frame follows; `nil` in its first epoch.
     package var predecessor: ClusterPosition?
 
     package init(
@@ -41,18 +42,14 @@ package struct ClusterFrame: Sendable, Equatable {
         out.position(self.position)
         out.field("trades", self.trades)
         out.field("sent", self.sent / 1_000)
-        if let predecessor {
-            out.field("afterEpoch", predecessor.epoch)
-            out.field("afterFrame", predecessor.frame)
-            out.field("afterSeq", predecessor.sequence)
-        }
+        out.predecessor(self.predecessor)
         var text = out.finish()
         text.writeStaticString("\n")
         text.writeImmutableBuffer(self.lines)
         return text
     }
 
-    /// Reads a text; `nil` if its head is none of a frame. The lines are not read.
+    /// Reads a text; `nil` if it does not begin with the head of a frame. The lines are not read.
     package static func parse(_ text: ByteBuffer) -> ClusterFrame? {
         var rest = text
         guard let line = rest.readClusterLine(), let head = ClusterHead(line), head.type == "frame" else { return nil }
@@ -68,6 +65,13 @@ package struct ClusterFrame: Sendable, Equatable {
 }
 
 extension ByteBuffer {
+    /// Whether the text begins so. The first member of every message is its type.
+    package func begins(with start: StaticString) -> Bool {
+        self.readableBytesView.starts(
+            with: UnsafeBufferPointer(start: start.utf8Start, count: start.utf8CodeUnitCount)
+        )
+    }
+
     /// Reads a line without its line feed, or the rest; `nil` at the end. The result shares the storage.
     package mutating func readClusterLine() -> ByteBuffer? {
         guard self.readableBytes > 0 else { return nil }

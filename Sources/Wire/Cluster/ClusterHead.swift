@@ -15,8 +15,13 @@ struct ClusterHead {
     var type: String?
     var member: String?
     var isComplete: Bool?
-    /// `nil` if there is no list.
+    var instance: UInt64?
+    var after: String?
+    var upTo: String?
+    /// Lists; `nil` if they are missing.
     var symbols: [String]?
+    var full: [String]?
+    var invalid: [String]?
 
     /// Reads one line; `nil` if it is no JSON object. Unknown members are ignored.
     init?(_ line: ByteBuffer) {
@@ -33,17 +38,18 @@ struct ClusterHead {
                 if key.equals("sent") { return reader.take(integer: &head.sent) }
                 if key.equals("trades") { return reader.take(unsigned: &head.trades) }
                 if key.equals("complete") { return reader.take(bool: &head.isComplete) }
+                if key.equals("instance") { return reader.take(unsigned: &head.instance) }
                 if key.equals("type") {
                     guard reader.take(string: &text) else { return false }
                     head.type = text?.text(atMost: ClusterSubjects.longestName)
                     return true
                 }
-                if key.equals("member") {
-                    guard reader.take(string: &text) else { return false }
-                    head.member = text?.text
-                    return true
-                }
-                if key.equals("symbols") { return head.readSymbols(&reader) }
+                if key.equals("member") { return Self.read(&head.member, &reader) }
+                if key.equals("after") { return Self.read(&head.after, &reader) }
+                if key.equals("upTo") { return Self.read(&head.upTo, &reader) }
+                if key.equals("symbols") { return Self.read(&head.symbols, &reader) }
+                if key.equals("full") { return Self.read(&head.full, &reader) }
+                if key.equals("invalid") { return Self.read(&head.invalid, &reader) }
                 return reader.skipValue()
             }
         }
@@ -53,11 +59,19 @@ struct ClusterHead {
 
     private init() {}
 
-    private mutating func readSymbols(_ reader: inout JSONReader) -> Bool {
-        self.symbols = nil
+    private static func read(_ text: inout String?, _ reader: inout JSONReader) -> Bool {
+        var value: JSONString?
+        guard reader.take(string: &value) else { return false }
+        text = value?.text
+        return true
+    }
+
+    /// Reads the names of symbols.
+    private static func read(_ names: inout [String]?, _ reader: inout JSONReader) -> Bool {
+        names = nil
         guard case .array = reader.kind() else { return reader.skipValue() }
-        self.symbols = reader.strings(atMost: SymbolTable.capacity)
-        return self.symbols != nil
+        names = reader.strings(atMost: SymbolTable.capacity)
+        return names != nil
     }
 
     /// The place that the line names; `nil` if it names none, or one out of range.
@@ -85,5 +99,13 @@ extension JSONWriter {
         self.field("epoch", position.epoch)
         self.field("frame", position.frame)
         self.field("seq", position.sequence)
+    }
+
+    /// Writes the last position of the epoch before, if there is one.
+    mutating func predecessor(_ predecessor: ClusterPosition?) {
+        guard let predecessor else { return }
+        self.field("afterEpoch", predecessor.epoch)
+        self.field("afterFrame", predecessor.frame)
+        self.field("afterSeq", predecessor.sequence)
     }
 }

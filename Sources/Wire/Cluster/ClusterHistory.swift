@@ -2,6 +2,9 @@ package import NIOCore
 
 /// A request for the frames after a position: `{"type":"history","epoch":…,"frame":…,"seq":…}`.
 package struct ClusterHistoryRequest: Sendable, Equatable {
+    /// How long an ingest keeps its frames.
+    package static let span: TimeAmount = .seconds(120)
+
     /// The newest frame that the edge has.
     package var position: ClusterPosition
 
@@ -20,20 +23,25 @@ package struct ClusterHistoryRequest: Sendable, Equatable {
     }
 }
 
-/// The answer to a ``ClusterHistoryRequest``: a head `{"type":"history","complete":…}`, and the frames that follow the
-/// position, as many as fit. With `complete` the first one is the next; otherwise frames before it are gone.
+/// The answer to a ``ClusterHistoryRequest``: a head `{"type":"history","complete":…,"epoch":…,"frame":…,"seq":…}`, and
+/// the frames that follow the position, as many as fit. With `complete` the first one is the next; otherwise frames
+/// before it are gone.
 package struct ClusterHistoryAnswer: Sendable, Equatable {
     package var isComplete: Bool
+    /// The position of the ingest's newest frame, which can be behind the last one here; `nil` if it does not say it.
+    package var newest: ClusterPosition?
     package var frames: [ClusterFrame]
 
-    package init(isComplete: Bool, frames: [ClusterFrame]) {
+    package init(isComplete: Bool, newest: ClusterPosition? = nil, frames: [ClusterFrame]) {
         self.isComplete = isComplete
+        self.newest = newest
         self.frames = frames
     }
 
     package func text() -> ByteBuffer {
         var out = JSONWriter(type: "history")
         out.field("complete", self.isComplete)
+        if let newest { out.position(newest) }
         var text = out.finish()
         for frame in self.frames {
             text.writeStaticString("\n")
@@ -62,7 +70,7 @@ package struct ClusterHistoryAnswer: Sendable, Equatable {
             return true
         }
         while let line = rest.readClusterLine() {
-            if line.startsFrame {
+            if line.begins(with: "{\"type\":\"frame\",") {
                 guard end(), let head = ClusterHead(line) else { return nil }
                 next = (head, ByteBuffer())
             } else {
@@ -72,16 +80,6 @@ package struct ClusterHistoryAnswer: Sendable, Equatable {
             }
         }
         guard end() else { return nil }
-        return ClusterHistoryAnswer(isComplete: isComplete, frames: frames)
-    }
-}
-
-extension ByteBuffer {
-    /// Whether a line is the head of a frame. The first member of every message is its type.
-    fileprivate var startsFrame: Bool {
-        let start: StaticString = "{\"type\":\"frame\","
-        return self.readableBytesView.starts(
-            with: UnsafeBufferPointer(start: start.utf8Start, count: start.utf8CodeUnitCount)
-        )
+        return ClusterHistoryAnswer(isComplete: isComplete, newest: head.position, frames: frames)
     }
 }

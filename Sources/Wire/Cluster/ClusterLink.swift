@@ -8,8 +8,12 @@ package protocol ClusterLink: AnyObject {
     func publish(_ payload: ByteBuffer, to subject: String) -> Bool
     /// Receives the messages of a subject on this and all later connections; `*` stands for one token.
     ///
-    /// - Parameter reader: called with the payload, and the subject of an answer if the sender expects one.
-    func subscribe(to subject: String, _ reader: @escaping (_ payload: ByteBuffer, _ reply: String?) -> Void)
-    /// Sends a request, and returns the payload of its answer. The future fails if there is none within the limit.
+    /// - Parameter reader: called with the payload, the message's subject, and that of an answer if the sender expects
+    ///   one.
+    func subscribe(
+        to subject: String,
+        _ reader: @escaping (_ payload: ByteBuffer, _ subject: String, _ reply: String?) -> Void
+    )
+    /// Sends a request, and returns the payload of its answer. The future fails if it has no answer within the limit.
     func request(_ payload: ByteBuffer, to subject: String, within limit: TimeAmount) -> EventLoopFuture<ByteBuffer>
 }

@@ -34,11 +34,21 @@ package struct ClusterSubjects: Sendable, Equatable {
     /// Requests for frames that were missed.
     package var history: String { self.subject("history") }
 
-    /// The newest prices of a shard's symbols.
+    /// Requests for what each member says of itself (``ClusterReport``).
+    package var members: String { self.subject("members") }
+
+    /// The newest prices of a shard's symbols (``ClusterShard``).
     package func prices(shard: Int) -> String { self.subject("prices.\(shard)") }
 
     /// The symbols that an edge wants (``ClusterWish``).
     package func wanted(by edge: String) -> String { self.subject("wanted.\(edge)") }
+
+    /// Returns the edge of such a subject; `nil` if it names none.
+    package func edge(of subject: String) -> String? {
+        let start = self.wanted(by: "")
+        let name = String(subject.dropFirst(start.count))
+        return subject.hasPrefix(start) && Self.isName(name) ? name : nil
+    }
 
     private func subject(_ rest: String) -> String { "tickertape.\(self.name).\(rest)" }
 }

@@ -129,6 +129,8 @@ struct LineMembers {
             self.nextSequence = UInt64(exactly: value)
         } else if key.equals("epoch") {
             self.epoch = UInt64(exactly: value)
+        } else if key.equals("run") {
+            self.details.writerRun = UInt64(exactly: value)
         } else if key.equals("overlap") {
             self.overlap = Int(exactly: value).flatMap { $0 >= 0 ? $0 : nil }
         } else if self.overlapBounds.take(key, value) {

@@ -18,11 +18,14 @@ public struct RecordingHeader: Sendable, Equatable {
     public var start: Int64?
     /// The run of numbers to which the frames' ``RecordedFrame/numbers`` belong.
     public var epoch: UInt64?
+    /// The run of the program that wrote it, where ``epoch`` does not name that: the numbers are those of another
+    /// program of a cluster, or began anew in the run.
+    public var writerRun: UInt64?
     /// Where the frames came from: `live` for the market.
     public var source: String?
     /// The service's address, without a key.
     public var address: String?
-    /// The monotonic clock at this file's start, ns; comparable within one epoch.
+    /// The monotonic clock at this file's start, ns; comparable within one ``run``.
     public var monotonic: Int64?
     /// The number of this file in the recording, from 1, and the name of the file before it.
     public var segment: Int?
@@ -45,4 +48,7 @@ public struct RecordingHeader: Sendable, Equatable {
         self.epoch = epoch
         self.source = source
     }
+
+    /// What names the run of the program that wrote it, and with it the sequence of the files.
+    package var run: UInt64? { self.writerRun ?? self.epoch }
 }

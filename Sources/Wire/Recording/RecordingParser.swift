@@ -206,7 +206,7 @@ public struct RecordingParser: Sendable {
         }
         // Within one run the monotonic clock continues; between runs only the wall clock does.
         var between: Int64?
-        if let before = origin.monotonic, let now = header.monotonic, origin.epoch == header.epoch {
+        if let before = origin.monotonic, let now = header.monotonic, origin.run == header.run {
             between = Self.difference(now, before)
         } else if let before = origin.start, let now = header.start {
             between = Self.difference(now, before)

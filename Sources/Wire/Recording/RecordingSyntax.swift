@@ -39,6 +39,7 @@ package enum RecordingSyntax {
         Self.text("address", header.address, into: &buffer)
         Self.text("source", header.source, into: &buffer)
         Self.number("epoch", header.epoch, into: &buffer)
+        Self.number("run", header.writerRun, into: &buffer)
         Self.number("wall", header.start.map(Self.microseconds), into: &buffer)
         Self.text("monotonic", header.monotonic.map { "\($0)" }, into: &buffer)
         Self.number("segment", header.segment, into: &buffer)

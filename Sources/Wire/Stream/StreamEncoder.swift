@@ -50,7 +50,7 @@ package enum StreamEncoder {
     /// `state` is ``FeedStatus/word``. `file` is null except in a replay; `speed` is null except in a replay or a
     /// simulated market, and null there if it goes as fast as possible. `cause` is ``FeedStatus/Cause/word``, and null
     /// while connected. Further keys follow where they apply: `paused` unless the source is the live market, `seed` for
-    /// a simulated market, `via` for the relay of another program that supplies the trades, `attempt` and `retryAt`
+    /// a simulated market, `via` for the relay or the ingest that supplies the trades, `attempt` and `retryAt`
     /// (ms) for the next attempt.
     package static func status(_ status: FeedStatus, number: UInt64? = nil) -> ByteBuffer {
         var out = JSONWriter(type: "status", number: number)

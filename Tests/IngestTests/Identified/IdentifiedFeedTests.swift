@@ -9,6 +9,21 @@ import Wire
 struct IdentifiedFeedTests {
     private let feed = NumberedFeed()
 
+    @Test("behind another program's tape there is one gap before the first trade, and its ids show the later ones")
+    func tookOver() {
+        let feed = NumberedFeed(symbols: ["BTC"])
+        feed.tape.tookOver(from: 5 * oneSecond, reason: "taken over")
+        feed.read("BTC:5")
+        feed.read("BTC:6")
+        #expect(feed.log.contents.order == ["gap", "read 1", "read 1"])
+        let gap = feed.log.contents.gaps.first
+        #expect(gap?.from == 5 * oneSecond && gap?.to == feed.now.wall && gap?.cause == .replaced)
+        #expect(gap?.reason == "taken over" && gap?.nextSequence == 1)
+        feed.read("BTC:9")
+        feed.passTime(to: feed.second + 2)
+        #expect(feed.log.contents.gaps.count == 2 && feed.log.contents.gaps.last?.cause != .replaced)
+    }
+
     @Test("leaves out trades whose ids were seen, and says so in the frame and in the losses")
     func repeats() {
         self.feed.read("BTC:1 BTC:2", "BTC:3")

@@ -2,12 +2,16 @@
 package enum LeaseViolation: Hashable, Sendable {
     /// Two programs that do not stand still have their upstream open.
     case twoHolders
+    /// Two programs hold one lease.
+    case sharedLease
     /// A program reads or publishes after another one's claim.
     case readsOn
     /// A program that was stopped for too long keeps its upstream open after its first turn.
     case staysOpen
-    /// An edge that has seen an epoch accepted a frame of an earlier one.
+    /// An edge that has heard an epoch takes something of an earlier one, or is live without a message of the newest.
     case staleFrame
+    /// An edge's tape has a frame that does not follow the one before, and no gap.
+    case order
     /// A program opens its upstream with an epoch that is not higher than all before.
     case epoch
     /// No program runs in the time in which one must, or no edge accepts what it publishes.
@@ -28,6 +32,8 @@ package enum PlantedLeaseFault: String, Sendable, CaseIterable {
     case noWait
     /// A program that was stopped does not ask the guard in its first turn.
     case unaskedGuard
+    /// An edge does not remember the epochs before its newest connection.
+    case forgetfulEdge
 }
 
 /// What happened in a schedule.

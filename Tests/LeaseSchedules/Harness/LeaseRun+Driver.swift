@@ -1,35 +1,40 @@
 import Cluster
 
-/// The driver of a program's machine, and its stops.
+/// The driver of a program's leases, and its stops.
 extension LeaseRun {
-    /// Hands an event to the machine.
+    /// Hands an event to the leases.
     private func actions(
         _ incoming: LeaseProgram.Incoming,
         _ program: Int,
         _ moment: LeaseMoment
-    ) -> [LeaseMachine.Action] {
+    ) -> [LeaseSet.Action] {
         switch incoming {
-        case .answer(let number, let answer):
-            if self.programs[program].outstanding == number { self.programs[program].outstanding = nil }
-            let actions = self.programs[program].machine!.answered(number, answer, at: moment)
-            self.plantAfter(answer, actions, program)
+        case .answer(let lease, let number, let answer):
+            let actions = self.programs[program].leases!.answered(lease: lease, number, answer, at: moment)
+            self.plantAfter(answer, lease, number, actions, program)
+            if self.programs[program].outstanding[lease]?.number == number {
+                self.programs[program].outstanding[lease] = nil
+            }
             return actions
         case .timer:
-            self.endWrongBelief(program)
-            return self.programs[program].machine!.deadlineReached(at: moment)
-        case .upstream: return []
+            let actions = self.endWrongBelief(program, moment)
+            return actions + self.programs[program].leases!.deadlineReached(at: moment)
+        case .closed:
+            self.programs[program].isClosing = false
+            return self.programs[program].leases!.closed(at: moment)
+        case .upstream, .request: return []
         }
     }
 
-    func perform(_ actions: [LeaseMachine.Action], _ program: Int) {
+    func perform(_ actions: [LeaseSet.Action], _ program: Int) {
         self.run(actions.map { .action($0) }, program, isResumed: false)
         self.arm(program)
     }
 
     func arm(_ program: Int) {
-        guard let machine = self.programs[program].machine else { return }
+        guard let leases = self.programs[program].leases else { return }
         self.programs[program].timerVersion += 1
-        var deadline = machine.deadline
+        var deadline = leases.deadline
         if self.programs[program].isFenceDeferred {
             deadline = min(deadline ?? .max, self.programs[program].wrongUntil)
         }
@@ -48,6 +53,13 @@ extension LeaseRun {
         var position = 0
         var isInFlight = isResumed
         let life = self.programs[program].life
+        // As `LeaseHolder` does: a fence goes before what is left of earlier events, all else behind it.
+        func insert(_ actions: [LeaseSet.Action]) {
+            steps.insert(contentsOf: actions.filter(\.isFence).map { .action($0) }, at: position)
+            var end = position
+            while end < steps.count, case .action = steps[end] { end += 1 }
+            steps.insert(contentsOf: actions.filter { !$0.isFence }.map { .action($0) }, at: end)
+        }
         while position < steps.count {
             if !isInFlight, !self.isCalm, self.random.chance(self.schedule.pauseInTurn) {
                 self.programs[program].rest = Array(steps[position...])
@@ -59,39 +71,36 @@ extension LeaseRun {
             position += 1
             switch step {
             case .event(let incoming, let moment):
-                let actions = self.actions(incoming, program, moment)
-                steps.insert(contentsOf: actions.map { .action($0) }, at: position)
-            case .action(.run(let grant)): steps.insert(.ask(.open(grant)), at: position)
-            case .action(let action): self.perform(action, program)
+                insert(self.actions(incoming, program, moment))
+            case .action(.run(let epoch)): steps.insert(.ask(.open(epoch: epoch)), at: position)
+            case .action(let action):
+                let following = self.perform(action, program)
+                if let following { steps.insert(following, at: position) }
             case .ask(let act):
-                if case .open(let grant) = act { self.guardBy(grant.guarding, program) }
                 let isAsked = !(self.planted == .unaskedGuard && self.programs[program].isWaking)
-                let boottime = self.programs[program].boottime(at: self.now)
-                if !isAsked || self.programs[program].guarding.allows(at: boottime) {
+                if !isAsked || self.isAllowed(program) {
                     steps.insert(.act(act), at: position)
                 } else {
-                    self.endWrongBelief(program)
                     self.trace("p\(program) is not allowed to \(act)")
-                    let actions = self.programs[program].machine!.deadlineReached(at: self.moment(program))
-                    steps.insert(contentsOf: actions.map { .action($0) }, at: position)
+                    insert(self.actions(.timer, program, self.moment(program)))
                     self.arm(program)
                 }
             case .act(let act): self.act(act, program, isInFlight: isInFlight)
             }
             isInFlight = false
-            guard self.programs[program].life == life, self.programs[program].machine != nil, !self.isOver else {
+            guard self.programs[program].life == life, self.programs[program].leases != nil, !self.isOver else {
                 return
             }
         }
     }
 
-    func perform(_ action: LeaseMachine.Action, _ program: Int) {
+    /// Does an action, and returns the step that it begins.
+    private func perform(_ action: LeaseSet.Action, _ program: Int) -> LeaseProgram.Step? {
         switch action {
-        case .read(let number): self.send(.read, number, program)
-        case .write(let number, let value, let expected):
-            self.send(.write(value, expecting: expected), number, program)
+        case .read(let lease, let number): self.send(.read, lease, number, program)
+        case .write(let lease, let number, let value, let expected):
+            self.send(.write(value, expecting: expected), lease, number, program)
         case .run: break
-        case .extend(let guarding): self.guardBy(guarding, program)
         case .fence(let reason):
             switch reason {
             case .expired: self.outcome.counts.expired += 1
@@ -100,32 +109,38 @@ extension LeaseRun {
             }
             if reason == .expired, self.programs[program].wrongUntil > self.programs[program].boottime(at: self.now) {
                 self.programs[program].isFenceDeferred = true
-                return
+                return nil
             }
             self.close(program, "\(reason)")
-        case .report(let report): self.trace("p\(program): \(report)")
+            guard !self.isCalm, self.random.chance(0.5) else { return .event(.closed, self.moment(program)) }
+            // A clean end of the connections takes up to a second; after a cut only the news of it may be late.
+            self.programs[program].isClosing = reason == .stopping
+            let end = self.now + self.random.time(from: 0, to: reason == .stopping ? 1 : 6)
+            self.events.add(.deliver(program, life: self.programs[program].life, .closed), at: end)
+        case .report(let lease, let report): self.trace("p\(program), lease \(lease): \(report)")
         case .end:
             self.close(program, "it has ended")
             self.trace("p\(program) has ended")
-            self.programs[program].machine = nil
+            self.programs[program].leases = nil
             self.events.add(.begin(program), at: self.now + self.random.time(from: 0, to: 10))
         }
+        return nil
     }
 
     func act(_ act: LeaseProgram.Act, _ program: Int, isInFlight: Bool) {
         if isInFlight { self.outcome.counts.inFlight += 1 }
         switch act {
-        case .open(let grant):
+        case .open(let epoch):
             self.connections += 1
             self.outcome.counts.acquisitions += 1
             self.programs[program].connection = self.connections
-            self.programs[program].epoch = grant.epoch
+            self.programs[program].begin(epoch: epoch)
             self.programs[program].isFenceDeferred = false
-            self.trace("p\(program) RUNS with epoch \(grant.epoch)\(isInFlight ? ", in flight" : "")")
-            if grant.epoch <= self.highestEpoch, !self.isTampered, !isInFlight {
-                self.fail(.epoch, "epoch \(grant.epoch) after \(self.highestEpoch)")
+            self.trace("p\(program) RUNS with epoch \(epoch)\(isInFlight ? ", in flight" : "")")
+            if epoch <= self.highestEpoch, !self.isTampered, !isInFlight {
+                self.fail(.epoch, "epoch \(epoch) after \(self.highestEpoch)")
             }
-            self.highestEpoch = max(self.highestEpoch, grant.epoch)
+            self.highestEpoch = max(self.highestEpoch, epoch)
             self.events.add(
                 .upstream(program, life: self.programs[program].life, connection: self.connections),
                 at: self.now + self.random.time(from: 0, to: 0.25)
@@ -138,27 +153,35 @@ extension LeaseRun {
             guard self.programs[program].connection != nil else { return }
             self.checkAct("publishes", program, isInFlight)
             self.publish(program)
+        case .answer(let request, let edge, let connection):
+            guard self.programs[program].connection != nil else { return }
+            self.checkAct("answers", program, isInFlight)
+            self.answer(request, program, edge: edge, connection: connection)
         }
     }
 
     func checkAct(_ verb: String, _ program: Int, _ isInFlight: Bool) {
-        guard !isInFlight, self.taker != (program, self.programs[program].life) else { return }
-        self.fail(.readsOn, "p\(program) \(verb) after the claim of p\(self.taker.program)")
+        guard !isInFlight else { return }
+        for taker in self.takers where taker != (program, self.programs[program].life) {
+            self.fail(.readsOn, "p\(program) \(verb) after the claim of p\(taker.program)")
+        }
     }
 
     func close(_ program: Int, _ reason: @autoclosure () -> String) {
         if self.programs[program].connection != nil { self.trace("p\(program) CLOSES: \(reason())") }
         self.programs[program].connection = nil
-        self.programs[program].guarding = .closed
+        self.programs[program].isClosing = false
         self.programs[program].isFenceDeferred = false
-        self.programs[program].wrongUntil = .min
+        self.programs[program].beliefs = Array(repeating: .min, count: self.schedule.leases)
     }
 
     func pause(_ program: Int, _ duration: Int64) {
-        guard self.programs[program].machine != nil, !self.programs[program].isPaused else { return }
+        guard self.programs[program].leases != nil, !self.programs[program].isPaused else { return }
         self.trace("p\(program) stands still for \(Self.seconds(duration))")
         self.outcome.counts.pauses += 1
         self.programs[program].isPaused = true
+        // What was closing has ended when it goes on.
+        self.programs[program].isClosing = false
         self.events.add(.wake(program, life: self.programs[program].life), at: self.now + duration)
     }
 
@@ -177,7 +200,7 @@ extension LeaseRun {
         }
         var incoming = self.programs[program].inbox
         self.programs[program].inbox = []
-        if let deadline = self.programs[program].machine?.deadline,
+        if let deadline = self.programs[program].leases?.deadline,
             deadline <= self.programs[program].boottime(at: self.now)
         {
             incoming.append(.timer)
@@ -187,16 +210,14 @@ extension LeaseRun {
         while position < incoming.count {
             let isHandled = self.take(incoming[position], program)
             position += 1
-            guard self.programs[program].life == life, self.programs[program].machine != nil else { return }
+            guard self.programs[program].life == life, self.programs[program].leases != nil else { return }
             if self.programs[program].isPaused {
                 self.programs[program].inbox.insert(contentsOf: incoming[position...], at: 0)
                 return
             }
             guard isHandled else { continue }
             self.programs[program].isWaking = false
-            if self.programs[program].connection != nil, self.planted == nil,
-                !self.programs[program].guarding.allows(at: self.programs[program].boottime(at: self.now))
-            {
+            if self.programs[program].connection != nil, self.planted == nil, !self.isAllowed(program) {
                 self.fail(.staysOpen, "p\(program) keeps its upstream open after its first turn")
             }
             self.checkHolders()
@@ -207,6 +228,10 @@ extension LeaseRun {
     }
 
     func hasLeft(_ program: Int, _ life: Int) -> Bool {
-        self.programs[program].life != life || self.programs[program].machine == nil || self.programs[program].isPaused
+        self.programs[program].life != life || self.programs[program].leases == nil || self.programs[program].isPaused
     }
+}
+
+extension LeaseSet.Action {
+    var isFence: Bool { if case .fence = self { true } else { false } }
 }

@@ -34,9 +34,11 @@ extension LeaseRun {
             let program = self.program(target)
             self.trace("p\(program) is disconnected for \(Self.seconds(duration))")
             self.programs[program].disconnectedUntil = self.now + duration
-            if let number = self.programs[program].outstanding, self.programs[program].machine != nil {
-                let life = self.programs[program].life
-                self.events.add(.deliver(program, life: life, .answer(number, .unknown)), at: self.now)
+            guard self.programs[program].leases != nil else { return }
+            for lease in self.takers.indices {
+                guard let request = self.programs[program].outstanding[lease] else { continue }
+                let answer = LeaseProgram.Incoming.answer(lease: lease, request.number, .unknown)
+                self.events.add(.deliver(program, life: self.programs[program].life, answer), at: self.now)
             }
         case .slow(let target, let requests, let answers, let duration):
             let program = self.program(target)
@@ -66,23 +68,27 @@ extension LeaseRun {
             self.trace("the store loses its last \(writes) writes")
             self.store.lose(last: writes)
             self.isTampered = true
-        case .edgeCut(let edge, let duration): self.edges[edge].cutUntil = self.now + duration
+        case .edgeCut(let edge, let duration): self.disconnect(edge, duration)
+        case .edgeDeaf(let edge, let duration):
+            self.edges[edge].deafUntil = self.now + duration
         case .deletion:
-            self.trace("the key is deleted by hand")
-            self.store.delete()
+            let lease = self.random.index(self.takers.count)
+            self.trace("key \(lease) is deleted by hand")
+            self.store.delete(lease)
             self.isTampered = true
         case .intrusion:
-            self.trace("another program writes to the key")
-            self.store.put(ByteBuffer(string: #"{"host":"x"}"#))
+            let lease = self.random.index(self.takers.count)
+            self.trace("another program writes to key \(lease)")
+            self.store.put(ByteBuffer(string: #"{"host":"x"}"#), lease)
             self.isTampered = true
         }
     }
 
     func crash(_ program: Int, beginsAfter duration: Int64) {
-        guard self.programs[program].machine != nil else { return }
+        guard self.programs[program].leases != nil else { return }
         self.trace("p\(program) dies")
         self.close(program, "it has died")
-        self.programs[program].machine = nil
+        self.programs[program].leases = nil
         self.programs[program].life += 1
         self.events.add(.begin(program), at: self.now + duration)
     }

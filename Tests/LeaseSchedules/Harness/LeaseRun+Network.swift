@@ -6,31 +6,41 @@ extension LeaseRun {
 
     func isLost() -> Bool { !self.isCalm && self.random.chance(self.schedule.loss) }
 
-    func send(_ operation: LeaseStore.Operation, _ number: UInt64, _ program: Int) {
+    func send(_ operation: LeaseStore.Operation, _ lease: Int, _ number: UInt64, _ program: Int) {
         let own = self.programs[program]
-        self.programs[program].outstanding = number
+        self.programs[program].outstanding[lease] = LeaseProgram.Outstanding(
+            number: number,
+            sent: own.boottime(at: self.now)
+        )
         if own.disconnectedUntil > self.now {
-            self.events.add(.deliver(program, life: own.life, .answer(number, .unsent)), at: self.now + 1_000_000)
+            let answer = LeaseProgram.Incoming.answer(lease: lease, number, .unsent)
+            self.events.add(.deliver(program, life: own.life, answer), at: self.now + 1_000_000)
             return
         }
         guard own.requestsCutUntil <= self.now, !self.isLost() else { return }
         let extra = own.slowUntil > self.now ? self.random.time(in: own.slowRequests) : 0
-        self.events.add(.effect(program, life: own.life, number, operation), at: self.now + self.delay() + extra)
+        self.events.add(
+            .effect(program, life: own.life, lease: lease, number, operation),
+            at: self.now + self.delay() + extra
+        )
     }
 
-    func apply(_ operation: LeaseStore.Operation, _ program: Int, _ life: Int, _ number: UInt64) {
+    func apply(_ operation: LeaseStore.Operation, _ program: Int, _ life: Int, _ lease: Int, _ number: UInt64) {
         guard self.store.downUntil <= self.now else { return }
-        let answer = self.store.apply(operation)
+        let answer = self.store.apply(operation, lease)
         if case .write(let value, let expected) = operation {
             if case .written = answer {
-                if LeaseClaim(value)?.state == .held { self.taker = (program, life) }
+                if LeaseClaim(value)?.state == .held { self.takers[lease] = (program, life) }
             }
-            self.trace("store: p\(program) writes at \(expected): \(answer)")
+            self.trace("store: p\(program) writes key \(lease) at \(expected): \(answer)")
         }
         let own = self.programs[program]
         guard own.life == life, own.answersCutUntil <= self.now, !self.isLost() else { return }
         let extra = own.slowUntil > self.now ? self.random.time(in: own.slowAnswers) : 0
-        self.events.add(.deliver(program, life: life, .answer(number, answer)), at: self.now + self.delay() + extra)
+        self.events.add(
+            .deliver(program, life: life, .answer(lease: lease, number, answer)),
+            at: self.now + self.delay() + extra
+        )
     }
 
     func emit(_ program: Int, _ life: Int, _ connection: Int) {
@@ -42,29 +52,5 @@ extension LeaseRun {
         } else {
             self.take(.upstream(connection), program)
         }
-    }
-
-    func publish(_ program: Int) {
-        let own = self.programs[program]
-        guard own.requestsCutUntil <= self.now, own.disconnectedUntil <= self.now else { return }
-        for edge in self.edges.indices where self.edges[edge].cutUntil <= self.now && !self.isLost() {
-            let extra = own.slowUntil > self.now ? self.random.time(in: own.slowRequests) : 0
-            // A frame may come twice, and after a later one.
-            for _ in 0..<(self.random.chance(0.02) ? 2 : 1) {
-                self.events.add(.frame(edge, epoch: own.epoch), at: self.now + self.delay() + extra)
-            }
-        }
-    }
-
-    func arrive(_ edge: Int, _ epoch: UInt64) {
-        guard self.edges[edge].gate.judge(epoch) != .older else {
-            self.outcome.counts.refused += 1
-            return
-        }
-        self.outcome.counts.accepted += 1
-        if epoch < self.edges[edge].highest {
-            self.fail(.staleFrame, "edge \(edge) accepts epoch \(epoch) after \(self.edges[edge].highest)")
-        }
-        self.edges[edge].highest = max(self.edges[edge].highest, epoch)
     }
 }

@@ -1,24 +1,40 @@
+import Cluster
+import Wire
+
 /// What must be true after each event, and at the end.
 extension LeaseRun {
     func checkHolders() {
         var live = 0
         for program in self.programs.indices where self.programs[program].isLive { live += 1 }
-        guard live > 1 else { return }
+        guard live > 1 else { return self.checkLeases() }
         let names = self.programs.indices.filter { self.programs[$0].isLive }.map { "p\($0)" }
         self.fail(.twoHolders, "\(names.joined(separator: " and ")) run")
+    }
+
+    private func checkLeases() {
+        for lease in self.takers.indices {
+            var holders = 0
+            for program in self.programs.indices {
+                if self.holds(lease, program) { holders += 1 }
+            }
+            if holders > 1 { return self.fail(.sharedLease, "\(holders) programs hold lease \(lease)") }
+        }
     }
 
     func beginCalm() {
         self.trace("nothing fails any more")
         self.isCalm = true
         self.store.downUntil = .min
-        for edge in self.edges.indices { self.edges[edge].cutUntil = .min }
+        for edge in self.edges.indices {
+            self.edges[edge].deafUntil = .min
+            self.connect(edge)
+        }
         for program in self.programs.indices {
             self.programs[program].requestsCutUntil = .min
             self.programs[program].answersCutUntil = .min
             self.programs[program].disconnectedUntil = .min
             self.programs[program].slowUntil = .min
-            if self.programs[program].machine == nil {
+            if self.programs[program].leases == nil {
                 self.events.add(.begin(program), at: self.now)
             } else {
                 self.events.add(.wake(program, life: self.programs[program].life), at: self.now)
@@ -39,7 +55,9 @@ extension LeaseRun {
             self.next(.steady, after: 3_000_000_000)
         case .steady, .silentDeath:
             if epoch != self.steadyEpoch { self.fail(.unsteady, "epoch \(epoch ?? 0) after \(self.steadyEpoch)") }
-            if check == .steady, !self.isTampered, self.edges.contains(where: { $0.highest != self.steadyEpoch }) {
+            if check == .steady, !self.isTampered,
+                self.edges.contains(where: { $0.delivered?.epoch != self.steadyEpoch })
+            {
                 self.fail(.late, "an edge has no frame of epoch \(self.steadyEpoch)")
             }
             guard check == .silentDeath else { return self.next(.silentDeath, after: self.random.time(from: 0, to: 1)) }

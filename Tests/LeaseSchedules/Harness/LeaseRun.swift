@@ -2,7 +2,7 @@ import Cluster
 import Market
 import NIOCore
 
-/// Three programs that share a lease, the store, the upstream and two edges, through one schedule of faults.
+/// Three programs that share one or more leases, the store, the upstream and two edges, through one schedule of faults.
 ///
 /// All times are virtual. The rules are checked after each event and at each read and publish. A program that is stopped
 /// between the guard's answer and the act that it asked for acts once after waking: that act is in flight, and is
@@ -12,10 +12,12 @@ package final class LeaseRun {
         case begin(Int)
         case deliver(Int, life: Int, LeaseProgram.Incoming)
         case timer(Int, life: Int, version: Int)
-        case effect(Int, life: Int, UInt64, LeaseStore.Operation)
+        case effect(Int, life: Int, lease: Int, UInt64, LeaseStore.Operation)
         case upstream(Int, life: Int, connection: Int)
         case wake(Int, life: Int)
-        case frame(Int, epoch: UInt64)
+        case message(Int, connection: Int, LeaseMessage)
+        case edgeConnects(Int)
+        case edgeTimer(Int, version: Int)
         case fault(LeaseSchedule.Fault)
         case calm
         case check(Check)
@@ -36,14 +38,11 @@ package final class LeaseRun {
     var isCalm = false
     var isOver = false
     var programs = [LeaseProgram](repeating: LeaseProgram(), count: LeaseSchedule.programs)
-    var store = LeaseStore()
-    var edges = [(gate: EpochGate, highest: UInt64, cutUntil: Int64)](
-        repeating: (EpochGate(), 0, .min),
-        count: LeaseSchedule.edges
-    )
+    var store: LeaseStore
+    var edges = [LeaseEdge](repeating: LeaseEdge(), count: LeaseSchedule.edges)
     var connections = 0
-    /// The program and life whose claim took effect last.
-    var taker = (program: -1, life: -1)
+    /// For each lease the program and life whose claim took effect last.
+    var takers: [(program: Int, life: Int)]
     var highestEpoch: UInt64 = 0
     /// Whether the chain of epochs was broken by others than the programs.
     var isTampered = false
@@ -54,6 +53,8 @@ package final class LeaseRun {
         self.schedule = schedule
         self.planted = planted
         self.isTraced = isTraced
+        self.store = LeaseStore(leases: schedule.leases)
+        self.takers = Array(repeating: (-1, -1), count: schedule.leases)
         self.random = SeededGenerator(seed: schedule.seed ^ 0x5EED_1EA5E)
         if planted == .lateFence { self.settings.fence = 13_000_000_000 }
         if planted == .noWait { self.settings.timeToLive = 0 }
@@ -89,22 +90,23 @@ package final class LeaseRun {
                 epoch: 1_000,
                 since: "earlier"
             )
-            self.store.put(claim.json)
+            for lease in self.takers.indices { self.store.put(claim.json, lease) }
         }
         for program in self.programs.indices {
             self.events.add(.begin(program), at: self.random.time(from: 0, to: 2))
             // A good quartz is off by 20 millionths, a virtual machine's clock by more.
             self.programs[program].drift = self.random.time(upTo: 400) - 200
         }
+        for edge in self.edges.indices { self.events.add(.edgeConnects(edge), at: self.random.time(from: 0, to: 2)) }
         for (at, fault) in self.schedule.faults { self.events.add(.fault(fault), at: at) }
         self.events.add(.calm, at: self.schedule.calmAt)
     }
 
     func handle(_ event: Event) {
         switch event {
-        case .begin(let program): if self.programs[program].machine == nil { self.start(program) }
+        case .begin(let program): if self.programs[program].leases == nil { self.start(program) }
         case .deliver(let program, let life, let incoming):
-            guard self.programs[program].life == life, self.programs[program].machine != nil else { return }
+            guard self.programs[program].life == life, self.programs[program].leases != nil else { return }
             if self.programs[program].isPaused {
                 self.programs[program].inbox.append(incoming)
             } else {
@@ -112,14 +114,16 @@ package final class LeaseRun {
             }
         case .timer(let program, let life, let version):
             guard self.programs[program].life == life, self.programs[program].timerVersion == version,
-                !self.programs[program].isPaused, self.programs[program].machine != nil
+                !self.programs[program].isPaused, self.programs[program].leases != nil
             else { return }
             self.take(.timer, program)
-        case .effect(let program, let life, let number, let operation):
-            self.apply(operation, program, life, number)
+        case .effect(let program, let life, let lease, let number, let operation):
+            self.apply(operation, program, life, lease, number)
         case .upstream(let program, let life, let connection): self.emit(program, life, connection)
         case .wake(let program, let life): if self.programs[program].life == life { self.wake(program) }
-        case .frame(let edge, let epoch): self.arrive(edge, epoch)
+        case .message(let edge, let connection, let message): self.arrive(edge, connection: connection, message)
+        case .edgeConnects(let edge): self.connect(edge)
+        case .edgeTimer(let edge, let version): self.edgeTimer(edge, version: version)
         case .fault(let fault): if !self.isCalm { self.strike(fault) }
         case .calm: self.beginCalm()
         case .check(let check): self.check(check)
@@ -131,24 +135,24 @@ package final class LeaseRun {
         self.programs[program].life = life
         // The machine may have booted anew.
         self.programs[program].bootOffset = self.random.time(from: 1, to: 1_000_000)
-        self.programs[program].guarding = .closed
         self.programs[program].rest = []
         self.programs[program].inbox = []
         self.programs[program].isPaused = false
         self.programs[program].isWaking = false
-        self.programs[program].outstanding = nil
+        self.programs[program].outstanding = [:]
         self.programs[program].isFenceDeferred = false
-        self.programs[program].wrongUntil = .min
+        self.programs[program].beliefs = Array(repeating: .min, count: self.schedule.leases)
         let instance = String(self.random.next(), radix: 16)
         self.programs[program].ownTokenPrefix = "\"\(instance)-"
-        self.programs[program].machine = LeaseMachine(
+        self.programs[program].leases = LeaseSet(
             self.settings,
+            keys: (0..<self.schedule.leases).map { "key\($0)" },
             name: "p\(program)",
             host: "h\(program)",
             instance: instance
         )
         self.trace("p\(program) begins")
-        self.perform(self.programs[program].machine!.started(at: self.moment(program)), program)
+        self.perform(self.programs[program].leases!.started(at: self.moment(program)), program)
     }
 
     func moment(_ program: Int) -> LeaseMoment {
@@ -163,19 +167,27 @@ package final class LeaseRun {
     @discardableResult
     func take(_ incoming: LeaseProgram.Incoming, _ program: Int) -> Bool {
         switch incoming {
-        case .answer, .timer:
+        case .answer, .timer, .closed:
             self.run([.event(incoming, self.moment(program))], program, isResumed: false)
             self.arm(program)
         case .upstream(let connection):
             guard self.programs[program].connection == connection else { return false }
             self.run([.ask(.read), .ask(.publish)], program, isResumed: false)
+        case .request(let request, let edge, let connection):
+            guard self.programs[program].connection != nil else { return false }
+            self.run([.ask(.answer(request, edge: edge, connection: connection))], program, isResumed: false)
         }
         return true
     }
 
     func stop(_ program: Int) {
-        guard self.programs[program].machine != nil, !self.programs[program].isPaused else { return }
+        guard self.programs[program].leases != nil, !self.programs[program].isPaused else { return }
         self.trace("p\(program) is asked to stop")
-        self.perform(self.programs[program].machine!.stopRequested(at: self.moment(program)), program)
+        let life = self.programs[program].life
+        self.perform(self.programs[program].leases!.stopRequested(at: self.moment(program)), program)
+        // A wrong belief has hidden the fence.
+        guard !self.hasLeft(program, life), self.programs[program].isFenceDeferred else { return }
+        self.close(program, "it stops")
+        self.perform(self.programs[program].leases!.closed(at: self.moment(program)), program)
     }
 }

@@ -30,10 +30,13 @@ package struct LeaseSchedule: Sendable {
         case storeLoss(Int64)
         /// The store restarts and has lost its last writes.
         case storeRollback(Int)
+        /// An edge has no connection to NATS.
         case edgeCut(Int, Int64)
-        /// A person deletes the key.
+        /// The messages of an edge are lost, and it does not know.
+        case edgeDeaf(Int, Int64)
+        /// A person deletes the key of a lease.
         case deletion
-        /// Another program writes to the key.
+        /// Another program writes to the key of a lease.
         case intrusion
     }
 
@@ -44,7 +47,7 @@ package struct LeaseSchedule: Sendable {
         case rolledBack
     }
 
-    /// The programs that share the lease.
+    /// The programs that share the leases.
     package static let programs = 3
     package static let edges = 2
 
@@ -58,7 +61,9 @@ package struct LeaseSchedule: Sendable {
     package var pauseInTurn = 0.0
     /// The longest lateness of a timer.
     package var lateness: Int64 = 5_000_000
-    /// Whether the key begins as given back, so that the first acquisition needs no wait.
+    /// How many leases a program needs.
+    package var leases = 1
+    /// Whether they begin as given back, so that the first acquisition needs no wait.
     package var beginsReleased: Bool
 
     /// - Parameter storage: what the store may lose.
@@ -104,6 +109,7 @@ package struct LeaseSchedule: Sendable {
             }
         }
         self.faults.sort { $0.at < $1.at }
+        self.leases = 1 + random.index(3)
     }
 
     private static func fault(_ kind: Int, _ random: inout SeededGenerator) -> Fault {
@@ -128,7 +134,9 @@ package struct LeaseSchedule: Sendable {
             return .wallJump(target, random.chance(0.5) ? jump : -jump)
         case 9: return .storeDown(random.time(from: 0, to: 15))
         case 10: return .storeLoss(random.time(from: 0, to: 3))
-        case 11: return .edgeCut(random.index(Self.edges), length)
+        case 11:
+            let edge = random.index(Self.edges)
+            return random.chance(0.5) ? .edgeCut(edge, length) : .edgeDeaf(edge, length)
         case 12: return .deletion
         case 13: return .storeRollback(1 + random.index(20))
         default: return .intrusion

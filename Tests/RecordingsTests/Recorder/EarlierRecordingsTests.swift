@@ -13,7 +13,8 @@ struct EarlierRecordingsTests {
 
     private func recorder(
         _ path: String,
-        epoch: UInt64,
+        epoch: UInt64?,
+        run: UInt64? = nil,
         source: String? = "live",
         segmentBytes: UInt64 = 1 << 30
     ) throws -> Recorder {
@@ -25,6 +26,7 @@ struct EarlierRecordingsTests {
             started: Self.now,
             program: "test",
             epoch: epoch,
+            run: run,
             dialect: .finnhub,
             source: source,
             settings: settings,
@@ -41,8 +43,8 @@ struct EarlierRecordingsTests {
         #expect(report.isWhole)
     }
 
-    private func feed(_ recorder: Recorder, epoch: UInt64, count: Int) {
-        var tape = Tape(epoch: epoch)
+    private func feed(_ recorder: Recorder, epoch: UInt64, first: UInt64 = 1, count: Int) {
+        var tape = Tape(epoch: epoch, next: first)
         var symbols = SymbolTable()
         var parser = FinnhubParser()
         for number in 1...count {
@@ -92,6 +94,97 @@ struct EarlierRecordingsTests {
         #expect(runs[0].trades.map { "\($0.price)" } == (1...9_000).map { "\($0)" })
         #expect(runs[1].received == [Self.now + 1_000, Self.now + 2_000, Self.now + 3_000])
         #expect(self.found(in: folder) { $0.trades = 5 }.map(\.sequences) == [8_999..<9_001, 1..<4])
+    }
+
+    @Test("have the epochs and numbers of the tape, if those are another program's; each epoch has a file of its own")
+    func epochs() async throws {
+        let folder = try TemporaryFolder()
+        defer { folder.remove() }
+        let path = "\(folder.path)/edge.jsonl"
+        let status = FeedStatus(source: .live, phase: .connecting, since: 0)
+        for run: UInt64 in [5, 6] {
+            let recorder = try self.recorder(path, epoch: nil, run: run)
+            recorder.statusChanged(status)
+            self.feed(recorder, epoch: 11, first: run == 5 ? 18 : 30, count: 4)
+            if run == 6 {
+                self.feed(recorder, epoch: 12, count: 3)
+                recorder.statusChanged(status)
+                self.feed(recorder, epoch: 12, first: 4, count: 2)
+            }
+            let report = await recorder.finishPatiently()
+            #expect(report.isWhole && report.segments == (run == 5 ? 1 : 2))
+        }
+        // The second run goes on in the epoch of the first one, with trades missing in between.
+        let runs = self.found(in: folder)
+        try #require(runs.map(\.epoch) == [11, 12])
+        #expect(runs.map(\.sequences) == [30..<34, 1..<6])
+
+        func stream(_ name: String) throws -> [RecordingHeader] {
+            try RecordingStream(path: "\(folder.path)/\(name)").segments.map(\.header)
+        }
+        let first = try stream("edge.jsonl")
+        #expect(first.map(\.epoch) == [11] && first.map(\.run) == [5] && first[0].first == 1)
+        let second = try stream("edge-0002.jsonl")
+        #expect(second.map(\.epoch) == [11, 12] && second.map(\.run) == [6, 6] && second.map(\.segment) == [1, 2])
+        #expect(try folder.read("edge.jsonl").contains(#","epoch":11,"run":5,"#))
+
+        // A piece of both files has no loss between them.
+        let cut = try RecordingEdits.cut(
+            "\(folder.path)/edge-0002.jsonl",
+            RecordingEdits.Cut(),
+            to: "\(folder.path)/piece.jsonl",
+            form: .current
+        )
+        #expect(cut.losses == 0 && cut.frames == 18, "\(cut)")
+    }
+
+    @Test("a program without a cluster that begins a new epoch names its own run beside it")
+    func renewed() async throws {
+        let folder = try TemporaryFolder()
+        defer { folder.remove() }
+        let recorder = try self.recorder("\(folder.path)/a.jsonl", epoch: 11)
+        self.feed(recorder, epoch: 11, count: 2)
+        self.feed(recorder, epoch: 12, count: 3)
+        _ = await recorder.finishPatiently()
+        let headers = try RecordingStream(path: "\(folder.path)/a.jsonl").segments.map(\.header)
+        #expect(headers.map(\.epoch) == [11, 12] && headers.map(\.writerRun) == [nil, 11])
+        #expect(self.found(in: folder).map(\.sequences) == [1..<3, 1..<4])
+    }
+
+    @Test("a file that gets no trade for long begins without an epoch, and another one follows with it")
+    func noTrade() throws {
+        let folder = try TemporaryFolder()
+        defer { folder.remove() }
+        let header = RecordingHeader(version: 2, program: "test", start: Self.now, source: "live")
+        var edge = header
+        edge.writerRun = 5
+        var writer = try RecordingWriter(
+            names: SegmentNames(first: "\(folder.path)/a.jsonl"),
+            header: edge,
+            monotonic: 0,
+            settings: RecorderSettings(),
+            disk: SystemDisk()
+        )
+        func note(_ second: Int64) {
+            let at = second * 1_000_000_000
+            writer.append(note: RecordedNote(.state, word: "connecting"), wall: Self.now + at, monotonic: at)
+            writer.flush(now: at)
+        }
+        note(1)
+        #expect(try folder.read("a.jsonl").isEmpty)
+        note(6)
+        #expect(try folder.read("a.jsonl").split(separator: "\n").count == 3)
+        writer.append(
+            frame: ByteBuffer(string: #"{"data":[{"c":null,"p":1,"s":"A","t":1723161255342,"v":1}],"type":"trade"}"#),
+            of: .finnhub,
+            received: Self.now + 7_000_000_000,
+            monotonic: 7_000_000_000,
+            numbers: RecordedNumbers(first: 18, count: 1),
+            epoch: 11
+        )
+        writer.close(wall: Self.now + 8_000_000_000, monotonic: 8_000_000_000)
+        let headers = try RecordingStream(path: "\(folder.path)/a.jsonl").segments.map(\.header)
+        #expect(headers.map(\.epoch) == [nil, 11] && headers.map(\.run) == [5, 5])
     }
 
     @Test("are read over all files of a run, compressed or not, as one")

@@ -86,6 +86,24 @@ struct EarlierTradesTests {
         bench.stop()
     }
 
+    @Test("the gap before a run whose numbers are those of a cluster's ingest names its first trade")
+    func gapOfEdge() throws {
+        let bench = try self.bench()
+        let client = try bench.pipedStream("?symbols=*&delivery=all")
+        _ = try client.takeTexts()
+        var feed = BatchSource()
+        var batch = feed.batch([Frames.trade("A", "9")])
+        (batch.epoch, batch.firstSequence) = (9, 42)
+        bench.hub.take([.epochBegan(9, first: 42), .batch(batch)])
+        let gaps = try client.takeTexts().compactMap { text -> Gap? in
+            guard case .gap(let gap) = StreamMessage.parse(ByteBuffer(string: text)) else { return nil }
+            return gap
+        }
+        #expect(gaps.map(\.reason) == ["the numbers begin anew", "tickertape was restarted"])
+        #expect(gaps.allSatisfy { $0.epoch == 9 && $0.nextSequence == 42 })
+        bench.stop()
+    }
+
     @Test("hello names the oldest trade of all, if it is of an earlier run")
     func hello() throws {
         let bench = try self.bench()

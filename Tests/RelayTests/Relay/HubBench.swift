@@ -104,7 +104,7 @@ final class HubBench {
         let first = self.feed.batch(before)
         self.feed.beginAnew()
         let second = self.feed.batch(after)
-        self.hub.take([.batch(first), .epochBegan(second.epoch), .batch(second)])
+        self.hub.take([.batch(first), .epochBegan(second.epoch, first: second.firstSequence), .batch(second)])
     }
 }
 

@@ -69,7 +69,7 @@ struct LateReadTests {
         feed.beginAnew()
         let next = feed.batch([Frames.trade("B", "3"), Frames.trade("A", "4")])
         _ = self.bench.hub.settled.epochBegan(next.epoch)
-        self.bench.hub.take(.epochBegan(next.epoch))
+        self.bench.hub.take(.epochBegan(next.epoch, first: next.firstSequence))
         self.bench.hub.take(next)
         #expect(self.newest("A") == "4 2" && self.newest("B") == "3 2")
     }

@@ -51,6 +51,55 @@ struct NewEpochTests {
         bench.stop()
     }
 
+    @Test("a new epoch that begins at another number is named with that number")
+    func seamAtNumber() throws {
+        let bench = HubBench()
+        let stream = try bench.pipedStream("?symbols=*&delivery=all")
+        bench.play(Frames.trade("A", "1"))
+        _ = try stream.takeTexts()
+        bench.hub.take(.epochBegan(9, first: 42))
+        let messages = try stream.takeTexts().map { StreamMessage.parse(ByteBuffer(string: $0)) }
+        guard case .gap(let seam)? = messages.last else {
+            Issue.record("\(messages)")
+            return
+        }
+        #expect(seam.epoch == 9 && seam.nextSequence == 42 && seam.from == seam.to)
+        #expect(seam.reason == "the numbers begin anew")
+        bench.stop()
+    }
+
+    @Test("a client that resumes over a takeover gets the rest of the former epoch, the gap, and the new epoch")
+    func resumesOverTakeover() throws {
+        let bench = HubBench()
+        var feed = BatchSource()
+        func play(_ frames: [String], epoch: UInt64, first: UInt64) {
+            var batch = feed.batch(frames)
+            batch.receivedMonotonic = 0
+            (batch.epoch, batch.firstSequence) = (epoch, first)
+            bench.hub.take([.batch(batch)])
+        }
+        bench.hub.take([.epochBegan(8, first: 40)])
+        play([Frames.trade("A", "1"), Frames.trade("A", "2"), Frames.trade("A", "3")], epoch: 8, first: 40)
+        bench.hub.take([.epochBegan(9, first: 1)])
+        bench.hub.take([.gap(Gap(from: 1, to: 2, reason: "another ingest has taken over", nextSequence: 1, epoch: 9))])
+        feed.beginAnew()
+        play([Frames.trade("A", "4"), Frames.trade("A", "5")], epoch: 9, first: 1)
+        let client = try bench.pipedStream("?symbols=A&delivery=all&since=8:40")
+        bench.loop.run()
+        let texts = try client.takeTexts()
+        let messages = texts.map { StreamMessage.parse(ByteBuffer(string: $0)) }
+        let sent = messages.compactMap { message -> String? in
+            switch message {
+            case .trade(let trade): "\(trade.sequence)"
+            case .gap(let gap): "\(gap.reason) \(gap.epoch):\(gap.nextSequence)"
+            default: nil
+            }
+        }
+        #expect(sent == ["41", "42", "another ingest has taken over 9:1", "1", "2"], "\(texts)")
+        #expect(texts.last?.contains(#""type":"resumed""#) == true && texts.last?.contains("false") == true)
+        bench.stop()
+    }
+
     @Test("a client that is catching up learns of the new epoch before its first trade")
     func seamInCatchUp() throws {
         let bench = HubBench { $0.keepQuiet() }

@@ -73,14 +73,18 @@ struct PausedReplayTests {
         self.stand(true, bench)
         var reading = self.reading(bench)
         reading.replay = ReplayPosition(start: 0, end: 10 * Self.second, at: 1, speed: 1, isPaused: true)
-        let answer = StatusAnswers.readiness(reading)
+        let answer = StatusAnswers.readiness(reading, cluster: nil)
         #expect(answer.isReady)
         #expect(String(buffer: answer.body).contains(#""replay":{"start":0,"end":10000,"#))
         #expect(String(buffer: answer.body).contains(#""paused":true},"newestTradeAge":0"#))
         // A source other than the market shows beside its state whether it is paused.
         reading.status.source = .demo
         reading.status = reading.status.heldStill
-        #expect(String(buffer: StatusAnswers.readiness(reading).body).contains(#""source":"demo","paused":true,"#))
+        #expect(
+            String(buffer: StatusAnswers.readiness(reading, cluster: nil).body).contains(
+                #""source":"demo","paused":true,"#
+            )
+        )
         bench.stop()
     }
 }

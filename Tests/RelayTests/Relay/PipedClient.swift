@@ -91,7 +91,7 @@ struct PipedClient {
         while let (opcode, short) = bytes.readMultipleIntegers(as: (UInt8, UInt8).self) {
             var length = Int(short)
             if length == 126 { length = Int(bytes.readInteger(as: UInt16.self) ?? 0) }
-            if length == 127 { length = Int(bytes.readInteger(as: UInt64.self) ?? 0) }
+            if short == 127 { length = Int(bytes.readInteger(as: UInt64.self) ?? 0) }
             let payload = bytes.readSlice(length: length) ?? ByteBuffer(string: "cut short")
             let frame = RawClient.Frame(opcode: opcode & 0x0F, payload: payload)
             if frame.opcode != 9 { texts.append(frame.closure ?? frame.text) }

@@ -87,6 +87,31 @@ struct RelayAnswersTests {
         }
     }
 
+    @Test("an edge of a cluster says which ingest, which epoch and how many hops, and what the clocks differ by")
+    func cluster() async throws {
+        let instruments = Instruments()
+        var state = ClusterState(cluster: "main", member: "edge-1", role: .edge)
+        state.followed = "host-a"
+        state.position = ClusterPosition(epoch: 7, frame: 17, sequence: 12)
+        state.clockOffset = -1_240_000
+        state.server = "nats://10.0.0.1:4222"
+        instruments.cluster.begin(state)
+        try await RelayFixture.run(ownSymbols: [Frames.btc], instruments: instruments) {
+            $0.version = "9.8.7"
+        } body: { fixture in
+            let place =
+                #""cluster":{"cluster":"main","member":"edge-1","role":"edge","publishing":false,"ingest":"host-a","#
+                + #""hops":1,"epoch":7,"lag":null,"clockOffset":-1240"#
+            let readiness = try await self.ask("/readyz", fixture)
+            #expect(readiness.body.contains(place + "}"), "\(readiness.body)")
+            #expect(!readiness.body.contains("10.0.0.1"))
+            let status = try await self.ask("/v1/status", fixture)
+            #expect(status.body.contains(place + #","lease":null,"frame":17,"seq":12,"#), "\(status.body)")
+            let metrics = try await self.ask("/metrics", fixture)
+            #expect(metrics.body.contains("\ntickertape_cluster_hops{ingest=\"host-a\"} 1\n"))
+        }
+    }
+
     @Test("a wrong symbol has the one that was probably meant, and the symbols are in the order of the settings")
     func meant() async throws {
         try await RelayFixture.run(ownSymbols: ["btc-usdt", Frames.btc, "A"]) { fixture in
@@ -179,7 +204,7 @@ struct RelayAnswersTests {
                     id: id
                 )
             }
-            instruments.completeness.epochBegan(7, symbols: symbols)
+            instruments.completeness.epochBegan(7, first: 1, symbols: symbols)
             for id in trades.indices {
                 instruments.completeness.read(
                     TapeBatch(

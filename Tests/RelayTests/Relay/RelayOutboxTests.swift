@@ -67,7 +67,7 @@ struct RelayOutboxTests {
         let outbox = RelayOutbox(highMark: 1, limit: 1)
         _ = outbox.offer(.batch(feed.batch([Frames.trade("A", "1"), Frames.trade("B", "1")])))
         feed.beginAnew()
-        _ = outbox.offer(.epochBegan(8))
+        _ = outbox.offer(.epochBegan(8, first: 1))
         _ = outbox.offer(.batch(feed.batch([Frames.trade("C", "1")])))
         _ = outbox.offer(.batch(feed.batch([Frames.trade("A", "1")])))
         let events = outbox.take()

@@ -154,10 +154,48 @@ struct TradeRingTests {
         #expect(ring.sequences == 10..<11 && ring.newest(9, of: "a") == [10])
         #expect(self.path(ring, 3) == "7:10 tooOld false")
         ring.append(self.batch("b", first: 1, epoch: 8))
-        #expect(ring.sequences == 1..<2 && ring.newest(9, of: "a") == nil && ring.newest(9, of: "b") == [1])
+        #expect(ring.earlier.count == 1 && ring.sequences == 1..<2)
+        #expect(ring.newest(9, of: "a") == nil && ring.newest(9, of: "b") == [1])
         ring.append(self.batch("", first: 2, epoch: 8))
         ring.append(self.batch("bbbbbb", first: 2, epoch: 8))
         #expect(ring.newest(9, of: "b") == [4, 5, 6, 7])
+    }
+
+    @Test("the trades of an epoch become an earlier run with the first one of another epoch")
+    func takeover() {
+        var ring = TradeRing(capacity: 6)
+        ring.append(self.batch("aba", first: 5))
+        let gap = Gap(from: 1, to: 2, reason: "another ingest has taken over", nextSequence: 1, epoch: 8)
+        let batch = self.batch("ba", first: 1, epoch: 8)
+        #expect(ring.lowerBound(after: batch) == 5)
+        ring.append(batch, behind: gap)
+        #expect(self.path(ring, 5) == "7:6 - false" && self.path(ring, 7) == "7:8 - false")
+        #expect(self.path(ring, 3) == "7:5 tooOld false" && self.path(ring, 0, epoch: 8) == "8:1 - true")
+        #expect(ring.count(of: "a", from: TapePosition(epoch: 7, sequence: 6)) == 2 && ring.count == 5)
+        let (gapBehind, next) = ring.behind(earlier: 0)
+        #expect(gapBehind == gap && next == TapePosition(epoch: 8, sequence: 1))
+        // Another one; the oldest trades are beyond the capacity.
+        ring.append(self.batch("aab", first: 1, epoch: 9))
+        #expect(ring.count == 6 && ring.earlier.count == 2)
+        #expect(self.path(ring, 6) == "7:7 - false" && self.path(ring, 5) == "7:7 tooOld false")
+        #expect(ring.behind(earlier: 1).gap.reason == "the numbers begin anew")
+        #expect(self.path(ring, .max) == "8:1 unknown false" && self.path(ring, .max, epoch: 9) == "9:4 unknown false")
+    }
+
+    @Test("an epoch that goes on behind trades of an earlier run has two parts, with a gap between them")
+    func restartInEpoch() {
+        var ring = TradeRing(capacity: 8)
+        let gap = Gap(from: 1, to: 2, reason: "tickertape was restarted", nextSequence: 9, epoch: 7)
+        ring.preload([self.batch("aba", first: 2)], gap: gap)
+        ring.append(self.batch("ab", first: 9))
+        #expect(self.path(ring, 2) == "7:3 - false" && self.path(ring, 4) == "7:5 - false")
+        #expect(self.path(ring, 5) == "7:9 tooOld false" && self.path(ring, 8) == "7:9 - true")
+        #expect(self.path(ring, 0) == "7:9 tooOld false")
+        for sequence: UInt64 in 2...5 { #expect(ring.run(at: TapePosition(epoch: 7, sequence: sequence)).earlier == 0) }
+        for sequence: UInt64 in 9...11 {
+            #expect(ring.run(at: TapePosition(epoch: 7, sequence: sequence)).earlier == nil)
+        }
+        #expect(ring.count(of: "a", from: TapePosition(epoch: 7, sequence: 3)) == 2)
     }
 
     @Test("an entry takes 56 bytes")

@@ -42,7 +42,7 @@ final class LongRunChecker: TapeReader, @unchecked Sendable {
 
     private func fault(_ text: String) { if self.faults.count < 20 { self.faults.append(text) } }
 
-    func epochBegan(_ epoch: UInt64, symbols: SymbolTable) { self.places = [] }
+    func epochBegan(_ epoch: UInt64, first: UInt64, symbols: SymbolTable) { self.places = [] }
 
     func read(_ batch: TapeBatch) {
         if self.places.count != batch.symbols.count {

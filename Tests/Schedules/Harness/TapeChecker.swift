@@ -101,7 +101,7 @@ final class TapeChecker: TapeReader, @unchecked Sendable {
 
     // MARK: The tape
 
-    func epochBegan(_ epoch: UInt64, symbols: SymbolTable) {
+    func epochBegan(_ epoch: UInt64, first: UInt64, symbols: SymbolTable) {
         self.symbols = []
         self.expectedSequence = 1
     }

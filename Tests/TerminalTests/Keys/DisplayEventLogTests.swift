@@ -27,6 +27,18 @@ struct DisplayEventLogTests {
         #expect(model.state.events.map(\.isTrouble) == [false, false, true, true, true])
     }
 
+    @Test("An entry and a line name the relay or the ingest that supplies the trades")
+    func supplied() {
+        var model = DisplayModel(symbols: [], status: sampleStatus(.connecting))
+        for (time, via) in ["127.0.0.1:8080", "host-a", "host-b"].enumerated() {
+            var status = sampleStatus(.live)
+            status.via = via
+            model.statusChanged(status, at: Int64(time))
+            #expect(status.sentence(marks: ["DEMO"]) == "live via \(via), DEMO")
+        }
+        #expect(Self.texts(model) == ["live via 127.0.0.1:8080", "live via host-a", "live via host-b"])
+    }
+
     @Test("A failed attempt is one entry: the next one begins without a word, unless it has another reason")
     func attempts() {
         var model = DisplayModel(symbols: [], status: sampleStatus(.connecting))

@@ -73,6 +73,9 @@ enum CommandTrial {
         Self.rules.first { command.text.hasPrefix($0.0) }?.1
     }
 
+    /// On several machines.
+    private static let cluster = CommandTrial.elsewhere(file: "scripts/cluster-lab", containing: "def ten_commands")
+
     /// By the beginnings of commands, the more special ones first.
     private static let rules: [(String, CommandTrial)] = [
         ("./scripts/test", .elsewhere(file: ".ci/run", containing: "scripts/test")),
@@ -118,6 +121,8 @@ enum CommandTrial {
         ("systemd-sysusers", .never("the rights of an administrator")),
         ("install ", .never("the rights of an administrator; the package does the same")),
         ("systemctl", .never("a running systemd")),
+        ("ssh c ", Self.cluster), ("umask 077; for role in", Self.cluster), ("sed 's/\\(.*\\):", Self.cluster),
+        ("for m in a", Self.cluster),
         (
             "tickertape doctor",
             .elsewhere(file: "Tests/TickertapeTests/Program/DoctorProgramTests.swift", containing: "doctor")
@@ -125,6 +130,10 @@ enum CommandTrial {
         (
             "tickertape status",
             .elsewhere(file: "Tests/TickertapeTests/Program/StatusProgramTests.swift", containing: "status")
+        ),
+        (
+            "tickertape cluster",
+            .elsewhere(file: "Tests/TickertapeTests/Program/ClusterProgramTests.swift", containing: "cluster")
         ),
         ("tickertape cert --out /etc", .never("the rights of an administrator: /etc; cert has its own tests")),
         ("tickertape history prune", .ends()),

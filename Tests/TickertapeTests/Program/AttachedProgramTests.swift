@@ -83,9 +83,9 @@ struct AttachedProgramTests {
         #expect(await broken.follows(relay: "127.0.0.1:\(line.port)"))
         // A trade proves that both have subscribed.
         for program in [whole, broken] {
-            let isLive = Task { await program.printsError(of: "Z live by the relay at") }
+            let isLive = Task { await program.printsError(of: "Z live via") }
             var price = 1
-            while !program.errors.contains("Z live by the relay at"), price < Self.first - 1 {
+            while !program.errors.contains("Z live via"), price < Self.first - 1 {
                 price += 1
                 server.send(Self.trade(price), on: 0)
                 try await Task.sleep(for: .milliseconds(50))

@@ -7,7 +7,7 @@ extension RunningProgram {
     /// The state is "waiting", or "late" if the other program's last trade is then more than 5 s old, as on a slow
     /// machine.
     func follows(relay place: String) async -> Bool {
-        await self.printsError(ofAny: ["waiting by the relay at \(place)", "late by the relay at \(place)"])
+        await self.printsError(ofAny: ["waiting via \(place)", "late via \(place)"])
     }
 
     /// Waits until the program prints one of these texts on standard error; `false` after the time limit.

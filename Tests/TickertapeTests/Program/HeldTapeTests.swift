@@ -18,7 +18,7 @@ struct HeldTapeTests {
 
         private func add(_ note: String) { self.notes.withLockedValue { $0.append(note) } }
 
-        func epochBegan(_ epoch: UInt64, symbols: SymbolTable) { self.add("epoch \(epoch)") }
+        func epochBegan(_ epoch: UInt64, first: UInt64, symbols: SymbolTable) { self.add("epoch \(epoch)") }
         func read(_ batch: TapeBatch) { self.add("\(batch.trades.count) trades") }
         func statusChanged(_ status: FeedStatus) { self.add(status.word) }
         func symbolChanged(_ status: SymbolStatus) { self.add("\(status.symbol) \(status.word)") }
@@ -46,7 +46,7 @@ struct HeldTapeTests {
         held.symbolChanged(SymbolStatus(symbol: "X:A", state: .live, since: 0))
         var source = BatchSource()
         let batch = source.batch([Frames.trade("X:A", "1")])
-        held.epochBegan(7, symbols: batch.symbols)
+        held.epochBegan(7, first: 1, symbols: batch.symbols)
         held.read(batch)
         held.statusChanged(Self.status(.live))
         held.read(batch)

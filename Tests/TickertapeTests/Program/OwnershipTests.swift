@@ -87,13 +87,13 @@ struct OwnershipTests {
         let server = try await ScriptedFinnhub.start { _ in .play([.send(Self.trade)]) }
         let programs = try (0..<3).map { _ in try self.start(server, folder, relay: "127.0.0.1:0") }
         // A follower that receives the owner's only trade late reports "late".
-        let words = ["Z waiting", "Z late by the relay at"]
+        let words = ["Z waiting", "Z late via"]
         for program in programs { #expect(await program.printsError(ofAny: words), "\(program.errors)") }
         for program in programs { #expect(await program.relayPort() != nil, "\(program.errors)") }
-        #expect(programs.count { $0.errors.contains("by the relay at") } == 2)
+        #expect(programs.count { $0.errors.contains("via") } == 2)
         // The followers stop first, so that none takes over.
-        for program in programs where program.errors.contains("by the relay at") { await self.stop(program) }
-        for program in programs where !program.errors.contains("by the relay at") { await self.stop(program) }
+        for program in programs where program.errors.contains("via") { await self.stop(program) }
+        for program in programs where !program.errors.contains("via") { await self.stop(program) }
         #expect(try await self.handshakes(server) == 1)
     }
 

@@ -8,7 +8,7 @@ struct ExportPlan {
 
     private struct File {
         var path: String
-        var epoch: UInt64?
+        var run: UInt64?
         var monotonic: Int64?
         /// Wall clock, ns since 1970; `nil` if unknown.
         var start: Int64?
@@ -51,7 +51,7 @@ struct ExportPlan {
         let header = stream.segments[0].header
         var file = File(
             path: path,
-            epoch: header.epoch,
+            run: header.run,
             monotonic: header.monotonic,
             start: header.start,
             followers: stream.segments.dropFirst().map { Self.real($0.path) }
@@ -76,13 +76,13 @@ struct ExportPlan {
 
     /// Sorts runs by their starts and the files of a run by the monotonic clock; files of unknown time come last.
     private static func sorted(_ files: [File]) -> [File] {
-        let runs = Dictionary(grouping: files, by: \.epoch)
+        let runs = Dictionary(grouping: files, by: \.run)
         func key(_ file: File) -> (Int64, UInt64, Int64) {
-            let run = runs[file.epoch] ?? []
+            let files = runs[file.run] ?? []
             let own = file.start ?? .max
-            guard let epoch = file.epoch else { return (own, 0, own) }
-            let hasClock = run.allSatisfy { $0.monotonic != nil }
-            return (run.compactMap(\.start).min() ?? .max, epoch, hasClock ? file.monotonic ?? 0 : own)
+            guard let run = file.run else { return (own, 0, own) }
+            let hasClock = files.allSatisfy { $0.monotonic != nil }
+            return (files.compactMap(\.start).min() ?? .max, run, hasClock ? file.monotonic ?? 0 : own)
         }
         let keyed = files.enumerated().map { (place: $0.offset, key: key($0.element), file: $0.element) }
         return keyed.sorted { $0.key != $1.key ? $0.key < $1.key : $0.place < $1.place }.map(\.file)

@@ -20,6 +20,7 @@ enum FindingsJSON {
                 if let source = header.source { out.field("source", source) }
                 if let address = header.address { out.field("address", address) }
                 if let epoch = header.epoch { out.field("epoch", epoch) }
+                if let run = header.writerRun { out.field("run", run) }
                 if let segment = header.segment { out.field("segment", segment) }
             }
             out.field("bytes", findings.bytes)

@@ -17,8 +17,8 @@ struct RecordingRun {
 
     /// Adds a file and the findings about it.
     mutating func add(_ path: String, _ findings: RecordingFindings) {
-        guard let header = findings.header, let epoch = header.epoch, let segment = header.segment else { return }
-        self.files[epoch, default: []].append(
+        guard let header = findings.header, let run = header.run, let segment = header.segment else { return }
+        self.files[run, default: []].append(
             File(path: path, header: header, segment: segment, lastNumber: findings.lastNumber)
         )
     }

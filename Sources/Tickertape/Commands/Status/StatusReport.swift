@@ -59,6 +59,7 @@ struct StatusReport {
         }
         if self.status == nil { lines.append("state: no tickertape runs that could be asked") }
         lines += self.stateLines
+        if let clusterLine { lines.append(clusterLine) }
         let shares = [("today", lives[1]), ("this week", lives[2])].compactMap { name, live in
             live?.share.map { "\(name) \(LiveTime.percent($0))" }
         }
@@ -97,6 +98,19 @@ struct StatusReport {
         let uptime = status["uptime"]?.number.map { ", up for \(LiveTime.length(Int64($0 * 1e9)))" } ?? ""
         let address = self.address.map { ", at \($0)" } ?? ""
         return ["state: \(feed["state"]?.text ?? "unknown")\(source)\(since ?? "")\(reason)\(uptime)\(address)"]
+    }
+
+    /// The running program's part in a cluster; `nil` without one.
+    private var cluster: ClusterReport? { (self.status?["cluster"]).flatMap { ClusterReport($0) } }
+
+    private var clusterLine: String? {
+        guard let cluster else { return nil }
+        let state = cluster.state
+        let lag = cluster.lag.map { "; lag \(ClusterState.span($0))" } ?? ""
+        let losses = state.role == .edge ? "; losses: \(state.losses.words)" : ""
+        let lease = state.lease.map { "; \($0.words)" } ?? ""
+        let server = state.server.map { "; NATS at \($0)" } ?? "; NATS is not connected"
+        return "cluster: \(state.forms.first ?? state.part)\(lag)\(losses)\(lease)\(server)"
     }
 
     private func gaps(_ live: LiveTime) -> String {
@@ -161,6 +175,7 @@ struct StatusReport {
                 out.field("state", self.status?["status"]?["state"]?.text)
                 out.field("reason", self.status?["status"]?["reason"]?.text)
                 out.field("stateSince", self.status?["status"]?["since"]?.integer)
+                if let cluster { out.object("cluster") { cluster.write(to: &$0) } }
                 out.field("uptime", seconds: self.status?["uptime"]?.number.map { Int64($0 * 1e9) })
                 for (index, name) in ["since", "today", "week"].enumerated() {
                     if let live = lives[index] {

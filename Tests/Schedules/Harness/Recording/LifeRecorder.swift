@@ -49,10 +49,10 @@ final class LifeRecorder: TapeReader, @unchecked Sendable {
         self.flushedBytes = self.disk.bytes
     }
 
-    func epochBegan(_ epoch: UInt64, symbols: SymbolTable) {
+    func epochBegan(_ epoch: UInt64, first: UInt64, symbols: SymbolTable) {
         guard let recorder else { return }
-        self.copy.epochBegan(epoch, symbols: symbols)
-        recorder.epochBegan(epoch, symbols: symbols)
+        self.copy.epochBegan(epoch, first: first, symbols: symbols)
+        recorder.epochBegan(epoch, first: first, symbols: symbols)
     }
 
     func read(_ batch: TapeBatch) {

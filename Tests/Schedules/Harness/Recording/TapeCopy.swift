@@ -61,7 +61,7 @@ final class TapeCopy: TapeReader, @unchecked Sendable {
         return trade
     }
 
-    func epochBegan(_ epoch: UInt64, symbols: SymbolTable) { self.symbols = [] }
+    func epochBegan(_ epoch: UInt64, first: UInt64, symbols: SymbolTable) { self.symbols = [] }
 
     func read(_ batch: TapeBatch) {
         if batch.firstSequence != UInt64(self.trades.count + 1) {

@@ -63,7 +63,7 @@ final class RecordedTape {
     private func take(_ line: RecordedLine) {
         switch line.content {
         case .header(let header):
-            if self.header == nil { self.checker.epochBegan(header.epoch ?? 0, symbols: self.symbols) }
+            if self.header == nil { self.checker.epochBegan(header.epoch ?? 0, first: 1, symbols: self.symbols) }
             self.header = header
         case .frame: if let frame = line.frame { self.take(frame) }
         case .gap(let gap, let dropped):

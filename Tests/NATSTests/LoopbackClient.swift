@@ -7,48 +7,6 @@ import TLS
 import Testing
 import TickertapeTesting
 
-/// A real nats-server, of another implementation, on a port of 127.0.0.1.
-struct NATSServer {
-    let program: RunningProgram
-    let port: Int
-
-    /// The programs to test with: those of `TICKERTAPE_NATS_SERVER`, separated by colons, one that PyPI has put beside
-    /// the tests' Python, and Debian's.
-    static let programs: [String] = {
-        let given = ProcessInfo.processInfo.environment["TICKERTAPE_NATS_SERVER"]?.split(separator: ":") ?? []
-        let folders = ["\(RunningProgram.sources)/.build/python/bin", "/usr/bin", "/usr/sbin", "/usr/local/bin"]
-        let paths = given.map(String.init) + folders.map { "\($0)/nats-server" }
-        return paths.filter { FileManager.default.isExecutableFile(atPath: $0) }
-    }()
-
-    static let missing: Comment = "no nats-server here: Debian's package is nats-server"
-
-    /// Starts a server.
-    ///
-    /// - Parameters:
-    ///   - path: the program.
-    ///   - port: `nil` for a free one.
-    ///   - configuration: the text of a configuration file, written into `folder`.
-    init(
-        _ path: String,
-        port: Int? = nil,
-        _ arguments: [String] = [],
-        configuration: String = "",
-        in folder: TemporaryFolder
-    ) async throws {
-        let file = try folder.write(configuration, to: "server-\(UUID().uuidString).conf")
-        let all = ["-a", "127.0.0.1", "-p", "\(port ?? -1)", "-c", file] + arguments
-        self.program = try RunningProgram(path, all)
-        self.port = try #require(
-            await self.program.errorText(numberBehind: "Listening for client connections on 127.0.0.1:"),
-            "\(self.program.errors)"
-        )
-        try #require(await self.program.printsError(of: "Server is ready"), "\(self.program.errors)")
-    }
-
-    var address: String { "nats://127.0.0.1:\(self.port)" }
-}
-
 /// The way to servers on loopback.
 struct LoopbackTransport: NATSTransport {
     struct Unreachable: Error, CustomStringConvertible {
