@@ -59,7 +59,7 @@ struct FrameLog {
         return ClusterHistoryAnswer(isComplete: true, newest: newest, frames: frames)
     }
 
-    /// Returns the place of the frame behind a position; `nil` if it is gone, or there is none.
+    /// Returns the place of the frame behind a position; `nil` if it is gone, or has not been sent.
     private func place(after position: ClusterPosition, newest: ClusterPosition) -> Int? {
         if position.epoch == newest.epoch {
             guard position.frame < newest.frame, newest.frame - position.frame <= UInt64(self.entries.count) else {

@@ -134,7 +134,7 @@ package final class EdgeFeed: Feed {
     /// Takes a change of the connection to NATS.
     ///
     /// - Parameters:
-    ///   - failure: why there is none; `nil` if there is one.
+    ///   - failure: why there is no connection; `nil` if there is one.
     ///   - wait: the time until the next attempt; `nil` if it is not known.
     package func linkChanged(_ failure: String?, retryIn wait: TimeAmount? = nil) {
         guard self.isStarted, !self.isStopped else { return }

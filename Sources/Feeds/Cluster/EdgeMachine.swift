@@ -285,7 +285,7 @@ package struct EdgeMachine: Sendable {
         if epoch > self.epoch {
             self.epoch = epoch
             self.epochBefore = nil
-            // What an earlier ingest sent after the newest frame cannot be told from what it never sent.
+            // What an earlier ingest sent after the newest frame cannot be distinguished from what it never sent.
             self.forgetWaiting()
         }
         if let predecessor { self.epochBefore = predecessor.epoch }

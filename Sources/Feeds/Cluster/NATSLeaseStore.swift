@@ -83,7 +83,7 @@ package final class NATSLeaseStore: LeaseStore {
         }
     }
 
-    /// Creates the bucket; logs why there is none if that fails.
+    /// Creates the bucket; logs the reason if that fails.
     private func create(because reason: String) {
         guard !self.isCreating else { return }
         self.isCreating = true

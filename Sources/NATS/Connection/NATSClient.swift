@@ -57,9 +57,6 @@ package final class NATSClient {
     /// The server and what it has said, while there is a connection.
     package var connection: (server: ServerAddress, info: ServerInformation)? { self.machine.connection }
 
-    /// The servers that are known, those of the cluster included.
-    package var servers: [ServerAddress] { self.machine.servers }
-
     package func start() { self.perform(self.machine.start(now: self.loop.now)) }
 
     /// Ends at once.

@@ -119,6 +119,15 @@ final class ClusterConnection: Sendable {
         }.get()
     }
 
+    private static func context(on loop: any EventLoop, logger: Logger) -> FeedContext {
+        FeedContext(
+            loop: loop,
+            wallClock: WallClock.now,
+            chance: { Double.random(in: 0...1) },
+            logger: logger
+        )
+    }
+
     /// Makes the feed of an edge.
     func makeEdge(
         _ settings: EdgeFeed.Settings,
@@ -127,12 +136,7 @@ final class ClusterConnection: Sendable {
     ) async throws -> FeedService {
         let loop = self.loop
         return try await loop.submit { [member] in
-            let context = FeedContext(
-                loop: loop,
-                wallClock: WallClock.now,
-                chance: { Double.random(in: 0...1) },
-                logger: logger
-            )
+            let context = Self.context(on: loop, logger: logger)
             let feed = EdgeFeed(settings, link: member.value.client, tape.value, context, state: member.value.state)
             member.value.edge = feed
             return FeedService(feed, on: loop)
@@ -156,12 +160,7 @@ final class ClusterConnection: Sendable {
     ) async throws -> NIOLoopBound<StandbyFeed> {
         let loop = self.loop
         return try await loop.submit { [member] in
-            let context = FeedContext(
-                loop: loop,
-                wallClock: WallClock.now,
-                chance: { Double.random(in: 0...1) },
-                logger: logger
-            )
+            let context = Self.context(on: loop, logger: logger)
             let client = member.value.client
             let follower = EdgeFeed(edge, link: client, tape.value, context, state: member.value.state)
             member.value.edge = follower
