@@ -45,12 +45,14 @@ struct MockServerTests {
     private func replay(
         _ path: String,
         symbols: [String]? = nil,
+        marks: FrameMarks? = nil,
         change: (inout MockServerSettings) -> Void = { $0.speed = nil }
     ) async throws -> Replay {
         let recording = try RecordingFile(path: path)
         let authority = try CertificateAuthority(name: "replay")
         var settings = MockServerSettings()
         settings.credentials = try authority.issue(names: ["localhost"], addresses: ["127.0.0.1"])
+        if let marks { settings.marks[.finnhub] = marks }
         change(&settings)
         let mockServer = try await MockServer.start(
             recording: recording,
@@ -67,6 +69,7 @@ struct MockServerTests {
         )
         feedSettings.dial.tls.trust = .certificates(pem: authority.certificatePEM)
         feedSettings.source = .replay(file: "test", speed: nil)
+        feedSettings.marks = marks
         feedSettings.symbols = symbols ?? recording.symbols
         feedSettings.webSocket.pingInterval = nil
         let log = TapeLog()
@@ -113,6 +116,54 @@ struct MockServerTests {
         let contents = replay.log.contents
         #expect(contents.lines == (0..<100).map { "BINANCE:ETHUSDT \(60_001 + 2 * $0).5 0.0\((2 * $0 + 1) % 9 + 1)" })
         await replay.mockServer.stop()
+    }
+
+    @Test(
+        "plays another Tickertape's trades as they were recorded, and in Finnhub's format to a client of another program"
+    )
+    func otherTickertape() async throws {
+        let folder = try TemporaryFolder()
+        defer { folder.remove() }
+        let arrival: Int64 = 1_723_161_256_000_000_000
+        func trade(_ number: Int64, at time: Int64, _ more: String) -> String {
+            "{\"type\":\"trade\",\"symbol\":\"BINANCE:BTCUSDT\",\"seq\":\(number),\"price\":\"6000\(number).10\","
+                + "\"size\":\"0.0\(number)\",\"time\":\(time),\"received\":\(arrival / 1_000)\(more)}"
+        }
+        let frames = [
+            trade(1, at: 1_723_161_255_000, ",\"id\":\"70\""),
+            trade(2, at: 1_723_161_255_001, ",\"possibleRepeat\":true"),
+            trade(3, at: 1_723_161_250_000, ",\"id\":\"65\",\"filled\":true"),
+            trade(4, at: 1_723_171_255_000, ",\"ahead\":true"),
+            #"{"data":[{"c":null,"p":60005.1,"s":"BINANCE:BTCUSDT","t":1723161255004,"v":0.05}],"type":"trade"}"#,
+        ]
+        var text = ByteBuffer()
+        RecordingSyntax.header(
+            RecordingHeader(version: 3, symbols: [], start: arrival, epoch: 1, source: "live"),
+            into: &text
+        )
+        for (index, frame) in frames.enumerated() {
+            let stamp = RecordingSyntax.Stamp(number: UInt64(index) + 1, wall: arrival, at: Int64(index) * 1_000)
+            let isOther = frame.hasPrefix("{\"type")
+            RecordingSyntax.frame(ByteBuffer(string: frame), of: isOther ? .tickertape : .finnhub, stamp, into: &text)
+        }
+        let path = try folder.write(String(buffer: text), to: "a.jsonl")
+        for marks in [FrameMarks(), nil] {
+            let replay = try await self.replay(path, marks: marks)
+            try await replay.outcome.value
+            let contents = replay.log.contents
+            #expect(
+                contents.lines == (1...5).map { "BINANCE:BTCUSDT 6000\($0).1 0.0\($0)" }
+                    && contents.malformedFrames == 0
+            )
+            await replay.mockServer.stop()
+            guard marks != nil else {
+                #expect(contents.frames.allSatisfy { $0.hasPrefix("{\"data\":[{") }, "\(contents.frames)")
+                continue
+            }
+            #expect(contents.frames == frames && contents.gaps.isEmpty)
+            #expect(contents.trades.map(\.id) == [70, nil, 65, nil, nil])
+            #expect(contents.trades.map(\.marks) == [[], .possibleRepeat, .filled, .ahead, []])
+        }
     }
 
     @Test("refuses a symbol that the recording does not have, as the service does")

@@ -25,7 +25,9 @@ package final class FinnhubClient: FeedClient {
 
     override var overruling: FeedStatus? { self.ownerStatus }
 
-    override func makeDialect() -> any ConnectionDialect { FinnhubDialect(key: self.key) }
+    override func makeDialect() -> any ConnectionDialect {
+        FinnhubDialect(key: self.key, isReplay: self.settings.marks != nil)
+    }
 
     override func redacted(_ text: String) -> String {
         self.knownKeys.reduce(text) { text, key in key.redacted(text) }

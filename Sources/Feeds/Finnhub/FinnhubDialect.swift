@@ -6,10 +6,24 @@ import Wire
 /// Finnhub's protocol on one connection.
 final class FinnhubDialect: ConnectionDialect {
     @exclusivity(unchecked) private var reader: FinnhubFrameReader
+    private let isReplay: Bool
 
-    init(key: Secret?) { self.reader = FinnhubFrameReader(key: key) }
+    /// - Parameter isReplay: whether the peer is the mock server of a replay in this program. Its frames with trades of
+    ///   another Tickertape's tape are as they were recorded, in that protocol.
+    init(key: Secret?, isReplay: Bool = false) {
+        self.reader = FinnhubFrameReader(key: key)
+        self.isReplay = isReplay
+    }
 
     func take(_ frame: ByteBuffer, into input: FeedInput, now: Int64) -> FeedEvent? {
+        if self.isReplay, frame.begins(with: "{\"type\":\"trade\","),
+            case .trade(let trade) = StreamMessage.parse(frame)
+        {
+            input.take(frame, of: .tickertape, now: now) { _, symbols, trades in
+                StreamMessage.trade(trade).appendTrade(to: &trades, symbols: &symbols)
+            }
+            return nil
+        }
         guard case .error(let text) = self.reader.take(frame, into: input, now: now) else { return nil }
         return Self.error(text)
     }

@@ -25,3 +25,9 @@ package struct MockProtocols: Sendable {
         self.spoken.first { $0.owns(head) } ?? self.spoken[self.spoken.count - 1]
     }
 }
+
+extension FrameDialect {
+    /// The dialect of the connection on which a mock server plays a recorded frame. Another Tickertape's trades come on
+    /// Finnhub's: this program's own feed gets them as they were recorded, and other clients in Finnhub's format.
+    var played: FrameDialect { self == .tickertape ? .finnhub : self.ofConnection }
+}

@@ -82,7 +82,7 @@ package struct RecordingFile: Sendable {
         self.symbols = symbols
         self.services = services
         let found = services.values.reduce(into: Set(search.services.dialects)) { $0.formUnion($1.dialects) }
-        self.dialects = found.isEmpty ? Set(search.answers.dialects) : found
+        self.dialects = Set((found.isEmpty ? Set(search.answers.dialects) : found).map(\.played))
         self.allSymbols = isWhole ? Set(symbols) : nil
     }
 
@@ -112,32 +112,12 @@ package struct RecordingFile: Sendable {
     /// Returns the services that the trades of a symbol came from. Where that is not known, it is the venue in its name
     /// if the recording has that venue's frames, and otherwise Finnhub.
     func services(of symbol: String) -> [FrameDialect] {
-        if let found = self.services[symbol]?.dialects { return found }
-        if let venue = Venue(of: symbol), self.dialects.contains(venue.dialect) { return [venue.dialect] }
-        let others = self.dialects.filter { $0 != .finnhub && MockProtocols.of($0) != nil }
-        return others.isEmpty || self.dialects.contains(.finnhub) ? [.finnhub] : []
-    }
-
-    /// Returns the failure for a file with messages of a dialect that no mock server speaks, with the remedy where the
-    /// recording also holds others.
-    static func foreign(_ path: String, in segments: [RecordingStream.Segment]) -> RecordingFailure {
-        var others: Set<FrameDialect> = []
-        if let stream = try? RecordingStream(segments) {
-            while stream.bytesRead < Self.searchedBytes, let line = try? stream.next() {
-                guard case .frame(_, _, let dialect) = line.content else { continue }
-                guard MockProtocols.of(dialect.ofConnection) == nil else {
-                    return RecordingFailure(
-                        "\(path) also holds messages that cannot be replayed; `tickertape recording cut --dialect "
-                            + "\(dialect.name) FILE NEW-FILE` keeps those of \(dialect.name)"
-                    )
-                }
-                others.insert(dialect)
-            }
+        if let found = self.services[symbol]?.dialects {
+            return Set(found.map(\.played)).sorted { $0.rawValue < $1.rawValue }
         }
-        let names = others.map { "\($0.name)" }.sorted().joined(separator: " and ")
-        return RecordingFailure(
-            "\(path) holds \(others.isEmpty ? "no message" : "messages of the dialect \(names)"), which cannot be replayed"
-        )
+        if let venue = Venue(of: symbol), self.dialects.contains(venue.dialect) { return [venue.dialect] }
+        let others = self.dialects.filter { $0 != .finnhub }
+        return others.isEmpty || self.dialects.contains(.finnhub) ? [.finnhub] : []
     }
 
     /// Makes a reader at the start of the recording.

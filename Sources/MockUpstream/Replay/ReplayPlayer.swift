@@ -248,7 +248,7 @@ package final class ReplayPlayer {
     /// Notes the service of the next message. One that was not found before has no clients.
     private func dialectChanged(_ dialect: FrameDialect) {
         self.newestDialect = dialect
-        guard case .recording(let file) = self.material, !file.dialects.contains(dialect.ofConnection) else { return }
+        guard case .recording(let file) = self.material, !file.dialects.contains(dialect.played) else { return }
         file.damage.foundUnplayed(dialect.ofConnection, path: file.path)
     }
 

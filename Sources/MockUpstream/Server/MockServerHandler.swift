@@ -243,9 +243,10 @@ package final class MockServerHandler: ChannelInboundHandler, ReplayOutput {
     package func play(_ message: ReplayMessage) {
         if message.frame.dialect.answering != nil { return self.play(answer: message) }
         // Another connection of the recording, with another upstream.
-        guard message.frame.dialect == self.session.dialect, let context else { return }
+        guard message.frame.dialect.played == self.session.dialect, let context else { return }
+        let isOfSession = message.frame.dialect == self.session.dialect
         guard message.hasTrades else {
-            guard self.session.passes(message.frame.frame, now: Self.now(context)) else { return }
+            guard isOfSession, self.session.passes(message.frame.frame, now: Self.now(context)) else { return }
             return self.write(message.frame.frame)
         }
         let selection = self.session.select(message, now: Self.now(context))
@@ -254,7 +255,7 @@ package final class MockServerHandler: ChannelInboundHandler, ReplayOutput {
         case .everything:
             self.announceRepeats(message.trades)
             self.announce(message) { _ in true }
-            if message.isMoved {
+            if message.isMoved || !isOfSession && self.marks == nil {
                 self.write(encoding: message.trades, of: message)
             } else {
                 let symbol = message.trades.first.map { message.symbols.name(of: $0.symbol) }

@@ -13,30 +13,6 @@ struct RecordingPlacesTests {
         try RecordingFile(path: try folder.write(text, to: "a.jsonl"))
     }
 
-    @Test("messages of Tickertape's own protocol are refused in one line, with the remedy where there is one")
-    func foreign() throws {
-        let folder = try TemporaryFolder()
-        defer { folder.remove() }
-        var header = RecordingHeader(version: 3, symbols: ["A"], start: 1, epoch: 1, source: "live")
-        header.first = 1
-        for (version, hasFinnhub) in [(3, true), (2, true), (3, false), (2, false)] {
-            header.version = version
-            var text = ByteBuffer()
-            RecordingSyntax.header(header, into: &text)
-            let stamp = RecordingSyntax.Stamp(number: 1, wall: 1_000, at: 0)
-            RecordingSyntax.frame(ByteBuffer(string: "x"), of: .tickertape, stamp, into: &text)
-            if hasFinnhub {
-                let stamp = RecordingSyntax.Stamp(number: 2, wall: 2_000, at: 1_000)
-                RecordingSyntax.frame(ByteBuffer(string: "x"), of: .finnhub, stamp, into: &text)
-            }
-            let path = try folder.write(String(buffer: text), to: "\(version)-\(hasFinnhub).jsonl")
-            let failure = #expect(throws: RecordingFailure.self) { try RecordingFile(path: path) }
-            let words = failure.map { "\($0)" } ?? ""
-            #expect(words.contains("recording cut --dialect finnhub FILE NEW-FILE") == hasFinnhub)
-            #expect(words.contains("messages of the dialect tickertape") != hasFinnhub && !words.contains("\n"))
-        }
-    }
-
     @Test("any time is found as by reading from the start, and in a long file by reading little of it")
     func seeks() throws {
         let folder = try TemporaryFolder()

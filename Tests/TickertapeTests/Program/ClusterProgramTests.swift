@@ -180,5 +180,24 @@ struct ClusterProgramTests {
         #expect(await export.ending() == .exit(0), "\(export.errors)")
         let rows = export.output.split(separator: "\n").dropFirst()
         #expect(!rows.isEmpty && rows.allSatisfy { $0.contains(",\(epoch),") }, "\(export.output.prefix(500))")
+
+        // It is replayed like any other one, and the trades' texts stay as they are.
+        let copy = "\(folder.path)/copy"
+        let replay = try RunningProgram(
+            RunningProgram.tickertape,
+            ["replay", recording, "--speed", "max", "--quiet", "--relay", "off", "--record", "\(copy).jsonl"]
+        )
+        #expect(await replay.ending() == .exit(0), "\(replay.errors)")
+        func texts(_ path: String) async throws -> [String] {
+            let form = try RunningProgram(RunningProgram.tickertape, ["recording", "repair", path, "\(path).out"])
+            #expect(await form.ending() == .exit(0), "\(form.errors)")
+            return try String(contentsOfFile: "\(path).out", encoding: .utf8).split(separator: "\n").compactMap {
+                $0.contains("\"dialect\":\"tickertape\"")
+                    ? $0.split(separator: "\"frame\":").last.map(String.init) : nil
+            }
+        }
+        let recorded = try await texts(recording)
+        #expect(recorded.count == rows.count, "\(recorded.count) \(rows.count)")
+        #expect(try await texts("\(copy)-0002.jsonl").map { $0.dropLast(18) } == recorded.map { $0.dropLast(18) })
     }
 }
