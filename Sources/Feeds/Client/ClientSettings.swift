@@ -40,6 +40,9 @@ extension ClientSettings {
     /// Whether the trades come live from the market and not from a replay.
     var isLive: Bool { self.source == .live }
 
+    /// Whether what the upstream has sent may be read now (``UpstreamPermission``).
+    var isAllowed: Bool { self.permission?.value.isAllowed ?? true }
+
     /// Whether steps are taken for quiet symbols. In a replay a new subscription brings no more than the recording
     /// holds.
     var takesSteps: Bool { self.isLive && self.watch.takesSteps }

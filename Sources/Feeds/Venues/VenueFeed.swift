@@ -72,7 +72,9 @@ package final class VenueFeed: ClientFeed<VenueClient> {
                 on: context.loop,
                 wallClock: context.wallClock,
                 symbols: { client.listedSymbols },
-                take: client.input.dayArrived
+                take: { day in
+                    if client.settings.isAllowed { client.input.dayArrived(day) }
+                }
             )
         }
         let asks = settings.client.isLive && settings.backfill
@@ -84,7 +86,8 @@ package final class VenueFeed: ClientFeed<VenueClient> {
                 holding: settings.serviceHolding,
                 preferred: client.input.symbols.first,
                 input: filler.map { SharedBackfillInput(client.input, $0.input, of: settings.venue) } ?? client.input,
-                context
+                context,
+                isAllowed: { client.settings.isAllowed }
             )
         }
         if let backfill { filler?.add(backfill, of: settings.venue) }

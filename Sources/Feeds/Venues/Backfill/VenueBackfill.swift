@@ -45,6 +45,7 @@ final class VenueBackfill {
     private let input: any BackfillInput
     private let context: FeedContext
     private let budget: PersistentBackoff
+    private let isAllowed: () -> Bool
     private var machine: Backfill
     weak var delegate: (any VenueBackfillDelegate)?
     private var state = State.unloaded
@@ -60,14 +61,17 @@ final class VenueBackfill {
     /// - Parameters:
     ///   - holding: keeps the budget of requests.
     ///   - preferred: the symbol whose trades come first.
+    ///   - isAllowed: whether an answer may be read now (``UpstreamPermission/isAllowed``).
     init(
         _ venue: Venue,
         source: any VenueTradesSource,
         holding: KeyHolding,
         preferred: String?,
         input: any BackfillInput,
-        _ context: FeedContext
+        _ context: FeedContext,
+        isAllowed: @escaping () -> Bool = { true }
     ) {
+        self.isAllowed = isAllowed
         self.venue = venue
         self.source = source
         self.input = input
@@ -190,7 +194,7 @@ final class VenueBackfill {
     private func ask(_ request: VenueTradesRequest, at address: Int) {
         self.state = .asking
         self.source.ask(request, at: address, on: self.context.loop) { [weak self] answer in
-            guard let self, case .asking = self.state else { return }
+            guard let self, self.isAllowed(), case .asking = self.state else { return }
             self.take(answer, to: request)
             self.wait(0)
         }

@@ -18,6 +18,12 @@ final class BackfillBench: @unchecked Sendable {
     private(set) var backfill: VenueBackfill
     private let holding: KeyHolding
     private let preferred: String?
+    /// Whether the venue's answers may be read.
+    let permission = Permission()
+
+    final class Permission {
+        var isAllowed = true
+    }
 
     init(
         _ venue: Venue,
@@ -32,7 +38,7 @@ final class BackfillBench: @unchecked Sendable {
         self.preferred = preferred
         self.service = PlayedTradesService(venue, addresses, loop: loop)
         self.tape = PlayedTape(venue, loop: loop)
-        self.backfill = Self.backfill(self.service, self.tape, holding, preferred, loop)
+        self.backfill = Self.backfill(self.service, self.tape, holding, preferred, loop, self.permission)
     }
 
     private static func backfill(
@@ -40,7 +46,8 @@ final class BackfillBench: @unchecked Sendable {
         _ tape: PlayedTape,
         _ holding: KeyHolding,
         _ preferred: String?,
-        _ loop: EmbeddedEventLoop
+        _ loop: EmbeddedEventLoop,
+        _ permission: Permission
     ) -> VenueBackfill {
         let bound = NIOLoopBound(loop, eventLoop: loop)
         let context = FeedContext(
@@ -55,14 +62,15 @@ final class BackfillBench: @unchecked Sendable {
             holding: holding,
             preferred: preferred,
             input: tape,
-            context
+            context,
+            isAllowed: { permission.isAllowed }
         )
     }
 
     /// Ends the program without a word and starts it again. The tape lacks the same trades.
     func restart() {
         self.backfill.stop()
-        self.backfill = Self.backfill(self.service, self.tape, self.holding, self.preferred, self.loop)
+        self.backfill = Self.backfill(self.service, self.tape, self.holding, self.preferred, self.loop, self.permission)
         self.backfill.holesFound()
     }
 

@@ -35,6 +35,19 @@ struct VenueBackfillTests {
         #expect(bench.tape.frames.map { String(buffer: $0).hasPrefix(target) } == [true])
     }
 
+    @Test("does not read an answer that comes while the program may not use the venue")
+    func forbidden() {
+        let bench = BackfillBench(.binance)
+        bench.service.known[Self.symbol] = 1...1_000
+        bench.service.delay = 2_000_000_000
+        bench.miss(Self.symbol, 101...350)
+        bench.advance(seconds: 1)
+        bench.permission.isAllowed = false
+        bench.advance(seconds: 10)
+        #expect(bench.transcript() == ["300 BINANCE:BTCUSDT ids 101+250"])
+        #expect(bench.tape.missing.count == 1 && bench.tape.frames.isEmpty)
+    }
+
     @Test("asks for nothing if late frames fill the hole meanwhile")
     func lateFrames() {
         let bench = BackfillBench(.binance)
