@@ -152,6 +152,9 @@ struct FeedPlan: Sendable {
 
     var source: FeedStatus.Source { self.clients.first?.source ?? .live }
 
+    /// Whether it has a connection to NATS.
+    private var isOfCluster: Bool { self.edge != nil || self.standby != nil }
+
     /// Whether every upstream's certificate is checked.
     var certificateIsChecked: Bool { self.clients.allSatisfy(\.certificateIsChecked) }
 
@@ -231,14 +234,17 @@ struct FeedPlan: Sendable {
     /// Checks that the trust roots and the revocation lists can be loaded, before the program opens or creates
     /// anything.
     ///
+    /// - Parameter settings: those of the program, which may name servers of NATS.
     /// - Throws: ``OperatorError`` that says what to change.
-    func checkTrust() throws(OperatorError) {
+    func checkTrust(_ settings: Settings) throws(OperatorError) {
+        let isClusterEncrypted = self.isOfCluster && settings.cluster.servers.contains(where: \.demandsTLS)
         // All feeds share the settings of TLS.
-        guard let first = self.clients.first(where: \.upstream.isEncrypted) else { return }
+        let feeds = self.clients.first(where: \.upstream.isEncrypted)?.dial.tls
+        guard let tls = feeds ?? (isClusterEncrypted ? settings.dial.tls : nil) else { return }
         do throws(TLSError) {
-            _ = try TLSContext(client: first.dial.tls)
+            _ = try TLSContext(client: tls)
         } catch {
-            var withoutLists = first.dial.tls
+            var withoutLists = tls
             withoutLists.revocationListFile = nil
             let isWellWithoutLists = (try? TLSContext(client: withoutLists)) != nil
             let setting = isWellWithoutLists ? "tls.crl-file" : "tls.ca-file, --ca-file"

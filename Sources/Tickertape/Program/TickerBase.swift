@@ -44,7 +44,7 @@ struct TickerBase: Sendable {
     /// - Parameter isFirst: whether the settings' warnings are still to be printed.
     init(_ program: TickerProgram, isFirst: Bool = true) async throws {
         let settings = program.settings
-        try program.feed.checkTrust()
+        try program.feed.checkTrust(settings)
         for warning in try settings.checkRelay() where isFirst { Console.printError("warning: \(warning)") }
         self.warnings = Warnings { settings.log.levels[$0] }
         self.key = program.played == nil ? Self.keyStorage(program, self.warnings) : nil

@@ -48,7 +48,7 @@ extension Settings {
             var settings = self
             settings.followHoldings()
             let plan = try FeedPlan(settings, token: self.token)
-            try plan.checkTrust()
+            try plan.checkTrust(settings)
         }
     }
 

@@ -52,6 +52,20 @@ struct ClusterProgramTests {
         )
     }
 
+    @Test("an edge reads the trusted certificates for its NATS servers before it starts")
+    func trust() async throws {
+        let edge = try RunningProgram(
+            RunningProgram.tickertape,
+            [
+                "--quiet", "--relay", "off", "--set", "cluster.role=edge", "--set", "cluster.servers=tls://127.0.0.1:1",
+                "--ca-file", "/missing.pem",
+            ]
+        )
+        #expect(await edge.ending() == .exit(78), "\(edge.errors)")
+        #expect(edge.errors.contains("/missing.pem") && edge.errors.contains("(tls.ca-file, --ca-file)"))
+        #expect(edge.errors.split(separator: "\n").count == 1, "\(edge.errors)")
+    }
+
     @Test("shows NATS its identity, also on a machine that is no member")
     func identity() async throws {
         let secrets = try TemporaryFolder()
