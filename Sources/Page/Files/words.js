@@ -49,7 +49,10 @@ export function stateWords(market, relay, now) {
     case "late":
         return late(age ?? wall - status.since);
     case "stale":
-        return { level: "alarm", mark: "◌", word: "Stale", detail: `no trade for ${span(age ?? wall - status.since)}` };
+        return {
+            level: "alarm", mark: "◌", word: "Stale",
+            detail: `no trade for ${span(age ?? wall - status.since)}${because(status.reason)}`,
+        };
     case "connecting":
         return { level: "warning", mark: "◌", word: "Connecting", detail: status.reason ?? "to the market's service", isCut: true };
     case "waiting":

@@ -65,6 +65,18 @@ struct PageWordsTests {
         #expect(lines == ["start with --from venue", "-", "-"])
     }
 
+    @Test("an edge that is stale says why")
+    func stale() async throws {
+        let lines = try await PagePastTests().printed(
+            Self.start + """
+                for (const reason of ["no ingest has sent anything", undefined]) {
+                    console.log(stateWords(fresh("stale", "live", false, { reason }), relay, 6500).detail);
+                }
+                """
+        )
+        #expect(lines == ["no trade for 6 s: no ingest has sent anything", "no trade for 6 s"])
+    }
+
     @Test("show no volume without one from the relay, and start none in the middle of a session")
     func volume() async throws {
         let lines = try await PagePastTests().printed(
