@@ -1,3 +1,5 @@
+import NIOCore
+
 /// The reason for which a connection or an attempt has ended.
 package enum NATSEnding: Error, Sendable, Equatable {
     /// There was no connection; in the words of the transport.
@@ -10,7 +12,7 @@ package enum NATSEnding: Error, Sendable, Equatable {
     case lost
     /// The server answered no ping.
     case silent
-    /// The server was not ready in time.
+    /// The server was connected, and not ready in time.
     case late
     /// TLS is required, and the server does not offer it.
     case noTLS
@@ -29,6 +31,14 @@ package enum NATSEnding: Error, Sendable, Equatable {
 }
 
 extension NATSEnding {
+    /// There was no connection in this time: neither an acceptance nor a refusal.
+    static func unanswered(_ address: ServerAddress, within limit: TimeAmount) -> NATSEnding {
+        let seconds = limit.nanoseconds / 1_000_000_000
+        return .unreachable(
+            "no answer from \(address.host) port \(address.port) within \(seconds) s: is the network up?"
+        )
+    }
+
     /// Whether a server has refused the credentials, or refuses them now.
     var refusesCredentials: Bool {
         guard case .refused(let refusal) = self else { return false }

@@ -522,7 +522,11 @@ package struct NATSMachine: Sendable {
         case .idle, .stopped: break
         case .resting(let until):
             if now >= until { actions += self.attempt(now: now) }
-        case .connecting(_, let until), .greeting(_, let until), .securing(_, let until), .proving(_, let until):
+        case .connecting(let link, let until):
+            guard now >= until else { break }
+            let limit = self.limit(self.settings.connectTimeout, link.member)
+            actions += self.fail(.unanswered(link.member.address, within: limit), now: now, chance: chance)
+        case .greeting(_, let until), .securing(_, let until), .proving(_, let until):
             if now >= until { actions += self.fail(.late, now: now, chance: chance) }
         case .draining(_, let draining):
             if now < draining.until {
