@@ -911,6 +911,36 @@ struct IngestToEdgeTests {
         #expect(edge.log.contents.gaps.isEmpty)
     }
 
+    @Test("while this program is the ingest itself, its edge puts nothing onto the tape, whatever comes")
+    mutating func suspended() throws {
+        let (ingest, _) = self.bench.ingest()
+        let wishes = self.bench.wishes()
+        let edge = self.bench.edge()
+        ingest.read(self.source.batch([Frames.trade(Frames.btc, "1")]))
+        // The answers to all three requests come after the change: the state, the missing frame and the last wish.
+        #expect(edge.feed.renew() == .begun)
+        self.bench.broker.loses = { subject, _ in subject.hasSuffix(".tape") }
+        ingest.read(self.source.batch([Frames.trade(Frames.btc, "2")]))
+        self.bench.broker.loses = { _, _ in false }
+        ingest.read(self.source.batch([Frames.trade(Frames.btc, "3")]))
+        wishes.answer = ClusterWishAnswer(full: [Frames.btc])
+        #expect(edge.feed.suspend() != nil)
+        #expect(edge.feed.status.word == "connecting" && edge.feed.status.via == nil)
+        let before = edge.log.contents
+        self.bench.loop.run()
+        let asked = wishes.all.count
+        edge.feed.subscriptionsChanged([.subscribe("X:Y"), .unsubscribe("X:Y"), .unsubscribe(Frames.btc)])
+        edge.feed.linkChanged("the connection is lost")
+        edge.feed.linkChanged(nil)
+        self.bench.pass(10_000)
+        let after = edge.log.contents
+        #expect(after.sequences == [1] && after.gaps.isEmpty && after.unsubscribed.isEmpty)
+        #expect(after.statuses == before.statuses)
+        #expect(after.symbolStates == before.symbolStates)
+        #expect(wishes.all.count == asked && wishes.all.last?.symbols == [])
+        #expect(edge.feed.status.via == nil)
+    }
+
     @Test("an edge asks for the state when its user wants it, and counts its attempts to connect")
     mutating func renewsByHand() throws {
         let (ingest, _) = self.bench.ingest()

@@ -80,6 +80,7 @@ private final class ScriptedFeed: Feed, FeedInputDelegate {
 private final class Ingest: ClusterPublication {
     let name: String
     let publisher: ClusterPublisher
+    let prices: PricePublisher
     let feed: StandbyFeed
     let store: MemoryLeaseStore.Way
     let link: MemoryLink
@@ -152,9 +153,19 @@ private final class Ingest: ClusterPublication {
             wallClock: wallClock,
             logger: context.logger
         )
-        self.tape.add([self.publisher, self.log])
+        self.prices = PricePublisher(
+            subjects,
+            member: name,
+            link: link,
+            status: feed.status,
+            on: loop,
+            wallClock: wallClock,
+            isPublishing: { [publisher = self.publisher] in publisher.isPublishing }
+        )
+        self.tape.add([self.publisher, self.prices, self.log])
         this = self
         self.publisher.start()
+        self.prices.start()
         feed.publish(with: self)
         feed.start()
     }
@@ -170,7 +181,10 @@ private final class Ingest: ClusterPublication {
 
     var isLeading: Bool { self.feeds.last.map { $0.log.contains("start") && $0.log.last != "abandon" } ?? false }
 
-    func begin(epoch: UInt64) { self.publisher.begin(epoch: epoch) }
+    func begin(epoch: UInt64) {
+        self.prices.begin(epoch: epoch)
+        self.publisher.begin(epoch: epoch)
+    }
 
     func end() -> (position: ClusterPosition, complete: Int64?, symbols: Set<String>) { self.publisher.end() }
 }
@@ -259,6 +273,37 @@ struct StandbyFeedTests {
         #expect(first.feeds.map(\.log) == [["start", "abandon"]])
         #expect(!first.feed.isAllowed)
         first.feed.stop()
+        self.bench.pass(5_000)
+    }
+
+    @Test("an ingest publishes no price of the time before its takeover")
+    func oldPrices() throws {
+        let first = try Ingest("host-a", self.bench)
+        self.bench.pass(13_000)
+        let second = try Ingest("host-b", self.bench)
+        self.bench.pass(1_000)
+        var frames: [String] = []
+        let reader = self.bench.broker.link()
+        let subjects = try #require(ClusterSubjects("test"))
+        for shard in 0..<ClusterShard.count {
+            let subject = subjects.prices(shard: shard)
+            reader.subscribe(to: subject) { payload, _, _ in frames.append(String(buffer: payload)) }
+        }
+        first.feeds.first?.trade(1)
+        self.bench.pass(1_000)
+        #expect(frames.count == 1 && frames[0].contains(#""price":"1""#) && second.log.contents.lines == ["A:B 1 0"])
+        first.feed.stop()
+        self.bench.pass(1_000)
+        #expect(second.isLeading)
+        frames = []
+        // A price is sent anew within 5 s.
+        self.bench.pass(6_000)
+        #expect(frames.isEmpty)
+        second.feeds.first?.trade(2)
+        self.bench.pass(1_000)
+        #expect(frames.count == 1 && frames[0].contains(#""price":"2""#))
+        #expect(frames[0].contains(#""epoch":\#(second.tape.epoch),"seq":1,"#) && frames[0].contains("host-b"))
+        second.feed.stop()
         self.bench.pass(5_000)
     }
 

@@ -123,6 +123,40 @@ struct SharedKeyFeedTests {
         bench.stop()
     }
 
+    private final class Permission: UpstreamPermission {
+        var isAllowed: Bool { true }
+        func opened(_ connection: any GuardedConnection) {}
+        func closed(_ connection: any GuardedConnection) {}
+    }
+
+    @Test(
+        "an ingest does not use the owner's relay: it waits, and connects at the owner's end, or ends at once",
+        arguments: [false, true]
+    )
+    func ingest(isFenced: Bool) {
+        let loop = EmbeddedEventLoop()
+        let permission = NIOLoopBound<any UpstreamPermission>(Permission(), eventLoop: loop)
+        let ownership = FakeOwnership(.others(KeyOwner(pid: 9, relay: .at(Self.relay))))
+        let bench = FeedBench(loop: loop) {
+            $0.holding = KeyHolding(ownership: ownership)
+            $0.permission = permission
+        }
+        bench.start()
+        bench.advance(seconds: 60)
+        #expect(bench.attempts.isEmpty && bench.log.contents.words == ["key-in-use"])
+        #expect(bench.reasons == ["another tickertape (pid 9) on this machine holds this key: stop it"])
+        if isFenced {
+            bench.feed.abandon()
+            bench.advance(milliseconds: 1)
+            #expect(bench.ended != nil && ownership.isReleased)
+        } else {
+            ownership.change(.mine)
+            bench.advance(seconds: 0.6)
+            #expect(bench.attempts.count == 1)
+        }
+        bench.stop()
+    }
+
     @Test("disconnects from the service when the key proves to be another program's")
     func yields() {
         let ownership = FakeOwnership(.mine)

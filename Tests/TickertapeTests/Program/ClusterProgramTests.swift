@@ -85,6 +85,56 @@ struct ClusterProgramTests {
         #expect(!known.errors.contains(Canary.key), "\(known.errors)")
     }
 
+    @Test(
+        "an ingest waits with its leases for a key that another program of its machine uses, and changes it only by a restart"
+    )
+    func key() async throws {
+        let folder = try TemporaryFolder()
+        defer { folder.remove() }
+        let nats = try await NATSServer(NATSServer.programs[0], ["-js", "-sd", folder.path], in: folder)
+        let trade =
+            #"{"data":[{"c":null,"p":61837.63,"s":"BINANCE:BTCUSDT","t":1723161255342,"v":0.02}],"type":"trade"}"#
+        let finnhub = try await ScriptedFinnhub.start { _ in .play([.send(trade)]) }
+        let file = try folder.write("firstsecretkey0\n", to: "key")
+        chmod(file, 0o600)
+        func start(_ more: [String] = []) throws -> RunningProgram {
+            try RunningProgram(
+                RunningProgram.tickertape,
+                [
+                    "--quiet", "--upstream", "ws://127.0.0.1:\(finnhub.port)", "--relay", "127.0.0.1:0", "--symbol",
+                    "BINANCE:BTCUSDT", "--token-file", file,
+                ] + more,
+                environment: ["XDG_STATE_HOME": folder.path, "XDG_RUNTIME_DIR": folder.path]
+            )
+        }
+        let other = try start()
+        #expect(await other.printsError(of: "state=live"), "\(other.errors)")
+        let ingest = try start([
+            "--set", "cluster.role=ingest", "--set", "cluster.member=host-a", "--set",
+            "cluster.servers=\(nats.address)",
+        ])
+        let words = "another tickertape (pid \(other.processIdentifier)) on this machine holds this key: stop it"
+        #expect(await ingest.printsError(of: words), "\(ingest.errors)")
+        // Another ingest that had the leases meanwhile would be the second one with a connection.
+        let members = try await Self.cluster(nats.address)
+        #expect(members.output.contains("holding 2 leases"), "\(members.output)\(members.errors)")
+
+        _ = try folder.write("secondsecretkey\n", to: "key")
+        ingest.send(signal: SIGHUP)
+        #expect(await ingest.printsError(of: "nothing takes effect now\n"), "\(ingest.errors)")
+        #expect(await ingest.printsError(of: "SIGHUP: only a restart changes token\n"), "\(ingest.errors)")
+        other.send(signal: SIGTERM)
+        #expect(await other.ending() == .exit(0), "\(other.errors)")
+        #expect(await ingest.printsError(of: "state=live"), "\(ingest.errors)")
+        ingest.send(signal: SIGTERM)
+        #expect(await ingest.ending() == .exit(0), "\(ingest.errors)")
+        try await finnhub.stop()
+        var targets: [String] = []
+        for await event in finnhub.events { if case .opened(_, let target) = event { targets.append(target) } }
+        #expect(targets.count == 2 && targets.allSatisfy { $0.contains("firstsecretkey0") }, "\(targets)")
+        #expect(!ingest.errors.contains("secretkey"))
+    }
+
     private struct Member: Decodable {
         var member: String
         var role: String

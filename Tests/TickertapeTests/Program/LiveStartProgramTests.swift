@@ -36,6 +36,18 @@ struct LiveStartProgramTests {
         _ = await server.ending()
     }
 
+    @Test("a member of a cluster stays in the demo, and says how it joins its cluster", arguments: ["edge", "ingest"])
+    func belongsToCluster(role: String) async throws {
+        let steps = [
+            "size:100x30", "wait:DEMO", "wait:\\d\\.\\d\\d", "key:v",
+            "wait:this program belongs to a cluster: start it without --demo", "wait:PLAYING.*DEMO", "key:q", "exit:0",
+            "restored",
+        ]
+        // Nothing listens at port 1.
+        let run = try self.screen(steps, port: 1, more: ["--demo", "--relay", "off", "--set", "cluster.role=\(role)"])
+        #expect(await run.ending() == .exit(0), "\(run.output.suffix(8_000)) \(run.errors)")
+    }
+
     @Test("an exchange that cannot be reached leaves the demo on the screen, with the reason and the mark")
     func staysDemo() async throws {
         // Nothing listens at port 1.
