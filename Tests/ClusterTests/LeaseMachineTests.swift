@@ -213,11 +213,55 @@ import Testing
         var other = lease
         #expect(lease.stop() == ["fence: the lease is given back"] && lease.close() == [])
         #expect(lease.answer(3, .written(revision: 12), at: 1_020) == ["write 4 released 1000010 expecting 12"])
-        let kept = "report the lease is not given back: another program can take it when its time is over"
-        #expect(lease.answer(4, .unknown, at: 1_030) == [kept, "end"])
         // Without the store it ends at its limit.
         _ = other.stop()
-        #expect(other.time(3_010) == ["read 4"] && other.time(5_009) == [] && other.time(5_010) == [kept, "end"])
+        #expect(other.time(3_010) == ["read 4"] && other.time(5_009) == [] && other.time(5_010) == [self.kept, "end"])
+    }
+
+    private let kept = "report the lease is not given back: another program can take it when its time is over"
+    private let givenBack = ["report the lease is given back", "end"]
+
+    /// A program that has sent its release as request 3, at 500 ms.
+    private func releasing() -> LeaseTranscript {
+        var lease = LeaseTranscript()
+        lease.acquire()
+        lease.now = 500
+        _ = lease.stop()
+        #expect(lease.close() == ["write 3 released 1000010 expecting 11"])
+        return lease
+    }
+
+    @Test("reads back a release without an answer, and repeats it where it had no effect")
+    func repeatsRelease() {
+        var lease = self.releasing()
+        #expect(lease.answer(3, .unknown, at: 520) == [] && lease.deadline == 1_000 && lease.time(1_000) == ["read 4"])
+        var effective = lease
+        #expect(effective.answer(4, effective.own(3, at: 12), at: 1_010) == self.givenBack)
+        var taken = lease
+        #expect(taken.answer(4, LeaseTranscript.value(at: 13), at: 1_010) == self.givenBack)
+        var deleted = lease
+        #expect(deleted.answer(4, .state(.deleted(revision: 12)), at: 1_010) == [self.kept, "end"])
+        #expect(lease.answer(4, lease.own(2, at: 11), at: 1_010) == ["write 5 released 1000010 expecting 11"])
+        // The first one has its effect only now.
+        var late = lease
+        #expect(late.answer(5, .refused, at: 1_020) == ["read 6"])
+        #expect(late.answer(6, late.own(3, at: 12), at: 1_030) == self.givenBack)
+        #expect(lease.answer(5, .unsent, at: 1_020) == [] && lease.deadline == 1_510)
+        #expect(lease.time(1_510) == ["write 6 released 1000010 expecting 11"])
+        #expect(lease.answer(6, .written(revision: 12), at: 1_520) == self.givenBack)
+    }
+
+    @Test("ends a release without an answer at the limit of a stop, or when the outcome of the last request is known")
+    func releaseLimit() {
+        var lease = self.releasing()
+        #expect(lease.time(2_500) == ["read 4"] && lease.answer(4, lease.own(2, at: 11), at: 2_510).count == 1)
+        #expect(lease.time(4_500) == [] && lease.deadline == 4_510)
+        var known = lease
+        #expect(known.answer(5, .written(revision: 12), at: 4_505) == self.givenBack)
+        #expect(lease.time(4_510) == [self.kept, "end"])
+        // Another program's revision is not overwritten.
+        var refused = self.releasing()
+        #expect(refused.answer(3, .refused, at: 520) == [self.kept, "end"])
     }
 
     @Test("ends a try to take the lease when it is asked to stop, without running")

@@ -83,6 +83,8 @@ package struct LeaseMachine: Sendable {
         var stopsAt: Int64?
         /// Whether the upstream is closed, so that the lease can be given back.
         var isClosed = false
+        /// Whether a release was sent. Its outcome may be unknown, as that of a renewal.
+        var isReleasing = false
     }
 
     private enum Phase {
@@ -91,8 +93,6 @@ package struct LeaseMachine: Sendable {
         /// Reads, and waits until the lease is free.
         case following(next: Int64)
         case tenure(Tenure)
-        /// Waits for the outcome of the release.
-        case releasing
         case ended
     }
 
@@ -160,13 +160,13 @@ package struct LeaseMachine: Sendable {
         func add(_ time: Int64) { deadline = min(deadline ?? .max, time) }
         if let request { add(request.sent + self.settings.request) }
         switch self.phase {
-        case .idle, .releasing, .ended: break
+        case .idle, .ended: break
         case .following(let next): if self.request == nil { add(next) }
         case .tenure(let tenure):
-            // A stop waits for the end of the upstream only.
-            if self.request == nil, tenure.stopsAt == nil || tenure.needsRead { add(tenure.next) }
+            // Before the release a stop waits for the end of the upstream only.
+            if self.request == nil, tenure.stopsAt == nil || tenure.needsRead || tenure.isReleasing { add(tenure.next) }
             if let guarding = tenure.guarding { add(guarding.until) }
-            if let stopsAt = tenure.stopsAt { add(stopsAt) }
+            if let stopsAt = tenure.stopsAt, self.request == nil || !tenure.isReleasing { add(stopsAt) }
         }
         return deadline
     }
@@ -220,7 +220,7 @@ package struct LeaseMachine: Sendable {
             tenure.guarding = nil
             tenure.stopsAt = moment.boottime + self.settings.release
             self.phase = .tenure(tenure)
-        case .releasing, .ended: break
+        case .ended: break
         }
         return self.finish(moment)
     }
@@ -250,8 +250,9 @@ package struct LeaseMachine: Sendable {
             self.request = nil
             self.take(.unknown, of: request, moment)
         }
-        if case .tenure(let tenure) = self.phase, let stopsAt = tenure.stopsAt, now >= stopsAt {
-            self.end(isReleased: false)
+        // Only the outcome of a release is worth waiting for after the end of a stop's time.
+        if case .tenure(let tenure) = self.phase, let stopsAt = tenure.stopsAt, now >= stopsAt, !tenure.isReleasing {
+            self.request = nil
         }
     }
 
@@ -264,8 +265,6 @@ package struct LeaseMachine: Sendable {
             case .read: self.readBack(answer, request, tenure, moment)
             case .write(let claim, let value): self.wrote(answer, claim, value, request, tenure, moment)
             }
-        // Whatever the outcome, this program does not run again without a new acquisition.
-        case .releasing: if case .written = answer { self.end(isReleased: true) } else { self.end(isReleased: false) }
         }
     }
 
@@ -323,6 +322,7 @@ package struct LeaseMachine: Sendable {
         let now = moment.boottime
         var tenure = tenure
         switch answer {
+        case .written where claim.state == .released: return self.end(isReleased: true)
         case .written(let revision):
             tenure.base = .value(value, revision: revision)
             tenure.isOurs = true
@@ -375,6 +375,7 @@ package struct LeaseMachine: Sendable {
                 let next = max(now, request.sent + self.settings.poll)
                 return self.lose(tenure, to: LeaseReport.Holder(state, observation.claim), next: next)
             }
+            if claim.state == .released { return self.end(isReleased: true) }
             // The other writes of unknown outcome expected what this one has replaced.
             tenure.unknown = []
             tenure.base = state
@@ -387,7 +388,11 @@ package struct LeaseMachine: Sendable {
 
     private mutating func lose(_ tenure: Tenure, to holder: LeaseReport.Holder, next: Int64) {
         if tenure.guarding != nil { self.actions.append(.fence(.lost(holder))) }
-        guard tenure.stopsAt == nil else { return self.end(isReleased: false) }
+        guard tenure.stopsAt == nil else {
+            // Within a stop's time another program takes only what was given back.
+            if tenure.isReleasing, case .program = holder { return self.end(isReleased: true) }
+            return self.end(isReleased: false)
+        }
         self.report(.waiting(holder))
         self.phase = .following(next: next)
     }
@@ -412,18 +417,21 @@ package struct LeaseMachine: Sendable {
     private mutating func proceed(_ moment: LeaseMoment) {
         let now = moment.boottime
         switch self.phase {
-        case .idle, .releasing, .ended: break
+        case .idle, .ended: break
         case .following(let next): if now >= next { self.read(moment) }
         case .tenure(var tenure):
-            if tenure.stopsAt != nil {
+            if let stopsAt = tenure.stopsAt {
+                guard now < stopsAt else { return self.end(isReleased: false) }
                 // What has taken effect must be known before it can be given back.
                 guard !tenure.needsRead else {
                     if now >= tenure.next { self.read(moment) }
                     return
                 }
                 guard tenure.isOurs else { return self.end(isReleased: false) }
-                guard tenure.isClosed else { return }
-                self.phase = .releasing
+                guard tenure.isClosed, !tenure.isReleasing || now >= tenure.next else { return }
+                tenure.isReleasing = true
+                tenure.lastWrite = now
+                self.phase = .tenure(tenure)
                 self.write(.released, epoch: tenure.epoch, since: tenure.since, expecting: tenure.base, moment)
             } else if now >= tenure.next {
                 if tenure.needsRead { return self.read(moment) }

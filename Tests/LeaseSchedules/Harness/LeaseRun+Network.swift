@@ -6,6 +6,14 @@ extension LeaseRun {
 
     func isLost() -> Bool { !self.isCalm && self.random.chance(self.schedule.loss) }
 
+    /// Whether a message of a release is lost on purpose: the request, or else its answer.
+    private func losesRelease(_ operation: LeaseStore.Operation, _ lease: Int, isRequest: Bool) -> Bool {
+        guard self.lostReleases.areSent != isRequest, case .write(let value, _) = operation,
+            LeaseClaim(value)?.state == .released
+        else { return false }
+        return self.lostReleases.leases.remove(lease) != nil
+    }
+
     func send(_ operation: LeaseStore.Operation, _ lease: Int, _ number: UInt64, _ program: Int) {
         let own = self.programs[program]
         self.programs[program].outstanding[lease] = LeaseProgram.Outstanding(
@@ -17,7 +25,8 @@ extension LeaseRun {
             self.events.add(.deliver(program, life: own.life, answer), at: self.now + 1_000_000)
             return
         }
-        guard own.requestsCutUntil <= self.now, !self.isLost() else { return }
+        guard own.requestsCutUntil <= self.now, !self.isLost(), !self.losesRelease(operation, lease, isRequest: true)
+        else { return }
         let extra = own.slowUntil > self.now ? self.random.time(in: own.slowRequests) : 0
         self.events.add(
             .effect(program, life: own.life, lease: lease, number, operation),
@@ -35,7 +44,9 @@ extension LeaseRun {
             self.trace("store: p\(program) writes key \(lease) at \(expected): \(answer)")
         }
         let own = self.programs[program]
-        guard own.life == life, own.answersCutUntil <= self.now, !self.isLost() else { return }
+        guard own.life == life, own.answersCutUntil <= self.now, !self.isLost(),
+            !self.losesRelease(operation, lease, isRequest: false)
+        else { return }
         let extra = own.slowUntil > self.now ? self.random.time(in: own.slowAnswers) : 0
         self.events.add(
             .deliver(program, life: life, .answer(lease: lease, number, answer)),

@@ -71,6 +71,15 @@ extension LeaseRun {
             if let holder { self.stop(holder) }
             self.next(.afterCleanStop, after: 1_000_000_000)
         case .afterCleanStop:
+            self.steadyEpoch = epoch ?? 0
+            self.next(.lostRelease, after: self.random.time(from: 2, to: 3))
+        case .lostRelease:
+            if epoch != self.steadyEpoch { self.fail(.unsteady, "epoch \(epoch ?? 0) after \(self.steadyEpoch)") }
+            self.lostReleases = (Set(self.takers.indices), areSent: self.random.chance(0.5))
+            if let holder { self.stop(holder) }
+            // A request's limit, and then as after any stop.
+            self.next(.afterLostRelease, after: self.settings.request + 1_000_000_000)
+        case .afterLostRelease:
             self.isOver = true
         }
     }

@@ -25,7 +25,8 @@ package final class LeaseRun {
 
     /// What must be true when nothing fails any more.
     enum Check {
-        case firstHolder, steady, silentDeath, afterSilentDeath, cleanStop, afterCleanStop
+        case firstHolder, steady, silentDeath, afterSilentDeath, cleanStop, afterCleanStop, lostRelease,
+            afterLostRelease
     }
 
     let schedule: LeaseSchedule
@@ -47,6 +48,8 @@ package final class LeaseRun {
     /// Whether the chain of epochs was broken by others than the programs.
     var isTampered = false
     var steadyEpoch: UInt64 = 0
+    /// The leases whose next release has no answer, and whether its request is lost, too.
+    var lostReleases: (leases: Set<Int>, areSent: Bool) = ([], false)
     var outcome = LeaseOutcome()
 
     private init(_ schedule: LeaseSchedule, _ planted: PlantedLeaseFault?, isTraced: Bool) {
