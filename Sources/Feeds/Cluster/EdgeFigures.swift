@@ -26,21 +26,12 @@ struct EdgeFigures {
         }
     }
 
-    /// Writes that no other program is followed.
-    func leave() {
-        self.box.change { state in
-            state.followed = nil
-            state.clockOffset = nil
-            state.complete = nil
-        }
-    }
-
     /// Writes the present figures.
     ///
     /// - Parameters:
     ///   - ingest: the ingest's name, and how far its clock is ahead, ns; `nil` while none is known.
-    ///   - complete: up to when nothing is missing on the tape, monotonic, ns.
-    func write(_ machine: EdgeMachine, ingest: (member: String, ahead: Int64)?, complete: Int64) {
+    ///   - complete: up to when nothing is missing on the tape, monotonic, ns; `nil` while no other program is followed.
+    func write(_ machine: EdgeMachine, ingest: (member: String, ahead: Int64)?, complete: Int64?) {
         self.box.change { state in
             state.followed = machine.isPresent ? ingest?.member : nil
             state.clockOffset = ingest?.ahead

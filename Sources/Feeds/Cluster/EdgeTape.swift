@@ -1,0 +1,271 @@
+import Ingest
+import Logging
+import Market
+import NIOCore
+import WebSocket
+import Wire
+
+/// What an edge puts onto its tape: an ingest's trades under their numbers, its gaps and states, all times by this
+/// program's clock, and the edge's own status while it follows no ingest.
+final class EdgeTape {
+    private let input: NumberedInput
+    private let context: FeedContext
+    private let symbols: EdgeSymbols
+    private(set) var ingest: (member: String, epoch: UInt64)?
+    /// The ingest's wall clock, and the epoch whose messages have shown it.
+    private var clock = (epoch: UInt64(0), offset: ClockOffset())
+    /// The ingest's status; `nil` before its first one.
+    private var reported: FeedStatus?
+    /// The edge's own status while it knows no ingest.
+    private var own: FeedStatus?
+    private(set) var status: FeedStatus
+    /// Whether the edge follows the ingest.
+    var isPresent = false
+    private var takeover: TakeoverGap
+    /// The newest arrival on the tape, monotonic, ns.
+    private var lastArrival: Int64 = 0
+    private var allowance = LogAllowance()
+
+    init(_ input: NumberedInput, _ symbols: EdgeSymbols, _ context: FeedContext) {
+        self.input = input
+        self.symbols = symbols
+        self.context = context
+        let now = context.wallClock()
+        self.takeover = TakeoverGap(complete: now)
+        self.status = FeedStatus(source: .live, phase: .connecting, since: now)
+    }
+
+    // MARK: Status
+
+    /// Publishes the edge's own status.
+    func say(_ phase: FeedStatus.Phase, _ reason: String? = nil, _ cause: FeedStatus.Cause? = nil) {
+        var status = self.status
+        (status.phase, status.reason, status.cause) = (phase, reason, cause)
+        self.own = status
+        self.publish()
+    }
+
+    /// Publishes the ingest's status in place of the edge's own.
+    func follow() {
+        self.own = nil
+        self.publish()
+    }
+
+    private func publish() {
+        guard var status = self.own ?? self.reported else { return }
+        status.via = self.ingest?.member ?? self.status.via
+        status.since = status.word == self.status.word ? self.status.since : self.context.wallClock()
+        guard status != self.status else { return }
+        self.status = status
+        self.input.statusChanged(status)
+    }
+
+    // MARK: Ingest
+
+    /// Takes the name of the ingest, and what its clock shows.
+    func named(_ member: String, epoch: UInt64, sent: Int64) {
+        self.clockShown(by: sent, epoch: epoch)
+        let isNew = self.ingest?.member != member
+        self.ingest = (member, epoch)
+        // Its first frames may have come before its name.
+        if isNew { self.publish() }
+    }
+
+    /// Another ingest has taken over: what the one before has said of its feed and its symbols is over.
+    func takenOver(by epoch: UInt64) {
+        self.takeover.begin()
+        self.forget(before: epoch)
+        self.say(.connecting, EdgeMachine.Hole.takenOver.words)
+        self.symbols.takenOver()
+    }
+
+    /// Leaves the tape to this program's own feeds; returns up to when nothing is missing on it.
+    func suspend(_ reason: String) -> Int64 {
+        let complete = self.takeover.end() ?? self.takeover.complete
+        self.forget()
+        self.say(.connecting, reason)
+        self.symbols.dropUnwanted()
+        return complete
+    }
+
+    /// Follows an ingest after this program's own feeds, whose status is the newest one of the tape.
+    func resume(complete: Int64) {
+        self.takeover.complete = complete
+        self.forget()
+        self.status.phase = .stopped
+    }
+
+    /// Forgets the status of an ingest, and its name if it is one of before an epoch.
+    private func forget(before epoch: UInt64 = .max) {
+        self.reported = nil
+        if let ingest, ingest.epoch >= epoch { return }
+        self.ingest = nil
+        self.status.via = nil
+    }
+
+    // MARK: Time
+
+    /// How far the ingest's clock is ahead, ns.
+    var ahead: Int64 { self.clock.offset.ahead }
+
+    /// Up to when nothing is missing, monotonic, ns.
+    var complete: Int64 { self.monotonic(self.takeover.complete) }
+
+    private func monotonic(_ wall: Int64) -> Int64 {
+        Int64(self.context.loop.now.uptimeNanoseconds) - (self.context.wallClock() - wall)
+    }
+
+    func clockShown(by sent: Int64, epoch: UInt64) {
+        // Another ingest has another clock.
+        if epoch != self.clock.epoch { self.clock = (epoch, ClockOffset()) }
+        self.clock.offset.take(sent: sent, arrived: self.context.wallClock(), now: self.context.loop.now)
+    }
+
+    /// Returns the time by this program's clock at which the ingest made a message.
+    func arrival(_ sent: Int64) -> Int64 { self.clock.offset.arrival(sent, now: self.context.wallClock()) }
+
+    // MARK: Frames
+
+    /// Takes a state in place of the one before.
+    func take(_ snapshot: ClusterSnapshot) {
+        self.symbols.replace(where: snapshot.covers) { self.take(lines: snapshot.lines, received: nil) }
+    }
+
+    func deliver(_ frame: ClusterFrame) {
+        self.skip(to: TapePosition(epoch: frame.position.epoch, sequence: frame.sequenceBefore), at: frame.sent)
+        self.take(lines: frame.lines, received: frame.sent)
+        // A trade that cannot be read must not shift the numbers of all later trades.
+        self.skip(to: frame.position.tape, at: frame.sent)
+        self.completed(frame.sent)
+    }
+
+    /// The tape has all frames up to a heartbeat.
+    func reached(_ beat: ClusterBeat) {
+        if let liveSince = self.takeover.liveSince { self.endTakeover(at: liveSince) }
+        self.completed(beat.sent)
+    }
+
+    /// Goes on behind a position, and names a gap, unless the tape has reached the position.
+    private func skip(to position: TapePosition, at sent: Int64) {
+        let own = self.input.position
+        guard position.epoch != own.epoch || position.sequence > own.sequence else { return }
+        self.input.begin(after: position)
+        self.gapFound(.framesLost, to: self.arrival(sent))
+    }
+
+    /// Names the trades as missing that were made up to a time, since nothing was missing.
+    func gapFound(_ hole: EdgeMachine.Hole, from start: Int64? = nil, to end: Int64) {
+        let from = min(start ?? self.takeover.complete, end)
+        self.input.gapFound(Gap(from: from, to: end, reason: hole.words, nextSequence: 0, cause: hole.cause))
+        self.takeover.complete = max(self.takeover.complete, end)
+    }
+
+    private func endTakeover(at end: Int64) {
+        if let start = self.takeover.end() { self.gapFound(.takenOver, from: start, to: end) }
+    }
+
+    /// Notes that nothing is missing on the tape up to a message of the ingest.
+    private func completed(_ sent: Int64) {
+        if self.reported?.phase.isComplete == true { self.takeover.completed(until: self.arrival(sent)) }
+    }
+
+    // MARK: Messages
+
+    /// Takes the messages of a frame or of a state, in their order.
+    ///
+    /// - Parameter received: when the ingest made the frame, by its clock; `nil` for a state.
+    private func take(lines: ByteBuffer, received: Int64?) {
+        var lines = lines
+        var trades: [ByteBuffer] = []
+        while let line = lines.readClusterLine() {
+            if line.begins(with: "{\"type\":\"trade\",") {
+                trades.append(line)
+                continue
+            }
+            self.take(&trades, received: received)
+            self.take(StreamMessage.parse(line), at: received.map(self.arrival) ?? self.context.wallClock())
+        }
+        self.take(&trades, received: received)
+    }
+
+    private func take(_ trades: inout [ByteBuffer], received: Int64?) {
+        guard !trades.isEmpty, let received else { return }
+        let arrival = self.arrival(received)
+        // Another one of its feeds may not have begun yet.
+        if self.reported?.phase.isComplete == true { self.endTakeover(at: arrival) }
+        // The ages on an edge count from the ingest's arrival, and arrivals are in the tape's order.
+        self.lastArrival = max(self.lastArrival, self.monotonic(arrival))
+        let leftOut = self.input.take(trades, received: arrival, now: self.lastArrival)
+        let now = Int64(self.context.loop.now.uptimeNanoseconds)
+        if leftOut > 0, let others = self.allowance.wanted(now: now) {
+            self.context.logger.warning(
+                "The ingest has sent trades that cannot be read, or whose numbers do not follow",
+                metadata: ["count": "\(leftOut)", "others": "\(others)"]
+            )
+        }
+        trades = []
+    }
+
+    /// Takes a message of the ingest, whose times are by its clock.
+    ///
+    /// - Parameter arrival: when the ingest made it, by this program's clock.
+    private func take(_ message: StreamMessage, at arrival: Int64) {
+        let offset = self.clock.offset
+        switch message {
+        case .status(var status):
+            status.phase = offset.shift(status.phase)
+            if status.phase == .live { self.takeover.live(at: arrival) }
+            self.reported = status
+            if self.isPresent { self.own = nil }
+            self.publish()
+        case .gap(var gap):
+            let theirs = gap.from
+            (gap.from, gap.to) = (offset.shift(gap.from), offset.shift(gap.to))
+            // The new ingest was a standby, and names the gaps of its feeds.
+            if gap.cause == EdgeMachine.Hole.takenOver.cause { gap.from = self.takeover.named(gap, theirs: theirs) }
+            self.input.gapFound(gap)
+        case .settled(var outcome):
+            (outcome.from, outcome.to) = (offset.shift(outcome.from), offset.shift(outcome.to))
+            self.input.gapSettled(outcome)
+        case .venueDay(var day):
+            guard self.symbols.admits(day.symbol) else { return }
+            day.received = self.arrival(day.received)
+            self.input.dayChanged(day)
+        case .symbol(var status):
+            guard self.symbols.admits(status.symbol) else { return }
+            status.since = self.arrival(status.since)
+            if case .refused(let refusal, let retryAt) = status.state {
+                status.state = .refused(refusal, retryAt: offset.shift(retryAt))
+            }
+            self.symbols.changed(status)
+        case .released(let symbol, _): self.symbols.dropped([symbol])
+        case .hello, .snapshot, .price, .trades, .trade, .resumed, .replay, .error, .unknown, .malformed: break
+        }
+    }
+}
+
+extension ClockOffset {
+    /// Returns a phase with its time by this program's clock.
+    fileprivate func shift(_ phase: FeedStatus.Phase) -> FeedStatus.Phase {
+        switch phase {
+        case .reconnecting(let attempt, let retryAt): .reconnecting(attempt: attempt, retryAt: self.shift(retryAt))
+        case .rateLimited(let until): .rateLimited(until: self.shift(until))
+        case .keyRejected(let retryAt): .keyRejected(retryAt: retryAt.map { self.shift($0) })
+        case .keyInUse(let retryAt): .keyInUse(retryAt: retryAt.map { self.shift($0) })
+        case .connecting, .waiting, .live, .late, .stale, .noSuchSymbol, .notPermitted, .ended, .stopped: phase
+        }
+    }
+}
+
+extension EdgeMachine.Hole {
+    var words: String {
+        switch self {
+        case .framesLost: "frames of the cluster were lost, and the ingest no longer has them"
+        case .tooManyWaiting: "too many frames of the cluster came while others were missing"
+        case .takenOver: "another ingest has taken over"
+        case .behind: "this edge was without the cluster for longer than the ingest keeps frames"
+        }
+    }
+
+    fileprivate var cause: FeedStatus.Cause { self == .takenOver ? .replaced : .lost }
+}
