@@ -46,6 +46,8 @@ struct LeaseProgram {
     var drift: Int64 = 0
     var wallOffset: Int64 = 0
     var timerVersion = 0
+    /// Whether a timer is due.
+    var isArmed = false
     var epoch: UInt64 { self.position.epoch }
     var position = ClusterPosition(epoch: 0, frame: 0, sequence: 0)
     /// The newest frames of the epoch.

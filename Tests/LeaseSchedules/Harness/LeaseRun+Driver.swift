@@ -38,6 +38,7 @@ extension LeaseRun {
         if self.programs[program].isFenceDeferred {
             deadline = min(deadline ?? .max, self.programs[program].wrongUntil)
         }
+        self.programs[program].isArmed = deadline != nil
         guard let deadline else { return }
         let late = self.random.time(upTo: self.isCalm ? 5_000_000 : self.schedule.lateness)
         let version = self.programs[program].timerVersion
@@ -45,6 +46,11 @@ extension LeaseRun {
             .timer(program, life: self.programs[program].life, version: version),
             at: self.programs[program].time(of: deadline, now: self.now) + late
         )
+    }
+
+    /// Arms the timer if none is due: the end of the upstream can have begun the leases anew.
+    func armAgain(_ program: Int) {
+        if !self.programs[program].isArmed { self.arm(program) }
     }
 
     /// Does the steps of a turn, which may stop before each of them.

@@ -176,9 +176,11 @@ package final class LeaseRun {
         case .upstream(let connection):
             guard self.programs[program].connection == connection else { return false }
             self.run([.ask(.read), .ask(.publish)], program, isResumed: false)
+            self.armAgain(program)
         case .request(let request, let edge, let connection):
             guard self.programs[program].connection != nil else { return false }
             self.run([.ask(.answer(request, edge: edge, connection: connection))], program, isResumed: false)
+            self.armAgain(program)
         }
         return true
     }
