@@ -69,10 +69,7 @@ private final class PriceBench {
         return self.sent.frames
     }
 
-    deinit {
-        self.publisher.stop()
-        try? self.loop.syncShutdownGracefully()
-    }
+    deinit { try? self.loop.syncShutdownGracefully() }
 }
 
 extension [PriceBench.Frame] {

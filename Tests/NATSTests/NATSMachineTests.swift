@@ -100,9 +100,9 @@ struct ScriptedClient {
         return self.text(try self.machine.publish(subject, headers: headers, payload: payload))
     }
 
-    mutating func subscribe(_ pattern: String, queue: String? = nil) throws -> [String] {
+    mutating func subscribe(_ pattern: String) throws -> [String] {
         let pattern = try #require(NATSPattern(pattern))
-        return self.text(try self.machine.subscribe(pattern, queue: queue).1)
+        return self.text(try self.machine.subscribe(pattern).1)
     }
 
     /// Sets the clock to the machine's deadline and calls it.
@@ -534,28 +534,19 @@ struct ScriptedClient {
 
     // MARK: Subscriptions
 
-    @Test("delivers by number, ends after a count, and restores what is left on the next connection")
+    @Test("delivers by number, and restores all on the next connection")
     func subscriptions() throws {
         var client = ScriptedClient("a")
         #expect(try client.subscribe("x.>") == [])
         _ = client.start()
         #expect(client.connect() == ["send CONNECT|PING", "send SUB x.> 1", "connected a"])
-        #expect(try client.subscribe("y", queue: "q") == ["send SUB y q 2"])
-        #expect(try client.subscribe("z") == ["send SUB z 3"])
-        #expect(client.text(client.machine.unsubscribe(2, after: 3)) == ["send UNSUB 2 3"])
-        #expect(client.text(client.machine.unsubscribe(3)) == ["send UNSUB 3"])
+        #expect(try client.subscribe("y") == ["send SUB y 2"])
         #expect(client.message("x.a", 1, "one") == ["deliver 1 x.a one"])
-        #expect(client.message("z", 3) == [] && client.message("z", 77) == [])
-        #expect(client.message("y", 2) == ["deliver 2 y "])
+        #expect(client.message("y", 2) == ["deliver 2 y "] && client.message("z", 77) == [])
         _ = client.ended()
         _ = try client.wait()
-        #expect(client.connect()[1] == "send SUB x.> 1|SUB y q 2|UNSUB 2 2")
-        #expect(client.message("y", 2) == ["deliver 2 y "] && client.message("y", 2) == ["deliver 2 y "])
-        #expect(client.message("y", 2) == [])
-        // The count includes what came on the first connection; the server counts its own.
-        #expect(client.text(client.machine.unsubscribe(1, after: 3)) == ["send UNSUB 1 2"])
-        #expect(client.text(client.machine.unsubscribe(1, after: 1)) == ["send UNSUB 1"])
-        #expect(client.machine.unsubscribe(1) == [])
+        #expect(client.connect()[1] == "send SUB x.> 1|SUB y 2")
+        #expect(client.message("y", 2) == ["deliver 2 y "])
     }
 
     // MARK: Requests
@@ -645,7 +636,6 @@ struct ScriptedClient {
         var client = ScriptedClient("a") { $0.maximumRequests = 3 }
         let long = String(repeating: "a", count: 4_090)
         #expect(throws: SendRefusal.longSubject) { try client.subscribe(long) }
-        #expect(throws: SendRefusal.longSubject) { try client.subscribe("a", queue: long) }
         #expect(throws: SendRefusal.notConnected) { try client.machine.flush() }
         _ = client.start()
         _ = client.connect()
@@ -676,12 +666,10 @@ struct ScriptedClient {
         _ = client.start()
         _ = client.connect()
         _ = try client.subscribe("x")
-        _ = client.machine.unsubscribe(1, after: 2)
         _ = try client.request("y")
         #expect(client.received(.unreadable(subject: "x\u{1B}", subscription: 1)) == ["dropped x\u{241B} and 0"])
-        // The server has counted it.
-        #expect(client.message("x", 1) == ["deliver 1 x "] && client.message("x", 1) == [])
-        #expect(client.received(.unreadable(subject: "x", subscription: 1)) == [])
+        #expect(client.message("x", 1) == ["deliver 1 x "])
+        #expect(client.received(.unreadable(subject: "x", subscription: 77)) == [])
         let failure = RequestFailure.unreadable
         #expect(
             client.received(.unreadable(subject: "_INBOX.T.t1", subscription: 3))

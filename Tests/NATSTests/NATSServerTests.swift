@@ -432,9 +432,12 @@ struct NATSServerTests {
             #expect(try await entry() == KeyValueBucket.Entry(revision: 1, value: value, isDeleted: false))
 
             let second = try bucket.revision(try await client.request(bucket.put("k", value, expecting: first)))
-            let early = try await client.request(bucket.delete("k", expecting: first))
+            let early = try await client.request(bucket.put("k", value, expecting: first))
             #expect(throws: JetStreamFailure.self) { try kept.revision(early) }
-            let third = try bucket.revision(try await client.request(bucket.delete("k", expecting: second)))
+            // As another program deletes it (ADR-8).
+            var deletion = try #require(bucket.put("k", ByteBuffer(), expecting: second))
+            deletion.headers.add("KV-Operation", "DEL")
+            let third = try bucket.revision(try await client.request(deletion))
             #expect(try await entry()?.isDeleted == true)
             #expect(try bucket.revision(try await client.request(bucket.put("k", value, expecting: third))) == 4)
 

@@ -30,8 +30,6 @@ package final class PricePublisher: TapeReader {
         var sequence: UInt64 = 0
         /// The feed's status as one word.
         var word: String
-        /// The next tick; `nil` while no tick is due.
-        var tick: Scheduled<Void>?
     }
 
     /// The time between two ticks.
@@ -80,14 +78,8 @@ package final class PricePublisher: TapeReader {
     /// Publishes from now on; on the loop.
     package func start() { self.arm() }
 
-    /// Sends nothing from now on; on the loop.
-    package func stop() {
-        self.state.value.tick?.cancel()
-        self.state.value.tick = nil
-    }
-
     private func arm() {
-        self.state.value.tick = self.loop.assumeIsolated().scheduleTask(in: Self.interval) { [weak self] in
+        self.loop.assumeIsolated().scheduleTask(in: Self.interval) { [weak self] in
             self?.publish()
             self?.arm()
         }

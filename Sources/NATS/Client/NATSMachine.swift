@@ -70,7 +70,7 @@ package struct NATSMachine: Sendable {
     private let inbox: String
     private var phase = Phase.idle
     private var pool: ServerPool
-    private var subscriptions = SubscriptionTable()
+    private var subscriptions: [UInt64: NATSPattern] = [:]
     private var lastNumber: UInt64 = 0
     /// The subscription of all answers; `nil` before the first request.
     private var inboxNumber: UInt64?
@@ -111,9 +111,6 @@ package struct NATSMachine: Sendable {
     package var servers: [ServerAddress] { self.pool.members.map(\.address) }
 
     package var isStopped: Bool { if case .stopped = self.phase { true } else { false } }
-
-    /// Whether a subscription has not ended.
-    package func isSubscribed(_ number: UInt64) -> Bool { self.subscriptions.contains(number) }
 
     /// The time at which ``timeReached(now:chance:)`` must be called; `nil` for never.
     package var deadline: NIODeadline? {
@@ -164,9 +161,9 @@ package struct NATSMachine: Sendable {
         self.phase = .draining(link, Draining(purpose: purpose, until: now + self.settings.drainTimeout))
         self.leavesAt = nil
         self.nextPing = nil
-        let numbers = self.subscriptions.numbers.filter { $0 != self.inboxNumber }
+        let numbers = self.subscriptions.keys.sorted().filter { $0 != self.inboxNumber }
         self.pings.append(.drain)
-        return [self.send(numbers.map { .unsubscribe(number: $0, after: nil) } + [.ping])]
+        return [self.send(numbers.map { .unsubscribe(number: $0) } + [.ping])]
     }
 
     /// Goes on with draining, if there is nothing to wait for.
@@ -195,7 +192,7 @@ package struct NATSMachine: Sendable {
         case .connecting, .greeting, .securing, .proving, .connected, .draining: hasTransport = true
         }
         self.phase = .stopped
-        self.subscriptions = SubscriptionTable()
+        self.subscriptions = [:]
         self.inboxNumber = nil
         self.hasUnreportedServers = false
         return (hasTransport ? [.close] : []) + self.forgetConnection() + [.report(.stopped(ending))]
@@ -351,7 +348,8 @@ package struct NATSMachine: Sendable {
         self.pool.accepted(by: link.member)
         let info = link.info ?? ServerInformation()
         var actions: [Action] = []
-        let operations = self.subscriptions.restore()
+        let operations = self.subscriptions.sorted { $0.key < $1.key }
+            .map { ClientOperation.subscribe($0.value, number: $0.key) }
         if !operations.isEmpty { actions.append(self.send(operations)) }
         actions.append(.report(.connected(link.member.address, info)))
         return actions + self.learn(info, link, now: now, chance: chance)
@@ -471,7 +469,7 @@ package struct NATSMachine: Sendable {
             let isUnanswered = message.headers.status?.code == 503 && message.payload.readableBytes == 0
             return [.answer(request, isUnanswered ? .failure(.noResponders) : .success(message))]
         }
-        guard self.subscriptions.take(number) else { return [] }  // late: it has ended
+        guard self.subscriptions[number] != nil else { return [] }  // it is no subscription of this client
         return [.deliver(message, subscription: number)]
     }
 
@@ -488,7 +486,7 @@ package struct NATSMachine: Sendable {
             guard let request = self.answered(subject) else { return [] }
             actions = [.answer(request, .failure(.unreadable))]
         } else {
-            guard self.subscriptions.take(number) else { return [] }
+            guard self.subscriptions[number] != nil else { return [] }
         }
         guard let others = self.drops.wanted(now: Int64(now.uptimeNanoseconds)) else { return actions }
         return actions + [.report(.dropped(subject: PrintableText.line(subject, limit: 200), others: others))]
@@ -576,34 +574,21 @@ package struct NATSMachine: Sendable {
 
     /// Subscribes on this and all later connections.
     ///
-    /// - Parameter queue: the group of which each message goes to one member only.
     /// - Returns: the subscription's number, and the work.
-    package mutating func subscribe(
-        _ pattern: NATSPattern,
-        queue: String? = nil
-    ) throws(SendRefusal) -> (UInt64, [Action]) {
-        precondition(queue.map(NATSPattern.isName) ?? true, "a queue group's name has no blanks")
-        // SUB, three blanks and a number of at most twenty digits.
-        let line = pattern.text.utf8.count + (queue?.utf8.count ?? 0) + 32
+    package mutating func subscribe(_ pattern: NATSPattern) throws(SendRefusal) -> (UInt64, [Action]) {
+        // SUB, two blanks and a number of at most twenty digits.
+        let line = pattern.text.utf8.count + 32
         guard line <= self.settings.maximumControlLine else { throw .longSubject }
         if case .connected = self.phase { try self.checkRoom(for: line) }
-        return self.add(pattern, queue: queue)
+        return self.add(pattern)
     }
 
-    private mutating func add(_ pattern: NATSPattern, queue: String? = nil) -> (UInt64, [Action]) {
+    private mutating func add(_ pattern: NATSPattern) -> (UInt64, [Action]) {
         self.lastNumber += 1
         let number = self.lastNumber
-        let operation = self.subscriptions.add(number, pattern, queue: queue)
+        self.subscriptions[number] = pattern
         guard case .connected = self.phase else { return (number, []) }
-        return (number, [self.send([operation])])
-    }
-
-    /// Ends a subscription, at once or after it has got so many messages.
-    package mutating func unsubscribe(_ number: UInt64, after limit: UInt64? = nil) -> [Action] {
-        guard let operation = self.subscriptions.end(number, after: limit), case .connected = self.phase else {
-            return []
-        }
-        return [self.send([operation])]
+        return (number, [self.send([.subscribe(pattern, number: number)])])
     }
 
     /// Publishes a message.

@@ -74,26 +74,13 @@ package final class NATSClient {
 
     /// Subscribes on this and all later connections, until the client stops.
     ///
-    /// - Parameters:
-    ///   - queue: the group of which each message goes to one member only.
-    ///   - reader: called on the loop with each message.
-    /// - Returns: the number for ``unsubscribe(_:after:)``.
-    @discardableResult
+    /// - Parameter reader: called on the loop with each message.
     package func subscribe(
         _ pattern: NATSPattern,
-        queue: String? = nil,
         _ reader: @escaping (NATSMessage) -> Void
-    ) throws(SendRefusal) -> UInt64 {
-        let (number, actions) = try self.machine.subscribe(pattern, queue: queue)
+    ) throws(SendRefusal) {
+        let (number, actions) = try self.machine.subscribe(pattern)
         self.readers[number] = reader
-        self.perform(actions)
-        return number
-    }
-
-    /// Ends a subscription, at once or after it has got so many messages.
-    package func unsubscribe(_ number: UInt64, after limit: UInt64? = nil) {
-        let actions = self.machine.unsubscribe(number, after: limit)
-        self.forgetReader(number)
         self.perform(actions)
     }
 
@@ -164,9 +151,7 @@ package final class NATSClient {
         case .connect(let address, let limit): self.connect(to: address, within: limit)
         case .startTLS(let peer): self.startTLS(peer)
         case .send(let bytes): self.write(bytes)
-        case .deliver(let message, let number):
-            self.readers[number]?(message)
-            self.forgetReader(number)
+        case .deliver(let message, let number): self.readers[number]?(message)
         case .answer(let number, let result):
             self.requests.removeValue(forKey: number)?.completeWith(result.mapError { $0 as any Error })
         case .flushed(let number, let isDone):
@@ -179,20 +164,13 @@ package final class NATSClient {
                 let promise = self.stopped
                 self.stopped = nil
                 if ending == .stopped { promise?.succeed() } else { promise?.fail(ending) }
-            // The message that was left out can have been the last of its subscription.
-            case .dropped: self.readers.keys.forEach(self.forgetReader)
-            case .connecting, .connected, .waiting, .refused, .exposed, .servers, .leaving: break
+            case .connecting, .connected, .waiting, .refused, .dropped, .exposed, .servers, .leaving: break
             }
             self.delegate?.natsClientReported(report)
         case .close:
             self.attempt += 1
             self.leave()
         }
-    }
-
-    /// Forgets the reader of a subscription that has ended.
-    private func forgetReader(_ number: UInt64) {
-        if !self.machine.isSubscribed(number) { self.readers[number] = nil }
     }
 
     private func connect(to address: ServerAddress, within limit: TimeAmount) {

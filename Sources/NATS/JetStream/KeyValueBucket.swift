@@ -80,21 +80,9 @@ package struct KeyValueBucket: Sendable, Equatable {
     /// - Returns: `nil` if the key is invalid.
     package func put(_ key: String, _ value: ByteBuffer, expecting revision: UInt64) -> NATSRequest? {
         guard let subject = self.subject(of: key) else { return nil }
-        return NATSRequest(subject: subject, headers: Self.expectation(of: revision), payload: value)
-    }
-
-    /// Deletes a key if it has a revision, by a message that says so.
-    package func delete(_ key: String, expecting revision: UInt64) -> NATSRequest? {
-        guard let subject = self.subject(of: key) else { return nil }
-        var headers = Self.expectation(of: revision)
-        headers.add("KV-Operation", "DEL")
-        return NATSRequest(subject: subject, headers: headers, payload: ByteBuffer())
-    }
-
-    private static func expectation(of revision: UInt64) -> NATSHeaders {
         var headers = NATSHeaders()
         headers.add("Nats-Expected-Last-Subject-Sequence", "\(revision)")
-        return headers
+        return NATSRequest(subject: subject, headers: headers, payload: value)
     }
 
     /// Reads a key from the leader of the bucket (ADR-31).

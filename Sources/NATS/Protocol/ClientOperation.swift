@@ -5,9 +5,8 @@ package enum ClientOperation: Sendable, Equatable {
     case connect(ConnectOptions)
     /// `PUB`, or `HPUB` with headers.
     case publish(NATSSubject, reply: NATSSubject?, headers: NATSHeaders, payload: ByteBuffer)
-    case subscribe(NATSPattern, queue: String?, number: UInt64)
-    /// Ends a subscription, at once or after so many messages since it began.
-    case unsubscribe(number: UInt64, after: UInt64?)
+    case subscribe(NATSPattern, number: UInt64)
+    case unsubscribe(number: UInt64)
     case ping
     case pong
 
@@ -28,10 +27,8 @@ package enum ClientOperation: Sendable, Equatable {
                 headers.write(into: &buffer)
             }
             buffer.writeImmutableBuffer(payload)
-        case .subscribe(let pattern, let queue, let number):
-            buffer.writeString(queue.map { "SUB \(pattern) \($0) \(number)" } ?? "SUB \(pattern) \(number)")
-        case .unsubscribe(let number, let after):
-            buffer.writeString(after.map { "UNSUB \(number) \($0)" } ?? "UNSUB \(number)")
+        case .subscribe(let pattern, let number): buffer.writeString("SUB \(pattern) \(number)")
+        case .unsubscribe(let number): buffer.writeString("UNSUB \(number)")
         case .ping: buffer.writeStaticString("PING")
         case .pong: buffer.writeStaticString("PONG")
         }

@@ -53,13 +53,8 @@ package struct NATSPattern: Sendable, Hashable, CustomStringConvertible {
         return subject.isEmpty
     }
 
-    /// Returns whether a text is a name without blanks, such as a queue group's.
-    package static func isName(_ text: String) -> Bool {
-        !text.isEmpty && text.utf8.allSatisfy { $0 > 0x20 && $0 != 0x7F }
-    }
-
     fileprivate static func hasOnlyTokens(_ text: String) -> Bool {
-        Self.isName(text)
+        !text.isEmpty && text.utf8.allSatisfy { $0 > 0x20 && $0 != 0x7F }
             && !text.utf8.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false).contains(
                 where: \.isEmpty
             )
