@@ -19,6 +19,7 @@ final class EdgeSymbols {
     private var refused: Set<String> = []
     /// The symbols with a state of the ingest.
     private var known: Set<String> = []
+    /// Whether wishes are sent: from the start to the end, except while this program is the ingest itself.
     private var isAsking = false
     private var timer: Scheduled<Void>?
 
@@ -123,11 +124,7 @@ final class EdgeSymbols {
         self.input.symbolChanged(status)
     }
 
-    /// Drops the symbols that a state of the ingest no longer has.
-    ///
-    /// - Parameters:
-    ///   - covers: whether the state must have a symbol of the one before.
-    ///   - take: takes the symbols of the state.
+    /// Takes the symbols of a state, and drops those that it covers and has no longer.
     func replace(where covers: (String) -> Bool, by take: () -> Void) {
         let before = self.known.filter(covers)
         self.known.subtract(before)

@@ -75,10 +75,7 @@ package final class NATSClient {
     /// Subscribes on this and all later connections, until the client stops.
     ///
     /// - Parameter reader: called on the loop with each message.
-    package func subscribe(
-        _ pattern: NATSPattern,
-        _ reader: @escaping (NATSMessage) -> Void
-    ) throws(SendRefusal) {
+    package func subscribe(_ pattern: NATSPattern, _ reader: @escaping (NATSMessage) -> Void) throws(SendRefusal) {
         let (number, actions) = try self.machine.subscribe(pattern)
         self.readers[number] = reader
         self.perform(actions)

@@ -21,8 +21,6 @@ package struct KeyValueBucket: Sendable, Equatable {
     }
 
     package let name: String
-    /// The servers that hold the bucket: 1, 3 or 5.
-    package var replicas = 1
     /// The largest value, in bytes.
     package var maximumValueBytes = 4_096
 
@@ -65,7 +63,7 @@ package struct KeyValueBucket: Sendable, Equatable {
             out.field("max_msg_size", self.maximumValueBytes)
             out.field("storage", "file")
             out.field("discard", "new")
-            out.field("num_replicas", self.replicas)
+            out.field("num_replicas", 1)
             out.field("allow_rollup_hdrs", true)
             out.field("deny_delete", true)
             out.field("deny_purge", false)
