@@ -1,67 +1,50 @@
 #!/usr/bin/env python3
-"""Prints the trades of a cluster, each once and in order, from NATS alone (docs/cluster.md).
-
-usage: cluster_reader.py [nats://127.0.0.1:4222] [NAME]      needs nats-py
-"""
-import asyncio, json, sys
-
-import nats
+"""Prints a cluster's trades, each once and in order, with nats-py (docs/cluster.md): cluster_reader.py [SERVER] [NAME]"""
+import asyncio, json, sys, nats
 
 
 async def main(server="nats://127.0.0.1:4222", name="main"):
-    cluster = await nats.connect(server)
-    subject = f"tickertape.{name}."
-    frames = asyncio.Queue(100_000)
-    await cluster.subscribe(subject + "tape", cb=frames.put)
-    await cluster.subscribe(subject + "beat", cb=frames.put)
-    place = None
+    cluster = await nats.connect(server, max_reconnect_attempts=-1)
+    arrived, place = asyncio.Queue(100_000), {"epoch": 0, "frame": 0, "seq": 0}
+    for kind in ("tape", "beat"):
+        await cluster.subscribe(f"tickertape.{name}.{kind}", cb=arrived.put)
 
-    def show(head, lines):
-        for line in lines:
-            message = json.loads(line)
-            if message["type"] == "trade":
-                print(head["epoch"], message["seq"], message["symbol"], message["price"], message["size"], flush=True)
-            elif message["type"] in ("gap", "status"):
-                print(message["type"], message.get("state", ""), message.get("reason") or "", flush=True)
+    def take(messages):
+        for message in messages:
+            if message["type"] in ("frame", "snapshot"):
+                place.update({key: message[key] for key in place})
+            elif message["type"] in ("trade", "gap", "status"):
+                print(place["epoch"], *message.values(), flush=True)
 
-    async def ask(kind, request):
-        answer = await cluster.request(subject + kind, json.dumps(request).encode(), timeout=2)
-        first, *lines = answer.data.decode().splitlines()
-        return json.loads(first), lines
+    async def ask(kind, **request):
+        text = json.dumps({"type": kind, **request}).encode()
+        while True:
+            try:
+                answer = await cluster.request(f"tickertape.{name}.{kind}", text, timeout=2)
+                return [json.loads(line) for line in answer.data.splitlines()]
+            except nats.errors.Error:  # There is no ingest, no connection, or no answer in time.
+                await asyncio.sleep(0.5)
 
-    async def join(epoch):
-        start, part = None, {"upTo": None}
-        while "upTo" in part:
-            after = {"after": part["upTo"]} if start else {}
-            part, state = await ask("snapshot", {"type": "snapshot", "epoch": epoch, **after})
-            start = start or part
-            show(part, state)
-        return start
+    async def join(**after):
+        head, *state = await ask("snapshot", epoch=place["epoch"], **after)
+        if "upTo" in head:  # The further parts come first here, so that the place is that of the first part.
+            await join(after=head["upTo"])
+        take([head, *state])
 
+    await join()
     while True:
-        head, *lines = (await frames.get()).data.decode().splitlines()
-        head = json.loads(head)
-        if place is None or head["epoch"] > place["epoch"]:
-            print("joined" if place is None else "gap: another ingest has taken over", flush=True)
-            place = await join(head["epoch"])
-            continue
-        if head["epoch"] < place["epoch"]:
-            continue
-        while head["frame"] > place["frame"] + (head["type"] == "frame"):
-            known = {key: place[key] for key in ("epoch", "frame", "seq")}
-            answer, missed = await ask("history", {"type": "history", **known})
-            starts = [at for at, line in enumerate(missed) if line.startswith('{"type":"frame"')]
-            if not answer["complete"] or not starts:
+        head, *messages = [json.loads(line) for line in (await arrived.get()).data.splitlines()]
+        if head["epoch"] > place["epoch"] and "afterEpoch" not in head:
+            print("gap: another ingest has taken over", flush=True)
+            place.update(epoch=head["epoch"], frame=0, seq=0)
+        while (place["epoch"], place["frame"]) < (head["epoch"], head["frame"] - (head["type"] == "frame")):
+            answer, *missed = await ask("history", **place)
+            take(missed)
+            if not answer["complete"]:
                 print("gap: frames are lost", flush=True)
-                place = await join(head["epoch"])
-                break
-            for at, end in zip(starts, starts[1:] + [len(missed)]):
-                place = json.loads(missed[at])
-                show(place, missed[at + 1 : end])
-        if head["type"] == "frame" and head["frame"] == place["frame"] + 1:
-            place = head
-            show(head, lines)
+                await join()
+        if (head["epoch"], head["frame"]) == (place["epoch"], place["frame"] + 1):
+            take([head, *messages])
 
 
-if __name__ == "__main__":
-    asyncio.run(main(*sys.argv[1:]))
+asyncio.run(main(*sys.argv[1:]))

@@ -235,7 +235,7 @@ struct ClusterProgramTests {
         let script = "\(RunningProgram.sources)/Tests/Clients/cluster_reader.py"
         let reader = try RunningProgram(python, [script, nats.address])
         let epoch = try #require(first.epoch)
-        #expect(await reader.prints("\(epoch) "), "\(reader.output)\(reader.errors)")
+        #expect(await reader.prints("\(epoch) trade BINANCE:BTCUSDT "), "\(reader.output)\(reader.errors)")
 
         // The recording has the ingest's epoch and numbers.
         edge.send(signal: SIGTERM)
