@@ -84,6 +84,63 @@ func operations(_ pieces: [ByteBuffer], limits: ServerOperationParser.Limits = .
         }
     }
 
+    @Test("reads the examples of the reference of the protocol")
+    func reference() throws {
+        // docs.nats.io, "Client Protocol".
+        let text = """
+            INFO {"server_id":"Zk0GQ3JBSrg3oyxCRRlE09","version":"1.2.0","proto":1,"go":"go1.10.3","host":"0.0.0.0",\
+            "port":4222,"max_payload":1048576,"client_id":2392}\r
+            MSG FOO.BAR 9 11\r
+            Hello World\r
+            MSG FOO.BAR 9 INBOX.34 11\r
+            Hello World\r
+            HMSG FOO.BAR 8 34 45\r
+            NATS/1.0\r
+            FoodGroup: vegetable\r
+            \r
+            Hello World\r
+            HMSG FOO.BAR 9 INBOX.69 34 45\r
+            NATS/1.0\r
+            FoodGroup: vegetable\r
+            \r
+            Hello World\r
+            PING\r
+            PING\r
+            +OK\r
+            -ERR 'Stale Connection'\r
+
+            """
+        var info = ServerInformation()
+        info.serverID = "Zk0GQ3JBSrg3oyxCRRlE09"
+        info.version = "1.2.0"
+        var headers = NATSHeaders()
+        headers.add("FoodGroup", "vegetable")
+        func message(reply: String? = nil, _ headers: NATSHeaders = NATSHeaders()) -> NATSMessage {
+            NATSMessage(
+                subject: "FOO.BAR",
+                reply: reply,
+                headers: headers,
+                payload: ByteBuffer(string: "Hello World")
+            )
+        }
+        #expect(
+            try operations([text]) == [
+                .info(info), .message(message(), subscription: 9),
+                .message(message(reply: "INBOX.34"), subscription: 9), .message(message(headers), subscription: 8),
+                .message(message(reply: "INBOX.69", headers), subscription: 9), .ping, .ping, .ok,
+                .error(ServerRefusal("Stale Connection")),
+            ]
+        )
+        // The page has this example without the subscription's number.
+        #expect(throws: NATSViolation.malformed(operation: "HMSG")) {
+            try operations(["HMSG FOO.BAR 34 45\r\nNATS/1.0\r\nFoodGroup: vegetable\r\n\r\nHello World\r\n"])
+        }
+        // What is in INFO behind TLS, a cluster or lame duck mode.
+        let more = #"INFO {"connect_urls":["10.0.0.184:4333","192.168.129.1:4333","192.168.192.1:4333"],"ldm":true}"#
+        guard case .info(let changed) = try operations([more + "\r\n"])[0] else { return #expect(Bool(false)) }
+        #expect(changed.isLeaving && changed.clusterAddresses.count == 3)
+    }
+
     @Test("gives a payload of one read without a copy, and copies one of several reads once")
     func copies() throws {
         let read = ByteBuffer(string: "MSG a 1 6\r\nabcdef\r\n")
@@ -215,28 +272,49 @@ func operations(_ pieces: [ByteBuffer], limits: ServerOperationParser.Limits = .
         return String(buffer: buffer)
     }
 
-    @Test("writes what the reference of the protocol shows")
+    @Test("writes the examples of the reference of the protocol")
     func reference() throws {
-        let subject = try #require(NATSSubject("FOO"))
-        let reply = try #require(NATSSubject("INBOX.22"))
-        let hello = ByteBuffer(string: "Hello NATS!")
+        // docs.nats.io, "Client Protocol".
+        func publish(_ subject: String, _ reply: String?, _ fields: [(String, String)], _ text: String) throws -> String
+        {
+            var headers = NATSHeaders()
+            for (name, value) in fields { headers.add(name, value) }
+            return self.text(
+                .publish(
+                    try #require(NATSSubject(subject)),
+                    reply: reply.flatMap { NATSSubject($0) },
+                    headers: headers,
+                    payload: ByteBuffer(string: text)
+                )
+            )
+        }
+        let inbox = "INBOX.22"
+        #expect(try publish("FOO", nil, [], "Hello NATS!") == "PUB FOO 11\r\nHello NATS!\r\n")
         #expect(
-            self.text(.publish(subject, reply: nil, headers: .init(), payload: hello))
-                == "PUB FOO 11\r\nHello NATS!\r\n"
+            try publish("FRONT.DOOR", inbox, [], "Knock Knock") == "PUB FRONT.DOOR INBOX.22 11\r\nKnock Knock\r\n"
+        )
+        #expect(try publish("NOTIFY", nil, [], "") == "PUB NOTIFY 0\r\n\r\n")
+        #expect(
+            try publish("FOO", nil, [("Bar", "Baz")], "Hello NATS!")
+                == "HPUB FOO 22 33\r\nNATS/1.0\r\nBar: Baz\r\n\r\nHello NATS!\r\n"
         )
         #expect(
-            self.text(.publish(subject, reply: reply, headers: .init(), payload: hello))
-                == "PUB FOO INBOX.22 11\r\nHello NATS!\r\n"
+            try publish("FRONT.DOOR", inbox, [("BREAKFAST", "donut"), ("LUNCH", "burger")], "Knock Knock")
+                == "HPUB FRONT.DOOR INBOX.22 45 56\r\nNATS/1.0\r\nBREAKFAST: donut\r\nLUNCH: burger\r\n\r\n"
+                + "Knock Knock\r\n"
         )
-        #expect(self.text(.publish(subject, reply: nil, headers: .init(), payload: .init())) == "PUB FOO 0\r\n\r\n")
-        var headers = NATSHeaders()
-        headers.add("Bar", "Baz")
         #expect(
-            self.text(.publish(subject, reply: reply, headers: headers, payload: hello))
-                == "HPUB FOO INBOX.22 22 33\r\nNATS/1.0\r\nBar: Baz\r\n\r\nHello NATS!\r\n"
+            try publish("NOTIFY", nil, [("Bar", "Baz")], "")
+                == "HPUB NOTIFY 22 22\r\nNATS/1.0\r\nBar: Baz\r\n\r\n\r\n"
         )
-        let pattern = try #require(NATSPattern("foo.>"))
-        #expect(self.text(.subscribe(pattern, number: 1)) == "SUB foo.> 1\r\n")
+        #expect(
+            try publish("MORNING.MENU", nil, [("BREAKFAST", "donut"), ("BREAKFAST", "eggs")], "Yum!")
+                == "HPUB MORNING.MENU 47 51\r\nNATS/1.0\r\nBREAKFAST: donut\r\nBREAKFAST: eggs\r\n\r\nYum!\r\n"
+        )
+        for (pattern, number, line) in [("FOO", UInt64(1), "SUB FOO 1"), ("foo.>", 2, "SUB foo.> 2")] {
+            let pattern = try #require(NATSPattern(pattern))
+            #expect(self.text(.subscribe(pattern, number: number)) == line + "\r\n")
+        }
         #expect(self.text(.unsubscribe(number: 1)) == "UNSUB 1\r\n")
         #expect(self.text(.ping) + self.text(.pong) == "PING\r\nPONG\r\n")
     }
@@ -365,6 +443,11 @@ func operations(_ pieces: [ByteBuffer], limits: ServerOperationParser.Limits = .
             #expect(refusal.kind == kind && refusal.isHarmless == isHarmless, "\(words)")
             #expect(refusal.description.contains(words) && refusal.description.contains("; "))
         }
+        // The others of the reference of the protocol, behind which the server closes the connection.
+        for words in [
+            "Attempted To Connect To Route Port", "Authorization Timeout", "Invalid Client Protocol",
+            "Maximum Control Line Exceeded", "Parser Error", "Secure Connection - TLS Required",
+        ] { #expect(ServerRefusal(words).kind == .other, "\(words)") }
         #expect(!ServerRefusal("a\u{1B}[2Jb").text.contains("\u{1B}"))
     }
 }
