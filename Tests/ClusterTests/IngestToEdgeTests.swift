@@ -240,7 +240,7 @@ struct IngestToEdgeTests {
         #expect(edge.feed.status.via == "host-b")
     }
 
-    @Test("the gap of a takeover begins where the tape is complete, and ends with the new ingest's first trade")
+    @Test("the gap of a takeover runs from the old ingest's newest trade to the new one's first")
     mutating func namesTakeover() throws {
         let (first, link) = self.bench.ingest("host-a", epoch: 7)
         let edge = self.bench.edge()
@@ -258,7 +258,7 @@ struct IngestToEdgeTests {
         second.statusChanged(FeedStatus(source: .live, phase: .live, since: 0))
         second.read(self.source.batch([Frames.trade(Frames.btc, "2")]))
         #expect(edge.log.contents.order == ["read 1", "gap", "read 1"])
-        #expect(edge.log.contents.gaps.map(\.length) == [5_000_000_000])
+        #expect(edge.log.contents.gaps.map(\.length) == [65_000_000_000])
         #expect(edge.feed.status.via == "host-b")
     }
 
@@ -786,14 +786,14 @@ struct IngestToEdgeTests {
         #expect(edge.feed.status.word == "live" && edge.log.contents.sequences == [1])
     }
 
-    @Test("the gap that a new ingest names itself reaches back to the edge's last complete moment, and is one")
+    @Test("the gap that a new ingest names itself reaches back to the edge's newest trade, and is one")
     mutating func extendsGap() throws {
         let (first, link) = self.bench.ingest("host-a", epoch: 7)
         let edge = self.bench.edge()
         first.read(self.source.batch([Frames.trade(Frames.btc, "1")]))
+        let traded = self.bench.now
         self.bench.pass(10_000)
         link.isConnected = false
-        let complete = self.bench.now
         self.bench.pass(4_000)
         let (second, _) = self.bench.ingest("host-b", epoch: 8, phase: .connecting)
         self.source.beginAnew()
@@ -803,12 +803,12 @@ struct IngestToEdgeTests {
         )
         second.read(self.source.batch([Frames.trade(Frames.btc, "2")]))
         #expect(edge.log.contents.order == ["read 1", "gap", "read 1"])
-        #expect(edge.log.contents.gaps.map(\.from) == [complete] && edge.log.contents.gaps.map(\.to) == [now])
+        #expect(edge.log.contents.gaps.map(\.from) == [traded] && edge.log.contents.gaps.map(\.to) == [now])
         // Later ones of the ingest are its own.
         second.gapFound(
             Gap(from: now, to: now + 1_000_000_000, reason: "again", nextSequence: 2, epoch: 8, cause: .replaced)
         )
-        #expect(edge.log.contents.gaps.map(\.from) == [complete, now])
+        #expect(edge.log.contents.gaps.map(\.from) == [traded, now])
     }
 
     @Test("trades of one of the new ingest's feeds do not end the gap while another one is not connected")

@@ -16,9 +16,8 @@ package final class ClusterPublisher: TapeReader {
         let isAllowed: () -> Bool
         /// Whether this program is the ingest.
         var isPublishing = false
-        /// Up to when nothing is missing on the tape, as edges know it: when the newest message was sent while it had all
-        /// trades; wall clock, ns since 1970. `nil` if it has not had that in this epoch.
-        var complete: Int64?
+        /// Up to when nothing is missing on the tape, as edges know it. `nil` if the feed was not live in this epoch.
+        var complete: TapeCompleteness?
         var position = ClusterPosition(epoch: 0, frame: 0, sequence: 0)
         /// The last position of the epoch before; `nil` in the first epoch.
         var predecessor: ClusterPosition?
@@ -156,7 +155,7 @@ package final class ClusterPublisher: TapeReader {
         self.state.value.requests = []
         self.state.value.answers?.cancel()
         self.state.value.answers = nil
-        return (self.state.value.position, self.state.value.complete, Set(self.state.value.symbols.keys))
+        return (self.state.value.position, self.state.value.complete?.proven, Set(self.state.value.symbols.keys))
     }
 
     /// Sends a heartbeat, and the next one after the interval.
@@ -185,7 +184,7 @@ package final class ClusterPublisher: TapeReader {
     private func publish(_ text: ByteBuffer, to subject: String) -> Sending {
         // The program can have stood still since it made the message.
         guard self.isPublishing else { return .forbidden }
-        if self.state.value.status?.phase.isComplete == true { self.state.value.complete = self.wallClock() }
+        self.state.value.complete?.passed(self.wallClock())
         return self.state.value.link.publish(text, to: subject) ? .sent : .lost
     }
 
@@ -204,6 +203,7 @@ package final class ClusterPublisher: TapeReader {
         )
         self.figures.change { $0.position = frame.position }
         self.state.value.log.append(frame, now: self.loop.now)
+        if trades > 0 { self.state.value.complete?.traded(frame.sent) }
         self.publish(frame.text(), to: self.subjects.tape)
     }
 
@@ -280,6 +280,10 @@ package final class ClusterPublisher: TapeReader {
 
     package func statusChanged(_ status: FeedStatus) {
         self.state.value.status = status
+        if status.phase == .live, self.state.value.complete == nil, self.state.value.isPublishing {
+            self.state.value.complete = TapeCompleteness(self.wallClock())
+        }
+        self.state.value.complete?.changed(to: status.phase)
         self.send(StreamEncoder.status(status))
     }
 
@@ -294,7 +298,10 @@ package final class ClusterPublisher: TapeReader {
         self.send(StreamEncoder.released(symbol, since: self.wallClock()))
     }
 
-    package func gapFound(_ gap: Gap) { self.send(StreamEncoder.gap(gap)) }
+    package func gapFound(_ gap: Gap) {
+        if gap.symbol == nil { self.state.value.complete?.gapEnded(gap.to) }
+        self.send(StreamEncoder.gap(gap))
+    }
 
     package func gapSettled(_ outcome: GapOutcome) { self.send(StreamEncoder.settled(outcome)) }
 

@@ -31,7 +31,7 @@ final class EdgeTape {
         self.symbols = symbols
         self.context = context
         let now = context.wallClock()
-        self.takeover = TakeoverGap(complete: now)
+        self.takeover = TakeoverGap(complete: TapeCompleteness(now))
         self.status = FeedStatus(source: .live, phase: .connecting, since: now)
     }
 
@@ -81,7 +81,8 @@ final class EdgeTape {
 
     /// Leaves the tape to this program's own feeds; returns up to when nothing is missing on it.
     func suspend(_ reason: String) -> Int64 {
-        let complete = self.takeover.end() ?? self.takeover.complete
+        self.takeover.begin()
+        let complete = self.takeover.end() ?? self.context.wallClock()
         self.forget()
         self.say(.connecting, reason)
         self.symbols.dropUnwanted()
@@ -90,7 +91,7 @@ final class EdgeTape {
 
     /// Follows an ingest after this program's own feeds, whose status is the newest one of the tape.
     func resume(complete: Int64) {
-        self.takeover.complete = complete
+        self.takeover.complete = TapeCompleteness(complete)
         self.forget()
         self.status.phase = .stopped
     }
@@ -109,7 +110,7 @@ final class EdgeTape {
     var ahead: Int64 { self.clock.offset.ahead }
 
     /// Up to when nothing is missing, monotonic, ns.
-    var complete: Int64 { self.monotonic(self.takeover.complete) }
+    var complete: Int64 { self.monotonic(self.takeover.complete.end) }
 
     private func monotonic(_ wall: Int64) -> Int64 {
         Int64(self.context.loop.now.uptimeNanoseconds) - (self.context.wallClock() - wall)
@@ -155,9 +156,9 @@ final class EdgeTape {
 
     /// Names the trades as missing that were made up to a time, since nothing was missing.
     func gapFound(_ hole: EdgeMachine.Hole, from start: Int64? = nil, to end: Int64) {
-        let from = min(start ?? self.takeover.complete, end)
+        let from = min(start ?? self.takeover.complete.end, end)
         self.input.gapFound(Gap(from: from, to: end, reason: hole.words, nextSequence: 0, cause: hole.cause))
-        self.takeover.complete = max(self.takeover.complete, end)
+        self.takeover.complete.gapEnded(end)
     }
 
     private func endTakeover(at end: Int64) {
@@ -166,7 +167,7 @@ final class EdgeTape {
 
     /// Notes that nothing is missing on the tape up to a message of the ingest.
     private func completed(_ sent: Int64) {
-        if self.reported?.phase.isComplete == true { self.takeover.completed(until: self.arrival(sent)) }
+        self.takeover.passed(self.arrival(sent))
     }
 
     // MARK: Messages
@@ -192,7 +193,8 @@ final class EdgeTape {
         guard !trades.isEmpty, let received else { return }
         let arrival = self.arrival(received)
         // Another one of its feeds may not have begun yet.
-        if self.reported?.phase.isComplete == true { self.endTakeover(at: arrival) }
+        if self.reported?.phase == .live { self.endTakeover(at: arrival) }
+        self.takeover.traded(arrival)
         // The ages on an edge count from the ingest's arrival, and arrivals are in the tape's order.
         self.lastArrival = max(self.lastArrival, self.monotonic(arrival))
         let leftOut = self.input.take(trades, received: arrival, now: self.lastArrival)
@@ -214,7 +216,7 @@ final class EdgeTape {
         switch message {
         case .status(var status):
             status.phase = offset.shift(status.phase)
-            if status.phase == .live { self.takeover.live(at: arrival) }
+            self.takeover.changed(to: status.phase, at: arrival)
             self.reported = status
             if self.isPresent { self.own = nil }
             self.publish()
@@ -223,6 +225,7 @@ final class EdgeTape {
             (gap.from, gap.to) = (offset.shift(gap.from), offset.shift(gap.to))
             // The new ingest was a standby, and names the gaps of its feeds.
             if gap.cause == EdgeMachine.Hole.takenOver.cause { gap.from = self.takeover.named(gap, theirs: theirs) }
+            if gap.symbol == nil { self.takeover.complete.gapEnded(gap.to) }
             self.input.gapFound(gap)
         case .settled(var outcome):
             (outcome.from, outcome.to) = (offset.shift(outcome.from), offset.shift(outcome.to))

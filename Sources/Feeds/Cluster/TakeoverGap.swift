@@ -1,12 +1,13 @@
 import Market
+import Wire
 
 /// Up to when nothing is missing on an edge's tape, and the gap of a takeover.
 ///
 /// The gap ends with the new ingest's first trade, or with its first `live` if no trade follows at once. One that the
 /// new ingest names before takes its place.
 struct TakeoverGap {
-    /// Up to when nothing is missing: the arrival at the ingest, wall clock, ns since 1970.
-    var complete: Int64
+    /// Up to when nothing is missing: arrivals at the ingest.
+    var complete: TapeCompleteness
     /// The beginning of the gap; `nil` without one.
     private var start: Int64?
     /// When the new ingest's first `live` came.
@@ -15,16 +16,20 @@ struct TakeoverGap {
     /// tape.
     private var named: (theirs: Int64, from: Int64)?
 
-    init(complete: Int64) { self.complete = complete }
+    init(complete: TapeCompleteness) { self.complete = complete }
 
     /// Another ingest has taken over, perhaps before the one before was live.
     mutating func begin() {
-        self.start = self.start ?? self.complete
+        self.start = self.start ?? self.complete.proven
+        self.complete.changed(to: nil)
         self.liveSince = nil
     }
 
-    /// The new ingest is live.
-    mutating func live(at arrival: Int64) { if self.start != nil { self.liveSince = arrival } }
+    /// Takes the phase of the ingest's feed.
+    mutating func changed(to phase: FeedStatus.Phase, at arrival: Int64) {
+        self.complete.changed(to: phase)
+        if phase == .live, self.start != nil { self.liveSince = arrival }
+    }
 
     /// Ends the gap; returns its beginning, or `nil` without one.
     mutating func end() -> Int64? {
@@ -38,11 +43,11 @@ struct TakeoverGap {
     /// - Returns: its beginning on this tape.
     mutating func named(_ gap: Gap, theirs: Int64) -> Int64 {
         if let start = self.end() { self.named = (theirs, start) }
-        self.complete = max(self.complete, gap.to)
         guard let named, named.theirs == theirs else { return gap.from }
         return min(gap.from, named.from)
     }
 
-    /// Nothing but what a takeover's gap names is missing up to this time.
-    mutating func completed(until time: Int64) { if self.start == nil { self.complete = max(self.complete, time) } }
+    /// Takes a message of the ingest, or a trade. Before the gap of a takeover has ended they prove nothing.
+    mutating func passed(_ time: Int64) { if self.start == nil { self.complete.passed(time) } }
+    mutating func traded(_ time: Int64) { if self.start == nil { self.complete.traded(time) } }
 }
