@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 """Lossless clients of one relay's /v1/stream that count the trades of numbered_finnhub.py, in one thread.
 
-usage: counting_clients.py HOST:PORT CLIENTS [--symbols A,B] [--times N]
-  --times  of the first N clients, when each trade came is kept
+usage: counting_clients.py HOST:PORT CLIENTS [--symbols A,B] [--times N] [--among-others]
+  --times         of the first N clients, when each trade came is kept
+  --among-others  the tape has trades of other symbols, too, so its numbers may have holes
 
 Each client has every trade of the symbols and never reconnects. Standard output has an event a line, with the time on
 the monotonic clock:
@@ -23,7 +24,8 @@ TRADE = re.compile(rb'\{"type":"trade","n":\d+,"symbol":"[^"]+","seq":(\d+),"pri
 
 
 class Client:
-    def __init__(self, number, address, query):
+    def __init__(self, number, address, query, has_all=True):
+        self.has_all = has_all
         self.number, self.bytes, self.last, self.sequence = number, b"", None, None
         self.runs, self.gaps, self.wrong = [], [], []
         self.times = None
@@ -79,7 +81,7 @@ class Client:
             runs.append([number, number])
         self.last = number
         # Everything is followed, so that no number of the tape is left out without a gap message.
-        if self.sequence is not None and sequence != self.sequence + 1:
+        if self.has_all and self.sequence is not None and sequence != self.sequence + 1:
             self.wrong.append(f"the tape's trade {sequence} follows {self.sequence} (number {number})")
         self.sequence = sequence
         if self.times is not None:
@@ -133,6 +135,7 @@ def main():
     parser = argparse.ArgumentParser(usage=__doc__.split("usage: ")[1])
     parser.add_argument("relay")
     parser.add_argument("clients", type=int)
+    parser.add_argument("--among-others", action="store_true")
     parser.add_argument("--symbols", default="BINANCE:BTCUSDT,BINANCE:ETHUSDT")
     parser.add_argument("--times", type=int, default=0)
     options = parser.parse_args()
@@ -141,7 +144,7 @@ def main():
     poll = select.epoll()
     clients = {}
     for number in range(options.clients):
-        client = Client(number, (host, int(port)), query)
+        client = Client(number, (host, int(port)), query, not options.among_others)
         if number < options.times:
             client.times = []
         clients[client.socket.fileno()] = client
