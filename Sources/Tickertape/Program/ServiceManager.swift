@@ -65,9 +65,10 @@ final class ServiceManager: TapeReader {
         }
     }
 
-    /// Returns the state and its reason, in one line.
+    /// Returns the state, whom this program follows, and the reason, in one line.
     static func words(for status: FeedStatus) -> String {
-        let text = status.reason.map { "\(status.word): \($0)" } ?? status.word
+        let word = status.via.map { "\(status.word), via \($0)" } ?? status.word
+        let text = status.reason.map { "\(word): \($0)" } ?? word
         // A line end would start another assignment.
         return PrintableText.line(text, limit: 256)
     }

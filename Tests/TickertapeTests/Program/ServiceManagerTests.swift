@@ -53,11 +53,11 @@ struct ServiceManagerTests {
             #expect(self.received(descriptor) == "READY=1\nSTATUS=x")
             manager.statusChanged(FeedStatus(source: .live, phase: .live, since: 0))
             manager.statusChanged(
-                FeedStatus(source: .live, phase: .stale, since: 0, reason: "no\ntrades")
+                FeedStatus(source: .live, phase: .stale, since: 0, reason: "no\ntrades", via: "host-a")
             )
             #expect(self.received(descriptor) == "", "the caller's thread sends nothing")
             #expect(worker.run() == 1)
-            #expect(self.received(descriptor) == "STATUS=stale: no\u{240A}trades")
+            #expect(self.received(descriptor) == "STATUS=stale, via host-a: no\u{240A}trades")
             #expect(self.received(descriptor) == "")
         }
     }
