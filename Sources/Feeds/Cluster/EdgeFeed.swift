@@ -236,7 +236,7 @@ package final class EdgeFeed: Feed {
                 guard !answer.frames.contains(where: { self.isFarAhead($0.position.epoch) }) else { return nil }
                 return self.machine.answered(answer, request: number, now: self.now)
             }
-        case .begin(let position): self.input.begin(after: position.tape)
+        case .begin(let position): self.tape.begin(after: position.tape)
         case .state(let snapshot): self.tape.take(snapshot)
         case .gap: self.tape.takenOver(by: self.machine.epoch)
         case .deliver(let frame): self.tape.deliver(frame)

@@ -22,6 +22,7 @@ final class EdgeTape {
     /// Whether the edge follows the ingest.
     var isPresent = false
     private var takeover: TakeoverGap
+    private var hasBegun = false
     /// The newest arrival on the tape, monotonic, ns.
     private var lastArrival: Int64 = 0
     private var allowance = LogAllowance()
@@ -92,6 +93,7 @@ final class EdgeTape {
     /// Follows an ingest after this program's own feeds, whose status is the newest one of the tape.
     func resume(complete: Int64) {
         self.takeover.complete = TapeCompleteness(complete)
+        self.hasBegun = true
         self.forget()
         self.status.phase = .stopped
     }
@@ -127,6 +129,14 @@ final class EdgeTape {
 
     // MARK: Frames
 
+    /// Goes on behind a position.
+    func begin(after position: TapePosition) {
+        // What was before the first one is not missing.
+        if !self.hasBegun { self.takeover.complete = TapeCompleteness(self.context.wallClock()) }
+        self.hasBegun = true
+        self.input.begin(after: position)
+    }
+
     /// Takes a state in place of the one before.
     func take(_ snapshot: ClusterSnapshot) {
         self.symbols.replace(where: snapshot.covers) { self.take(lines: snapshot.lines, received: nil) }
@@ -156,7 +166,7 @@ final class EdgeTape {
 
     /// Names the trades as missing that were made up to a time, since nothing was missing.
     func gapFound(_ hole: EdgeMachine.Hole, from start: Int64? = nil, to end: Int64) {
-        let from = min(start ?? self.takeover.complete.end, end)
+        let from = min(start ?? self.takeover.complete.proven, end)
         self.input.gapFound(Gap(from: from, to: end, reason: hole.words, nextSequence: 0, cause: hole.cause))
         self.takeover.complete.gapEnded(end)
     }

@@ -2,10 +2,10 @@ package import Market
 
 /// Up to when the tape of an ingest has all trades, by its messages; wall clock, ns since 1970.
 package struct TapeCompleteness: Sendable, Equatable {
-    /// Up to when nothing is missing, as far as is known.
+    /// Up to when nothing is missing, as far as the ingest knows.
     package private(set) var end: Int64
-    /// Up to when the trades and gaps themselves show it. If another ingest takes over, this counts: the feed of the one
-    /// before may have been cut off without having noticed.
+    /// Up to when the trades and gaps themselves show it. Gaps begin there: the ingest's feed may have been cut off
+    /// without having noticed.
     package private(set) var proven: Int64
     private var isLive = false
 
