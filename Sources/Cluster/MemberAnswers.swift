@@ -5,6 +5,9 @@ package import Wire
 package final class MemberAnswers {
     /// The most answers in a second; further requests are left out.
     package static let maximumAnswers = 64
+    /// The beginning of the subjects that it answers to. An edge may publish to no other inbox, where it could pass for
+    /// the ingest (config/cluster/nats-server.conf).
+    package static let inbox = "_INBOX.members."
 
     private let subjects: ClusterSubjects
     private let link: any ClusterLink
@@ -30,7 +33,7 @@ package final class MemberAnswers {
     /// Answers from now on.
     package func start() {
         self.link.subscribe(to: self.subjects.members) { [weak self] _, _, reply in
-            if let reply, ClusterPublisher.isInbox(reply) { self?.answer(to: reply) }
+            if let reply, reply.hasPrefix(Self.inbox) { self?.answer(to: reply) }
         }
     }
 

@@ -24,13 +24,14 @@ EDGE = [
 # What a role may publish, and what it must not.
 PUBLISHES = {
     "ingest": (
-        [*INGEST, *EDGE, "_INBOX.a.b"],
+        [*INGEST, *EDGE, "_INBOX.a.b", "_INBOX.members.a"],
         ["$JS.API.STREAM.DELETE.KV_tickertape", "$KV.other.key", "$SYS.REQ.SERVER.PING"],
     ),
     "edge": (
-        EDGE,
+        [*EDGE, "_INBOX.members.a"],
         [
             *INGEST,
+            "_INBOX.a.b",
             "$JS.API.STREAM.DELETE.KV_tickertape",
             "$JS.API.STREAM.MSG.GET.KV_tickertape",
             "_INBOX.ingest.a.b",

@@ -147,7 +147,7 @@ struct ClusterStateTests {
         #expect(self.bench.edgeState.value?.followed == "host-a")
     }
 
-    @Test("a member answers in inboxes only, at most 64 times a second, and not before it has begun")
+    @Test("a member answers in inboxes for that only, at most 64 times a second, and not before it has begun")
     func answers() throws {
         let box = ClusterStateBox()
         let members = MemberAnswers(self.bench.subjects, link: self.bench.broker.link(), on: self.bench.loop) {
@@ -156,13 +156,13 @@ struct ClusterStateTests {
         members.start()
         let asker = self.bench.broker.link()
         var texts: [String] = []
+        asker.subscribe(to: "_INBOX.members.x") { payload, _, _ in texts.append(String(buffer: payload)) }
         asker.subscribe(to: "_INBOX.x") { payload, _, _ in texts.append(String(buffer: payload)) }
-        asker.subscribe(to: "elsewhere") { payload, _, _ in texts.append(String(buffer: payload)) }
         let question = ByteBuffer(string: #"{"type":"members"}"#)
         func ask(_ reply: String) {
             self.bench.broker.publish(question, to: self.bench.subjects.members, reply: reply)
         }
-        ask("_INBOX.x")
+        ask("_INBOX.members.x")
         #expect(texts.isEmpty)
 
         var state = ClusterState(cluster: "test", member: "edge-1", role: .edge)
@@ -175,9 +175,9 @@ struct ClusterStateTests {
         state.losses.requests = 2
         box.begin(state)
         box.clients { 3 }
-        ask("elsewhere")
-        #expect(texts.isEmpty)
         ask("_INBOX.x")
+        #expect(texts.isEmpty)
+        ask("_INBOX.members.x")
         #expect(
             texts == [
                 #"{"type":"member","cluster":"test","member":"edge-1","role":"edge","publishing":false,"#
@@ -186,10 +186,10 @@ struct ClusterStateTests {
                     + #""server":"nats://127.0.0.1:4222","reconnects":1,"version":"1.2.3"}"#
             ]
         )
-        for _ in 0..<100 { ask("_INBOX.x") }
+        for _ in 0..<100 { ask("_INBOX.members.x") }
         #expect(texts.count == MemberAnswers.maximumAnswers)
         self.bench.pass(1_000)
-        ask("_INBOX.x")
+        ask("_INBOX.members.x")
         #expect(texts.count == MemberAnswers.maximumAnswers + 1)
     }
 }

@@ -1,3 +1,4 @@
+import Cluster
 import Feeds
 import Market
 import NATS
@@ -111,7 +112,7 @@ enum ClusterQuestion {
         }
 
         private func ask(_ server: String) {
-            guard self.result == nil, let pattern = NATSPattern("_INBOX.\(NATSClient.randomToken())"),
+            guard self.result == nil, let pattern = NATSPattern(MemberAnswers.inbox + NATSClient.randomToken()),
                 let inbox = NATSSubject("\(pattern)"), let members = NATSSubject(self.subjects.members)
             else { return }
             self.result = Answers(server: server)
