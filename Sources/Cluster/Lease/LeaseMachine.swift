@@ -389,7 +389,7 @@ package struct LeaseMachine: Sendable {
     private mutating func lose(_ tenure: Tenure, to holder: LeaseReport.Holder, next: Int64) {
         if tenure.guarding != nil { self.actions.append(.fence(.lost(holder))) }
         guard tenure.stopsAt == nil else {
-            // Within a stop's time another program takes only what was given back.
+            // It was given back, unless the last proof was near the end of its time when the stop began.
             if tenure.isReleasing, case .program = holder { return self.end(isReleased: true) }
             return self.end(isReleased: false)
         }

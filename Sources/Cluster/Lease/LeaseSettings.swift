@@ -15,7 +15,7 @@ package struct LeaseSettings: Sendable, Equatable {
     /// What must be between the fence and the end of the time to live: the longest duration of one act that the guard has
     /// allowed, the lateness of a timer, and the difference of two machines' clocks in that time.
     package var margin: Int64 = 1_500_000_000
-    /// The longest time from a request to stop to the end of the release.
+    /// The longest time from a request to stop to the last release, which can take ``request`` more.
     package var release: Int64 = 4_000_000_000
 
     package init() {}

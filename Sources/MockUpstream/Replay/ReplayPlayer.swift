@@ -216,7 +216,7 @@ package final class ReplayPlayer {
             for output in self.outputs { output.play(message) }
             // Finnhub's protocol has no answer with earlier trades, and an exchange with a REST service has no newer ones.
             let isAnswer = frame.dialect.answering != nil
-            if frame.dialect != .finnhub {
+            if frame.dialect.played != .finnhub {
                 if !isAnswer { self.recent.take(message.trades, symbols: message.symbols) }
                 self.played?.take(message.trades, symbols: message.symbols, now: now)
             }
