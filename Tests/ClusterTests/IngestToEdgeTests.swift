@@ -58,7 +58,7 @@ private final class Bench {
             logger: Self.logger
         )
         publisher.start()
-        publisher.begin(epoch: epoch)
+        publisher.begin(epoch: epoch, complete: self.now)
         return (publisher, link)
     }
 
@@ -260,6 +260,32 @@ struct IngestToEdgeTests {
         #expect(edge.log.contents.order == ["read 1", "gap", "read 1"])
         #expect(edge.log.contents.gaps.map(\.length) == [65_000_000_000])
         #expect(edge.feed.status.via == "host-b")
+    }
+
+    @Test("a feed that is not live when another ingest takes over makes no gap of the other feeds' symbols")
+    mutating func namesOutage() throws {
+        let (first, link) = self.bench.ingest("host-a", epoch: 7)
+        let edge = self.bench.edge()
+        for symbol in [Frames.btc, Frames.eth] {
+            first.symbolChanged(SymbolStatus(symbol: symbol, state: .live, since: 0))
+        }
+        first.read(self.source.batch([Frames.trade(Frames.btc, "1"), Frames.trade(Frames.eth, "2")]))
+        let before = self.bench.now
+        self.bench.pass(5_000)
+        first.statusChanged(FeedStatus(source: .live, phase: .late, since: 0))
+        self.bench.pass(60_000)
+        first.read(self.source.batch([Frames.trade(Frames.btc, "3")]))
+        let traded = self.bench.now
+        self.bench.pass(1_000)
+        link.isConnected = false
+        self.bench.pass(12_000)
+        let (second, _) = self.bench.ingest("host-b", epoch: 8, phase: .connecting)
+        self.source.beginAnew()
+        second.statusChanged(FeedStatus(source: .live, phase: .live, since: 0))
+        second.read(self.source.batch([Frames.trade(Frames.btc, "4")]))
+        let gaps = edge.log.contents.gaps
+        #expect(gaps.map(\.symbol) == [Frames.eth, nil])
+        #expect(gaps.map(\.from) == [before, traded] && gaps.map(\.to) == [traded, self.bench.now])
     }
 
     @Test("the frames of a new ingest that come before its first heartbeat are not the old one's")

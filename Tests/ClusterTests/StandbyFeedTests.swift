@@ -187,12 +187,14 @@ private final class Ingest: ClusterPublication {
 
     var isLeading: Bool { self.feeds.last.map { $0.log.contains("start") && $0.log.last != "abandon" } ?? false }
 
-    func begin(epoch: UInt64) {
+    func begin(epoch: UInt64, complete: Int64) {
         self.prices.begin(epoch: epoch)
-        self.publisher.begin(epoch: epoch)
+        self.publisher.begin(epoch: epoch, complete: complete)
     }
 
-    func end() -> (position: ClusterPosition, complete: Int64?, symbols: Set<String>) { self.publisher.end() }
+    func end() -> (position: ClusterPosition, complete: TapeCompleteness, symbols: Set<String>) {
+        self.publisher.end()
+    }
 }
 
 private final class StandbyBench {

@@ -8,12 +8,13 @@ struct TapeCompletenessTests {
     func live() {
         var tape = TapeCompleteness(10)
         tape.passed(11)
-        tape.traded(12)
         #expect(tape.end == 10)
+        tape.traded(12) { ["A"] }
+        #expect(tape.end == 12)
         tape.changed(to: .live)
         tape.passed(13)
         #expect(tape.end == 13)
-        tape.traded(12)
+        tape.traded(12) { ["A"] }
         #expect(tape.end == 13)
     }
 
@@ -24,7 +25,7 @@ struct TapeCompletenessTests {
     func lost(phase: FeedStatus.Phase) {
         var tape = TapeCompleteness(10)
         tape.changed(to: .live)
-        tape.traded(12)
+        tape.traded(12) { ["A"] }
         tape.passed(17)
         tape.changed(to: phase)
         tape.passed(18)
@@ -34,7 +35,7 @@ struct TapeCompletenessTests {
         #expect(tape.end == 19)
         // After a silence without a gap nothing was missing.
         tape.changed(to: .live)
-        tape.traded(25)
+        tape.traded(25) { ["A"] }
         #expect(tape.end == 25)
     }
 
@@ -43,11 +44,36 @@ struct TapeCompletenessTests {
         for phase in [FeedStatus.Phase.stopped, .ended, nil] {
             var tape = TapeCompleteness(10)
             tape.changed(to: .live)
-            tape.traded(12)
+            tape.traded(12) { ["A"] }
             tape.passed(17)
             tape.changed(to: phase)
             tape.passed(18)
             #expect(tape.end == 17 && tape.proven == 12)
         }
+    }
+
+    @Test("in an outage of one feed, the symbols of the others go on, and the rest has a gap of its own")
+    func outage() {
+        let gap = Gap(from: 0, to: 0, reason: "x", nextSequence: 0)
+        var tape = TapeCompleteness(10)
+        tape.changed(to: .live)
+        tape.traded(12) { ["A"] }
+        tape.traded(13) { ["B"] }
+        tape.changed(to: .late)
+        #expect(tape.outageGaps(of: ["A", "B", "C"], gap).isEmpty)
+        tape.traded(20) { ["A"] }
+        tape.changed(to: .reconnecting(attempt: 1, retryAt: 0))
+        #expect(tape.proven == 20)
+        let gaps = tape.outageGaps(of: ["A", "B", "C"], gap)
+        #expect(gaps.map(\.symbol) == ["B", "C"])
+        #expect(gaps.allSatisfy { $0.from == 13 && $0.to == 20 && $0.reason == "x" })
+        // What a gap has named is not named again.
+        tape.gapEnded(25)
+        #expect(tape.outageGaps(of: ["A", "B"], gap).isEmpty)
+        tape.traded(30) { ["A"] }
+        #expect(tape.outageGaps(of: ["A", "B"], gap).map(\.from) == [25])
+        tape.changed(to: .live)
+        tape.traded(31) { ["A"] }
+        #expect(tape.outageGaps(of: ["A", "B"], gap).isEmpty)
     }
 }

@@ -16,8 +16,8 @@ package final class ClusterPublisher: TapeReader {
         let isAllowed: () -> Bool
         /// Whether this program is the ingest.
         var isPublishing = false
-        /// Up to when nothing is missing on the tape, as edges know it. `nil` if the feed was not live in this epoch.
-        var complete: TapeCompleteness?
+        /// Up to when nothing is missing on the tape, as edges know it.
+        var complete = TapeCompleteness(0)
         var position = ClusterPosition(epoch: 0, frame: 0, sequence: 0)
         /// The last position of the epoch before; `nil` in the first epoch.
         var predecessor: ClusterPosition?
@@ -127,13 +127,16 @@ package final class ClusterPublisher: TapeReader {
 
     /// Publishes the tape from now on; on the loop.
     ///
-    /// - Parameter epoch: the run of numbers; higher than that of every earlier ingest of the cluster.
-    package func begin(epoch: UInt64) {
+    /// - Parameters:
+    ///   - epoch: the run of numbers; higher than that of every earlier ingest of the cluster.
+    ///   - complete: up to when nothing is missing on the tape before, wall clock, ns since 1970.
+    package func begin(epoch: UInt64, complete: Int64) {
         self.figures.change { $0.isPublishing = true }
         self.state.value.isPublishing = true
         self.state.value.position = ClusterPosition(epoch: epoch, frame: 0, sequence: 0)
         self.state.value.predecessor = nil
-        self.state.value.complete = nil
+        self.state.value.complete = TapeCompleteness(complete)
+        self.state.value.complete.changed(to: self.state.value.status?.phase)
         self.state.value.log = FrameLog()
         self.state.value.names.epochBegan()
         // Another program's feeds had these states.
@@ -145,9 +148,9 @@ package final class ClusterPublisher: TapeReader {
 
     /// Publishes nothing from now on; on the loop.
     ///
-    /// - Returns: the position of the newest frame; up to when nothing is missing on the tape (wall clock, ns since 1970),
-    ///   `nil` if something was missing all the time; and the symbols with a state.
-    package func end() -> (position: ClusterPosition, complete: Int64?, symbols: Set<String>) {
+    /// - Returns: the position of the newest frame, up to when nothing is missing on the tape, and the symbols with a
+    ///   state.
+    package func end() -> (position: ClusterPosition, complete: TapeCompleteness, symbols: Set<String>) {
         self.figures.change { $0.isPublishing = false }
         self.state.value.isPublishing = false
         self.state.value.beats?.cancel()
@@ -155,7 +158,7 @@ package final class ClusterPublisher: TapeReader {
         self.state.value.requests = []
         self.state.value.answers?.cancel()
         self.state.value.answers = nil
-        return (self.state.value.position, self.state.value.complete?.proven, Set(self.state.value.symbols.keys))
+        return (self.state.value.position, self.state.value.complete, Set(self.state.value.symbols.keys))
     }
 
     /// Sends a heartbeat, and the next one after the interval.
@@ -184,7 +187,7 @@ package final class ClusterPublisher: TapeReader {
     private func publish(_ text: ByteBuffer, to subject: String) -> Sending {
         // The program can have stood still since it made the message.
         guard self.isPublishing else { return .forbidden }
-        self.state.value.complete?.passed(self.wallClock())
+        self.state.value.complete.passed(self.wallClock())
         return self.state.value.link.publish(text, to: subject) ? .sent : .lost
     }
 
@@ -203,7 +206,6 @@ package final class ClusterPublisher: TapeReader {
         )
         self.figures.change { $0.position = frame.position }
         self.state.value.log.append(frame, now: self.loop.now)
-        if trades > 0 { self.state.value.complete?.traded(frame.sent) }
         self.publish(frame.text(), to: self.subjects.tape)
     }
 
@@ -276,14 +278,14 @@ package final class ClusterPublisher: TapeReader {
             sequence += 1
         }
         if count > 0 { self.send(lines, trades: count, sequence: sequence - 1) }
+        self.state.value.complete.traded(self.wallClock()) {
+            batch.trades.map { batch.symbols.name(of: $0.symbol) }
+        }
     }
 
     package func statusChanged(_ status: FeedStatus) {
         self.state.value.status = status
-        if status.phase == .live, self.state.value.complete == nil, self.state.value.isPublishing {
-            self.state.value.complete = TapeCompleteness(self.wallClock())
-        }
-        self.state.value.complete?.changed(to: status.phase)
+        self.state.value.complete.changed(to: status.phase)
         self.send(StreamEncoder.status(status))
     }
 
@@ -299,7 +301,7 @@ package final class ClusterPublisher: TapeReader {
     }
 
     package func gapFound(_ gap: Gap) {
-        if gap.symbol == nil { self.state.value.complete?.gapEnded(gap.to) }
+        if gap.symbol == nil { self.state.value.complete.gapEnded(gap.to) }
         self.send(StreamEncoder.gap(gap))
     }
 

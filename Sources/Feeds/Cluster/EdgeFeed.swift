@@ -158,9 +158,9 @@ package final class EdgeFeed: Feed {
     ///
     /// - Parameters:
     ///   - position: the last one of its own frames.
-    ///   - complete: up to when nothing is missing on its tape, wall clock, ns since 1970.
+    ///   - complete: up to when nothing is missing on its tape.
     ///   - symbols: those with a state.
-    package func resume(after position: ClusterPosition, complete: Int64, symbols: Set<String>) {
+    package func resume(after position: ClusterPosition, complete: TapeCompleteness, symbols: Set<String>) {
         guard !self.isStopped else { return }
         self.isSuspended = false
         self.machine.ledUntil(position)

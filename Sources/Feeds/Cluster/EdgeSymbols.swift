@@ -18,7 +18,7 @@ final class EdgeSymbols {
     /// The wanted symbols of which this edge has said that the ingest does not subscribe to them.
     private var refused: Set<String> = []
     /// The symbols with a state of the ingest.
-    private var known: Set<String> = []
+    private(set) var known: Set<String> = []
     /// Whether wishes are sent: from the start to the end, except while this program is the ingest itself.
     private var isAsking = false
     private var timer: Scheduled<Void>?

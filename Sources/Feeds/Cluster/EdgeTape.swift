@@ -74,6 +74,7 @@ final class EdgeTape {
 
     /// Another ingest has taken over: what the one before has said of its feed and its symbols is over.
     func takenOver(by epoch: UInt64) {
+        self.nameOutage(.takenOver)
         self.takeover.begin()
         self.forget(before: epoch)
         self.say(.connecting, EdgeMachine.Hole.takenOver.words)
@@ -82,6 +83,7 @@ final class EdgeTape {
 
     /// Leaves the tape to this program's own feeds; returns up to when nothing is missing on it.
     func suspend(_ reason: String) -> Int64 {
+        self.nameOutage(.takenOver)
         self.takeover.begin()
         let complete = self.takeover.end() ?? self.context.wallClock()
         self.forget()
@@ -91,8 +93,9 @@ final class EdgeTape {
     }
 
     /// Follows an ingest after this program's own feeds, whose status is the newest one of the tape.
-    func resume(complete: Int64) {
-        self.takeover.complete = TapeCompleteness(complete)
+    func resume(complete: TapeCompleteness) {
+        self.takeover.complete = complete
+        self.takeover.complete.changed(to: .stopped)
         self.hasBegun = true
         self.forget()
         self.status.phase = .stopped
@@ -166,9 +169,16 @@ final class EdgeTape {
 
     /// Names the trades as missing that were made up to a time, since nothing was missing.
     func gapFound(_ hole: EdgeMachine.Hole, from start: Int64? = nil, to end: Int64) {
+        self.nameOutage(hole)
         let from = min(start ?? self.takeover.complete.proven, end)
         self.input.gapFound(Gap(from: from, to: end, reason: hole.words, nextSequence: 0, cause: hole.cause))
         self.takeover.complete.gapEnded(end)
+    }
+
+    /// Names what is missing of a feed that is not live, where its own gap may not come any more.
+    private func nameOutage(_ hole: EdgeMachine.Hole) {
+        let gap = Gap(from: 0, to: 0, reason: hole.words, nextSequence: 0, cause: hole.cause)
+        for gap in self.takeover.complete.outageGaps(of: self.symbols.known, gap) { self.input.gapFound(gap) }
     }
 
     private func endTakeover(at end: Int64) {
@@ -204,7 +214,7 @@ final class EdgeTape {
         let arrival = self.arrival(received)
         // Another one of its feeds may not have begun yet.
         if self.reported?.phase == .live { self.endTakeover(at: arrival) }
-        self.takeover.traded(arrival)
+        self.takeover.traded(arrival) { trades.compactMap { StreamMessage.parse($0).tradedSymbol } }
         // The ages on an edge count from the ingest's arrival, and arrivals are in the tape's order.
         self.lastArrival = max(self.lastArrival, self.monotonic(arrival))
         let leftOut = self.input.take(trades, received: arrival, now: self.lastArrival)
@@ -268,6 +278,10 @@ extension ClockOffset {
         case .connecting, .waiting, .live, .late, .stale, .noSuchSymbol, .notPermitted, .ended, .stopped: phase
         }
     }
+}
+
+extension StreamMessage {
+    fileprivate var tradedSymbol: String? { if case .trade(let trade) = self { trade.symbol } else { nil } }
 }
 
 extension EdgeMachine.Hole {

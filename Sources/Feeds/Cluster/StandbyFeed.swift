@@ -7,12 +7,14 @@ package import Wire
 /// What an ingest publishes to its cluster. All is used on the feed's loop.
 package protocol ClusterPublication: AnyObject {
     /// Publishes the tape as this epoch.
-    func begin(epoch: UInt64)
+    ///
+    /// - Parameter complete: up to when nothing is missing on the tape before, wall clock, ns since 1970.
+    func begin(epoch: UInt64, complete: Int64)
     /// Publishes nothing from now on.
     ///
-    /// - Returns: the position of the newest frame; up to when nothing is missing on the tape (wall clock, ns since 1970),
-    ///   `nil` if something was missing all the time; and the symbols with a state.
-    func end() -> (position: ClusterPosition, complete: Int64?, symbols: Set<String>)
+    /// - Returns: the position of the newest frame, up to when nothing is missing on the tape, and the symbols with a
+    ///   state.
+    func end() -> (position: ClusterPosition, complete: TapeCompleteness, symbols: Set<String>)
 }
 
 /// The feed of an ingest: the services themselves while this program holds the cluster's leases, and the tape of the
@@ -222,7 +224,7 @@ extension StandbyFeed: LeaseHolderDelegate {
         self.state = .opening
         self.complete = self.edge.suspend()
         self.tape.begin(epoch: epoch)
-        self.publication?.begin(epoch: epoch)
+        self.publication?.begin(epoch: epoch, complete: self.complete ?? self.context.wallClock())
         // The program can have stood still meanwhile.
         guard self.tenure == tenure else { return }
         self.makeFeeds().assumeIsolated().whenComplete { [weak self] result in
@@ -250,8 +252,7 @@ extension StandbyFeed: LeaseHolderDelegate {
             "This program is no longer the ingest of its cluster",
             metadata: ["reason": "\(reason)"]
         )
-        let known = complete ?? self.complete ?? self.context.wallClock()
-        self.edge.resume(after: position, complete: known, symbols: symbols)
+        self.edge.resume(after: position, complete: complete, symbols: symbols)
     }
 
     package func leaseEnded() { self.finish() }

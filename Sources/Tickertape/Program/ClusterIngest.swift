@@ -152,13 +152,13 @@ final class ClusterIngest: Sendable, ClusterPublication {
 
     // MARK: Publication, on the loop
 
-    func begin(epoch: UInt64) {
+    func begin(epoch: UInt64, complete: Int64) {
         self.wishes.value.activate(true)
         self.prices.begin(epoch: epoch)
-        self.publisher.begin(epoch: epoch)
+        self.publisher.begin(epoch: epoch, complete: complete)
     }
 
-    func end() -> (position: ClusterPosition, complete: Int64?, symbols: Set<String>) {
+    func end() -> (position: ClusterPosition, complete: TapeCompleteness, symbols: Set<String>) {
         self.wishes.value.activate(false)
         return self.publisher.end()
     }
