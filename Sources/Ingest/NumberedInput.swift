@@ -27,8 +27,8 @@ package final class NumberedInput {
     ///   - messages: one `trade` message of `/v1/stream` each, in the tape's order.
     ///   - received: when they arrived at the other program, by this program's wall clock, ns since 1970.
     ///   - now: the monotonic clock at that moment, ns.
-    /// - Returns: how many messages were left out.
-    package func take(_ messages: [ByteBuffer], received: Int64, now: Int64) -> Int {
+    /// - Returns: what was put there; it has fewer trades than there are messages if some were left out.
+    package func take(_ messages: [ByteBuffer], received: Int64, now: Int64) -> TapeBatch {
         var batch = TapeBatch(
             epoch: 0,
             firstSequence: 0,
@@ -67,7 +67,7 @@ package final class NumberedInput {
         if batch.trades.contains(where: { $0.marks.contains(.ahead) }) { batch.aheadArrival = received }
         batch.symbols = self.tape.symbols
         self.tape.append(&batch)
-        return messages.count - batch.trades.count
+        return batch
     }
 
     /// Whether a name has a number, or may have one.

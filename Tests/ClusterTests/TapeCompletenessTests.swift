@@ -1,5 +1,6 @@
 import Market
 import Testing
+import TickertapeTesting
 import Wire
 
 @Suite("TapeCompleteness")
@@ -52,28 +53,48 @@ struct TapeCompletenessTests {
         }
     }
 
-    @Test("in an outage of one feed, the symbols of the others go on, and the rest has a gap of its own")
-    func outage() {
-        let gap = Gap(from: 0, to: 0, reason: "x", nextSequence: 0)
+    @Test("filled trades prove nothing of the time at which they came")
+    func filled() {
+        var source = BatchSource()
+        var batch = source.batch([Frames.trade(Frames.btc, "1"), Frames.trade(Frames.eth, "2")])
         var tape = TapeCompleteness(10)
         tape.changed(to: .live)
-        tape.traded(12) { ["A"] }
-        tape.traded(13) { ["B"] }
+        for index in batch.trades.indices { batch.trades[index].marks = .filled }
+        tape.read(batch, at: 20)
+        #expect(tape.proven == 10)
+        batch.trades[1].marks = []
+        tape.read(batch, at: 30)
+        #expect(tape.proven == 30)
+    }
+
+    @Test("in an outage of one feed each silent symbol has a gap of its own, from its newest trade in it")
+    func outage() {
+        let gap = Gap(from: 0, to: 0, reason: "x", nextSequence: 0)
+        let second: Int64 = 1_000_000_000
+        var tape = TapeCompleteness(10 * second)
+        tape.changed(to: .live)
+        tape.traded(13 * second) { ["A", "B"] }
         tape.changed(to: .late)
         #expect(tape.outageGaps(of: ["A", "B", "C"], gap).isEmpty)
-        tape.traded(20) { ["A"] }
+        tape.traded(20 * second) { ["A"] }
         tape.changed(to: .reconnecting(attempt: 1, retryAt: 0))
-        #expect(tape.proven == 20)
-        let gaps = tape.outageGaps(of: ["A", "B", "C"], gap)
-        #expect(gaps.map(\.symbol) == ["B", "C"])
-        #expect(gaps.allSatisfy { $0.from == 13 && $0.to == 20 && $0.reason == "x" })
+        #expect(tape.proven == 20 * second && tape.end == tape.proven)
+        func gaps() -> [String] {
+            tape.outageGaps(of: ["A", "B", "C"], gap).map {
+                "\($0.symbol ?? "") \($0.from / second) \($0.to / second) \($0.reason)"
+            }
+        }
+        #expect(gaps() == ["B 13 20 x", "C 13 20 x"])
+        // The feed of B is back, and that of A is lost, while the status has not been live between.
+        tape.traded(30 * second) { ["B"] }
+        #expect(gaps() == ["A 20 30 x", "C 13 30 x"])
         // What a gap has named is not named again.
-        tape.gapEnded(25)
-        #expect(tape.outageGaps(of: ["A", "B"], gap).isEmpty)
-        tape.traded(30) { ["A"] }
-        #expect(tape.outageGaps(of: ["A", "B"], gap).map(\.from) == [25])
+        tape.gapEnded(35 * second)
+        #expect(gaps().isEmpty)
+        tape.traded(40 * second) { ["A"] }
+        #expect(gaps() == ["B 35 40 x", "C 35 40 x"])
         tape.changed(to: .live)
-        tape.traded(31) { ["A"] }
-        #expect(tape.outageGaps(of: ["A", "B"], gap).isEmpty)
+        tape.traded(50 * second) { ["A"] }
+        #expect(gaps().isEmpty)
     }
 }

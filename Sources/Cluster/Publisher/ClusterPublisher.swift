@@ -278,9 +278,7 @@ package final class ClusterPublisher: TapeReader {
             sequence += 1
         }
         if count > 0 { self.send(lines, trades: count, sequence: sequence - 1) }
-        self.state.value.complete.traded(self.wallClock()) {
-            batch.trades.map { batch.symbols.name(of: $0.symbol) }
-        }
+        self.state.value.complete.read(batch, at: batch.received)
     }
 
     package func statusChanged(_ status: FeedStatus) {

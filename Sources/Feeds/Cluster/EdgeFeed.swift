@@ -207,7 +207,7 @@ package final class EdgeFeed: Feed {
             if case .gap(let hole) = action, hole != .takenOver {
                 // It ends where the tape goes on, which can be a while ago.
                 let next = actions[index...].lazy.compactMap(\.frame).first
-                self.tape.gapFound(hole, to: next.map { self.tape.arrival($0.sent) } ?? self.context.wallClock())
+                self.tape.holeFound(hole, to: next.map { self.tape.arrival($0.sent) } ?? self.context.wallClock())
             } else {
                 self.perform(action)
             }

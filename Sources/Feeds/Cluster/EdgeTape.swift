@@ -167,9 +167,14 @@ final class EdgeTape {
         self.gapFound(.framesLost, to: self.arrival(sent))
     }
 
-    /// Names the trades as missing that were made up to a time, since nothing was missing.
-    func gapFound(_ hole: EdgeMachine.Hole, from start: Int64? = nil, to end: Int64) {
+    /// Frames are missing up to a time, and with them perhaps the ingest's own gaps.
+    func holeFound(_ hole: EdgeMachine.Hole, to end: Int64) {
         self.nameOutage(hole)
+        self.gapFound(hole, to: end)
+    }
+
+    /// Names the trades as missing that were made up to a time, since nothing was missing.
+    private func gapFound(_ hole: EdgeMachine.Hole, from start: Int64? = nil, to end: Int64) {
         let from = min(start ?? self.takeover.complete.proven, end)
         self.input.gapFound(Gap(from: from, to: end, reason: hole.words, nextSequence: 0, cause: hole.cause))
         self.takeover.complete.gapEnded(end)
@@ -214,10 +219,11 @@ final class EdgeTape {
         let arrival = self.arrival(received)
         // Another one of its feeds may not have begun yet.
         if self.reported?.phase == .live { self.endTakeover(at: arrival) }
-        self.takeover.traded(arrival) { trades.compactMap { StreamMessage.parse($0).tradedSymbol } }
         // The ages on an edge count from the ingest's arrival, and arrivals are in the tape's order.
         self.lastArrival = max(self.lastArrival, self.monotonic(arrival))
-        let leftOut = self.input.take(trades, received: arrival, now: self.lastArrival)
+        let batch = self.input.take(trades, received: arrival, now: self.lastArrival)
+        self.takeover.read(batch, at: arrival)
+        let leftOut = trades.count - batch.trades.count
         let now = Int64(self.context.loop.now.uptimeNanoseconds)
         if leftOut > 0, let others = self.allowance.wanted(now: now) {
             self.context.logger.warning(
@@ -278,10 +284,6 @@ extension ClockOffset {
         case .connecting, .waiting, .live, .late, .stale, .noSuchSymbol, .notPermitted, .ended, .stopped: phase
         }
     }
-}
-
-extension StreamMessage {
-    fileprivate var tradedSymbol: String? { if case .trade(let trade) = self { trade.symbol } else { nil } }
 }
 
 extension EdgeMachine.Hole {

@@ -49,7 +49,7 @@ struct TakeoverGap {
 
     /// Takes a message of the ingest, or a trade. Before the gap of a takeover has ended they prove nothing.
     mutating func passed(_ time: Int64) { if self.start == nil { self.complete.passed(time) } }
-    mutating func traded(_ time: Int64, of symbols: () -> [String]) {
-        if self.start == nil { self.complete.traded(time, of: symbols) }
+    mutating func read(_ batch: TapeBatch, at time: Int64) {
+        if self.start == nil { self.complete.read(batch, at: time) }
     }
 }

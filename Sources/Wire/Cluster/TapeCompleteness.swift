@@ -5,9 +5,12 @@ package struct TapeCompleteness: Sendable, Equatable {
     /// A time in which a feed of the ingest is not live. Its gap is published when it has a connection again.
     package struct Outage: Sendable, Equatable {
         package var since: Int64
-        /// The symbols that have traded meanwhile, so that they are of other feeds.
-        package var traded: Set<String> = []
+        /// The newest trades meanwhile. Which feed is not live can change.
+        package var newest: [String: Int64] = [:]
     }
+
+    /// A symbol without a trade for a shorter time is not silent, ns.
+    private static let brief: Int64 = 1_000_000_000
 
     /// Up to when nothing is missing, as far as the ingest knows.
     package private(set) var end: Int64
@@ -28,13 +31,23 @@ package struct TapeCompleteness: Sendable, Equatable {
         if self.isLive { self.end = max(self.end, time) }
     }
 
-    /// Notes the arrival of trades.
+    /// Notes the arrival of trades; not of filled ones, which say nothing of the connection.
     ///
     /// - Parameter symbols: theirs, which are asked for during an outage only.
     package mutating func traded(_ time: Int64, of symbols: () -> [String]) {
         self.end = max(self.end, time)
         self.proven = max(self.proven, time)
-        if self.outage != nil { self.outage?.traded.formUnion(symbols()) }
+        guard let outage else { return }
+        for symbol in symbols() where outage.newest[symbol] != nil || outage.newest.count < SymbolTable.capacity {
+            self.outage?.newest[symbol] = time
+        }
+    }
+
+    /// Notes the trades of a read that arrived at a time.
+    package mutating func read(_ batch: TapeBatch, at time: Int64) {
+        func isLive(_ trade: Trade) -> Bool { !trade.marks.contains(.filled) }
+        guard batch.trades.contains(where: isLive) else { return }
+        self.traded(time) { batch.trades.filter(isLive).map { batch.symbols.name(of: $0.symbol) } }
     }
 
     /// Notes the end of a gap of all symbols.
@@ -64,16 +77,18 @@ package struct TapeCompleteness: Sendable, Equatable {
         self.isLive = false
     }
 
-    /// Returns the gaps of the open outage, one for each symbol that has not traded since. What is missing since the
-    /// newest trade is not in them, so there are none if no symbol has traded.
+    /// Returns the gaps of the open outage, one for each symbol that was silent before ``proven``: from its newest trade
+    /// since the outage began.
     ///
-    /// - Parameter symbols: those with a state.
+    /// - Parameters:
+    ///   - symbols: those with a state.
+    ///   - gap: what they have in common.
     package func outageGaps(of symbols: Set<String>, _ gap: Gap) -> [Gap] {
-        guard let outage, outage.since < self.proven else { return [] }
-        return symbols.subtracting(outage.traded).sorted().map { symbol in
+        guard let outage else { return [] }
+        return symbols.sorted().compactMap { symbol in
             var gap = gap
-            (gap.symbol, gap.from, gap.to) = (symbol, outage.since, self.proven)
-            return gap
+            (gap.symbol, gap.from, gap.to) = (symbol, outage.newest[symbol] ?? outage.since, self.proven)
+            return gap.to - gap.from < Self.brief ? nil : gap
         }
     }
 }
