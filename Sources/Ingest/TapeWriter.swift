@@ -103,8 +103,12 @@ package final class TapeWriter {
     }
 
     /// The feeds that have symbols continue the tape of another program (``FeedInput/tookOver(from:reason:)``).
-    package func tookOver(from: Int64, reason: String) {
-        for feed in self.feeds where !feed.symbols.isEmpty { feed.tookOver(from: from, reason: reason) }
+    ///
+    /// - Parameter complete: up to when nothing is missing of the symbols of one feed; wall clock, ns since 1970.
+    package func tookOver(reason: String, complete: ([String]) -> Int64) {
+        for feed in self.feeds where !feed.symbols.isEmpty {
+            feed.tookOver(from: complete(feed.symbols), reason: reason)
+        }
     }
 
     // MARK: Status, gaps and events

@@ -47,7 +47,7 @@ private final class StateBench {
             figures: state
         )
         publisher.start()
-        publisher.begin(epoch: epoch, complete: Self.start)
+        publisher.begin(epoch: epoch, complete: TapeCompleteness(Self.start))
         return (publisher, state)
     }
 

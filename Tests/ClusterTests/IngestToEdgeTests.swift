@@ -58,7 +58,7 @@ private final class Bench {
             logger: Self.logger
         )
         publisher.start()
-        publisher.begin(epoch: epoch, complete: self.now)
+        publisher.begin(epoch: epoch, complete: TapeCompleteness(self.now))
         return (publisher, link)
     }
 
@@ -837,20 +837,101 @@ struct IngestToEdgeTests {
         #expect(edge.log.contents.gaps.map(\.from) == [traded, now])
     }
 
-    @Test("trades of one of the new ingest's feeds do not end the gap while another one is not connected")
+    @Test("the gap of a takeover ends with the new ingest's first trade, and a feed that comes later has its own")
     mutating func slowFeed() throws {
         let (first, link) = self.bench.ingest("host-a", epoch: 7)
         let edge = self.bench.edge()
-        first.read(self.source.batch([Frames.trade(Frames.btc, "1")]))
+        for symbol in [Frames.btc, Frames.eth] {
+            first.symbolChanged(SymbolStatus(symbol: symbol, state: .live, since: 0))
+        }
+        first.read(self.source.batch([Frames.trade(Frames.btc, "1"), Frames.trade(Frames.eth, "2")]))
         link.isConnected = false
+        let died = self.bench.now
+        self.bench.pass(12_000)
+        let (second, _) = self.bench.ingest("host-b", epoch: 8, phase: .connecting)
+        for symbol in [Frames.btc, Frames.eth] {
+            second.symbolChanged(SymbolStatus(symbol: symbol, state: .asked, since: 0))
+        }
+        self.source.beginAnew()
+        second.read(self.source.batch([Frames.trade(Frames.btc, "3")]))
+        let traded = self.bench.now
+        #expect(edge.log.contents.gaps.map(\.from) == [died] && edge.log.contents.gaps.map(\.to) == [traded])
+        self.bench.pass(3_000)
+        second.read(self.source.batch([Frames.trade(Frames.btc, "4")]))
+        second.statusChanged(FeedStatus(source: .live, phase: .live, since: 0))
+        second.read(self.source.batch([Frames.trade(Frames.eth, "5")]))
+        self.bench.pass(500)
+        let gaps = edge.log.contents.gaps.dropFirst()
+        #expect(gaps.map(\.symbol) == [Frames.eth] && gaps.map(\.cause) == [.replaced])
+        #expect(gaps.map(\.from) == [traded] && gaps.map(\.length) == [3_000_000_000])
+        #expect(edge.log.contents.order == ["read 2", "gap", "read 1", "read 1", "gap", "read 1"])
+        // Once.
+        second.statusChanged(FeedStatus(source: .live, phase: .late, since: 0))
+        second.statusChanged(FeedStatus(source: .live, phase: .live, since: 0))
+        #expect(edge.log.contents.gaps.count == 2)
+    }
+
+    @Test("each gap that a new ingest names of its feeds reaches back to the edge's newest trade")
+    mutating func extendsGapOfFeeds() throws {
+        let (first, link) = self.bench.ingest("host-a", epoch: 7)
+        let edge = self.bench.edge()
+        first.read(self.source.batch([Frames.trade(Frames.btc, "1"), Frames.trade(Frames.eth, "2")]))
+        let traded = self.bench.now
+        self.bench.pass(1_000)
+        link.isConnected = false
+        self.bench.pass(12_000)
         let (second, _) = self.bench.ingest("host-b", epoch: 8, phase: .connecting)
         self.source.beginAnew()
-        second.read(self.source.batch([Frames.trade(Frames.btc, "2")]))
-        self.bench.pass(3_000)
-        #expect(edge.log.contents.gaps.isEmpty)
+        // The standby had another second of the tape, and of one feed less.
+        for (symbol, from) in [(Frames.btc, traded + 1_000_000_000), (Frames.eth, traded - 5_000_000_000)] {
+            second.gapFound(
+                Gap(
+                    from: from,
+                    to: self.bench.now,
+                    reason: "x",
+                    nextSequence: 1,
+                    epoch: 8,
+                    cause: .replaced,
+                    symbol: symbol
+                )
+            )
+            second.read(self.source.batch([Frames.trade(symbol, "3")]))
+            self.bench.pass(1_000)
+        }
         second.statusChanged(FeedStatus(source: .live, phase: .live, since: 0))
         self.bench.pass(500)
-        #expect(edge.log.contents.gaps.map(\.length) == [3_000_000_000])
+        let gaps = edge.log.contents.gaps
+        #expect(gaps.map(\.symbol) == [Frames.btc, Frames.eth])
+        #expect(gaps.map(\.from) == [traded, traded - 5_000_000_000])
+    }
+
+    @Test("a feed that was cut before the ingest died has gaps from its newest trades on, before the notice")
+    mutating func namesNotice() throws {
+        let (first, link) = self.bench.ingest("host-a", epoch: 7)
+        let edge = self.bench.edge()
+        for symbol in [Frames.btc, Frames.eth] {
+            first.symbolChanged(SymbolStatus(symbol: symbol, state: .live, since: 0))
+        }
+        first.read(self.source.batch([Frames.trade(Frames.btc, "1"), Frames.trade(Frames.eth, "2")]))
+        let before = self.bench.now
+        // The exchange of one is cut, which the ingest notices after 5 s.
+        for _ in 1...5 {
+            self.bench.pass(1_000)
+            first.read(self.source.batch([Frames.trade(Frames.btc, "3")]))
+        }
+        first.statusChanged(FeedStatus(source: .live, phase: .late, since: 0))
+        self.bench.pass(1_000)
+        first.read(self.source.batch([Frames.trade(Frames.btc, "4")]))
+        let traded = self.bench.now
+        link.isConnected = false
+        self.bench.pass(12_000)
+        let (second, _) = self.bench.ingest("host-b", epoch: 8, phase: .connecting)
+        self.source.beginAnew()
+        second.statusChanged(FeedStatus(source: .live, phase: .live, since: 0))
+        second.read(self.source.batch([Frames.trade(Frames.btc, "5")]))
+        let gaps = edge.log.contents.gaps
+        #expect(gaps.map(\.symbol) == [Frames.eth, nil])
+        #expect(gaps.map(\.from) == [before, traded] && gaps.map(\.to) == [traded, self.bench.now])
     }
 
     @Test("readers learn of a new epoch before the gap in it, with its first number")

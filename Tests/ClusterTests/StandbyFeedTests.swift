@@ -187,7 +187,7 @@ private final class Ingest: ClusterPublication {
 
     var isLeading: Bool { self.feeds.last.map { $0.log.contains("start") && $0.log.last != "abandon" } ?? false }
 
-    func begin(epoch: UInt64, complete: Int64) {
+    func begin(epoch: UInt64, complete: TapeCompleteness) {
         self.prices.begin(epoch: epoch)
         self.publisher.begin(epoch: epoch, complete: complete)
     }

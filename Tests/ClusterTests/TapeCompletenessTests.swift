@@ -3,19 +3,58 @@ import Testing
 import TickertapeTesting
 import Wire
 
+private let second: Int64 = 1_000_000_000
+
+/// Times are whole seconds.
+private struct Bench {
+    private var source = BatchSource()
+    private(set) var tape: TapeCompleteness
+
+    init(_ end: Int64) { self.tape = TapeCompleteness(end * second) }
+
+    mutating func trade(_ time: Int64, _ symbols: String..., marks: TradeMarks = []) {
+        var batch = self.source.batch(symbols.map { Frames.trade($0, "1") })
+        for index in batch.trades.indices { batch.trades[index].marks = marks }
+        self.tape.read(batch, at: time * second)
+    }
+
+    mutating func change(_ time: Int64, _ phase: FeedStatus.Phase?) { self.tape.changed(to: phase, at: time * second) }
+
+    mutating func pass(_ time: Int64) { self.tape.passed(time * second) }
+
+    mutating func gap(_ from: Int64, _ to: Int64, _ symbol: String? = nil) {
+        self.tape.gapFound(Gap(from: from * second, to: to * second, reason: "", nextSequence: 0, symbol: symbol))
+    }
+
+    mutating func release(_ symbol: String) { self.tape.released(symbol) }
+
+    /// Takes the gaps of outages, as symbols with two times.
+    mutating func take(_ symbols: String..., to end: Int64? = nil) -> [String] {
+        let end = end.map { $0 * second } ?? self.tape.proven
+        let gap = Gap(from: 0, to: 0, reason: "x", nextSequence: 0)
+        return self.tape.takeOutageGaps(of: Set(symbols), to: end, gap).map {
+            "\($0.symbol ?? "") \($0.from / second) \($0.to / second) \($0.reason)"
+        }
+    }
+
+    var end: Int64 { self.tape.end / second }
+    var proven: Int64 { self.tape.proven / second }
+    func proven(_ symbols: String...) -> Int64 { self.tape.proven(of: symbols) / second }
+}
+
 @Suite("TapeCompleteness")
 struct TapeCompletenessTests {
     @Test("grows by messages while the feed is live, and by trades")
     func live() {
-        var tape = TapeCompleteness(10)
-        tape.passed(11)
+        var tape = Bench(10)
+        tape.pass(11)
         #expect(tape.end == 10)
-        tape.traded(12) { ["A"] }
+        tape.trade(12, "A")
         #expect(tape.end == 12)
-        tape.changed(to: .live)
-        tape.passed(13)
+        tape.change(12, .live)
+        tape.pass(13)
         #expect(tape.end == 13)
-        tape.traded(12) { ["A"] }
+        tape.trade(12, "A")
         #expect(tape.end == 13)
     }
 
@@ -24,77 +63,155 @@ struct TapeCompletenessTests {
         arguments: [FeedStatus.Phase.late, .stale, .reconnecting(attempt: 1, retryAt: 0)]
     )
     func lost(phase: FeedStatus.Phase) {
-        var tape = TapeCompleteness(10)
-        tape.changed(to: .live)
-        tape.traded(12) { ["A"] }
-        tape.passed(17)
-        tape.changed(to: phase)
-        tape.passed(18)
+        var tape = Bench(10)
+        tape.change(10, .live)
+        tape.trade(12, "A")
+        tape.pass(17)
+        tape.change(17, phase)
+        tape.pass(18)
         #expect(tape.end == 12)
-        tape.gapEnded(19)
-        tape.changed(to: phase)
+        tape.gap(12, 19)
+        tape.change(19, phase)
         #expect(tape.end == 19)
         // After a silence without a gap nothing was missing.
-        tape.changed(to: .live)
-        tape.traded(25) { ["A"] }
+        tape.change(20, .live)
+        tape.trade(25, "A")
         #expect(tape.end == 25)
     }
 
     @Test("stays where it was when the feed is stopped, or another ingest has taken over")
     func stopped() {
         for phase in [FeedStatus.Phase.stopped, .ended, nil] {
-            var tape = TapeCompleteness(10)
-            tape.changed(to: .live)
-            tape.traded(12) { ["A"] }
-            tape.passed(17)
-            tape.changed(to: phase)
-            tape.passed(18)
+            var tape = Bench(10)
+            tape.change(10, .live)
+            tape.trade(12, "A")
+            tape.pass(17)
+            tape.change(17, phase)
+            tape.pass(18)
             #expect(tape.end == 17 && tape.proven == 12)
         }
     }
 
     @Test("filled trades prove nothing of the time at which they came")
     func filled() {
-        var source = BatchSource()
-        var batch = source.batch([Frames.trade(Frames.btc, "1"), Frames.trade(Frames.eth, "2")])
-        var tape = TapeCompleteness(10)
-        tape.changed(to: .live)
-        for index in batch.trades.indices { batch.trades[index].marks = .filled }
-        tape.read(batch, at: 20)
-        #expect(tape.proven == 10)
-        batch.trades[1].marks = []
-        tape.read(batch, at: 30)
-        #expect(tape.proven == 30)
+        var tape = Bench(10)
+        tape.change(10, .live)
+        tape.trade(20, "A", "B", marks: .filled)
+        #expect(tape.proven == 10 && tape.proven("A") == 10)
+        tape.trade(30, "B")
+        #expect(tape.proven == 30 && tape.proven("B") == 30 && tape.proven("A") == 10)
     }
 
-    @Test("in an outage of one feed each silent symbol has a gap of its own, from its newest trade in it")
+    @Test("a feed is complete up to the newest trade of its symbols, or a minute before that of all feeds")
+    func feeds() {
+        var tape = Bench(100)
+        tape.trade(110, "A", "C")
+        tape.trade(112, "B")
+        #expect(tape.proven("A", "B") == 112 && tape.proven("A", "C") == 110 && tape.proven("D") == 100)
+        tape.gap(111, 120, "C")
+        #expect(tape.proven("A", "C") == 112)
+        tape.trade(160, "B")
+        #expect(tape.proven("A") == 110 && tape.proven("A", "C") == 120 && tape.proven("D") == 100)
+        tape.trade(300, "B")
+        #expect(tape.proven("A") == 240)
+        tape.gap(300, 310)
+        #expect(tape.proven("A") == 310)
+    }
+
+    @Test("in an outage of one feed each silent symbol has a gap of its own, from its newest trade")
     func outage() {
-        let gap = Gap(from: 0, to: 0, reason: "x", nextSequence: 0)
-        let second: Int64 = 1_000_000_000
-        var tape = TapeCompleteness(10 * second)
-        tape.changed(to: .live)
-        tape.traded(13 * second) { ["A", "B"] }
-        tape.changed(to: .late)
-        #expect(tape.outageGaps(of: ["A", "B", "C"], gap).isEmpty)
-        tape.traded(20 * second) { ["A"] }
-        tape.changed(to: .reconnecting(attempt: 1, retryAt: 0))
-        #expect(tape.proven == 20 * second && tape.end == tape.proven)
-        func gaps() -> [String] {
-            tape.outageGaps(of: ["A", "B", "C"], gap).map {
-                "\($0.symbol ?? "") \($0.from / second) \($0.to / second) \($0.reason)"
-            }
-        }
-        #expect(gaps() == ["B 13 20 x", "C 13 20 x"])
+        var tape = Bench(10)
+        tape.change(10, .live)
+        tape.trade(12, "B")
+        tape.trade(13, "A")
+        tape.change(18, .late)
+        // A tape with one feed has no trade while that is not live.
+        var alone = tape
+        #expect(alone.take("A", "B", "C") == [])
+        tape.trade(20, "A")
+        tape.change(25, .reconnecting(attempt: 1, retryAt: 0))
+        #expect(tape.proven == 20 && tape.end == 20)
+        var copy = tape
+        #expect(copy.take("A", "B", "C") == ["B 12 20 x", "C 10 20 x"])
+        // What was named is not named again.
+        #expect(copy.take("A", "B", "C") == [])
         // The feed of B is back, and that of A is lost, while the status has not been live between.
-        tape.traded(30 * second) { ["B"] }
-        #expect(gaps() == ["A 20 30 x", "C 13 30 x"])
-        // What a gap has named is not named again.
-        tape.gapEnded(35 * second)
-        #expect(gaps().isEmpty)
-        tape.traded(40 * second) { ["A"] }
-        #expect(gaps() == ["B 35 40 x", "C 35 40 x"])
-        tape.changed(to: .live)
-        tape.traded(50 * second) { ["A"] }
-        #expect(gaps().isEmpty)
+        tape.trade(30, "B")
+        copy = tape
+        #expect(copy.take("A", "B", "C") == ["A 20 30 x", "C 10 30 x"])
+        tape.gap(13, 35)
+        copy = tape
+        #expect(copy.take("A", "B", "C") == [])
+        tape.trade(40, "A")
+        tape.gap(30, 38, "C")
+        #expect(tape.take("A", "B", "C") == ["B 35 40 x", "C 38 40 x"])
+    }
+
+    @Test("an outage began a minute before its notice at most")
+    func notice() {
+        var tape = Bench(10)
+        tape.change(10, .live)
+        tape.trade(20, "B")
+        tape.trade(200, "A")
+        tape.change(205, .reconnecting(attempt: 1, retryAt: 0))
+        tape.trade(210, "A")
+        #expect(tape.take("B") == ["B 140 210 x"])
+    }
+
+    @Test("after an outage each symbol is in doubt until its next trade or gap, and after a mere silence none")
+    func doubts() {
+        for phase in [FeedStatus.Phase.late, .reconnecting(attempt: 1, retryAt: 0)] {
+            var tape = Bench(10)
+            tape.change(10, .live)
+            tape.trade(12, "A", "B", "C", "D", "E")
+            tape.change(20, .late)
+            tape.change(25, phase)
+            tape.change(30, .live)
+            tape.trade(31, "A")
+            tape.gap(12, 31, "C")
+            tape.release("D")
+            tape.trade(40, "A")
+            var copy = tape
+            #expect(copy.take("A", "B", "C", "D", "E") == (phase == .late ? [] : ["B 12 30 x", "E 12 30 x"]))
+            // The next outage adds to it.
+            tape.change(50, .reconnecting(attempt: 1, retryAt: 0))
+            tape.trade(55, "A", "E")
+            tape.change(60, .live)
+            tape.trade(61, "A")
+            #expect(tape.take("A", "B", "C", "E") == ["B 12 60 x", "C 31 60 x"])
+        }
+    }
+
+    @Test("a gap of all symbols ends all doubts")
+    func named() {
+        var tape = Bench(10)
+        tape.change(10, .live)
+        tape.trade(12, "A", "B")
+        tape.change(20, .reconnecting(attempt: 1, retryAt: 0))
+        tape.gap(12, 30)
+        tape.change(30, .live)
+        tape.trade(30, "A")
+        #expect(tape.take("A", "B") == [])
+    }
+
+    @Test("the open outage can be named up to a time without a trade")
+    func later() {
+        var tape = Bench(10)
+        tape.change(10, .connecting)
+        tape.trade(12, "A")
+        tape.gap(10, 12)
+        #expect(tape.take("A", "B", to: 20) == ["A 12 20 x", "B 12 20 x"])
+    }
+
+    @Test("no more symbols are kept than have numbers, and the oldest are left out first")
+    func bound() {
+        var tape = Bench(0)
+        for index in 0..<SymbolTable.capacity { tape.gap(0, 10, "S\(index)") }
+        tape.gap(0, 20, "X")
+        #expect(tape.proven("X") == 0)
+        tape.trade(100, "Y")
+        #expect(tape.proven("Y") == 100 && tape.proven("S1") == 40)
+        tape.trade(101, "X")
+        #expect(tape.proven("X") == 101)
     }
 }

@@ -127,7 +127,7 @@ struct TwoFeedsTests {
     @Test("behind another program's tape each feed with symbols has one gap, which its first trade ends")
     func tookOver() {
         let idle = ToyFeed("idle", symbols: [], self.tape)
-        self.tape.tookOver(from: 2, reason: "taken over")
+        self.tape.tookOver(reason: "taken over") { $0.contains("EUR") ? 1 : 2 }
         idle.read("JPY 1", at: 3)
         #expect(self.log.contents.gaps.isEmpty)
         self.first.read("BTC 1", at: 4)
@@ -136,7 +136,8 @@ struct TwoFeedsTests {
         let gaps = self.log.contents.gaps
         #expect(gaps.map(\.symbol) == ["BTC", "ETH", "EUR"])
         #expect(gaps.map(\.to) == [4 * oneSecond, 4 * oneSecond, 5 * oneSecond])
-        #expect(gaps.allSatisfy { $0.from == 2 && $0.reason == "taken over" && $0.cause == .replaced })
+        #expect(gaps.map(\.from) == [2, 2, 1])
+        #expect(gaps.allSatisfy { $0.reason == "taken over" && $0.cause == .replaced })
         #expect(self.log.contents.order == ["read 1", "gap", "gap", "read 1", "gap", "read 1", "read 1"])
     }
 

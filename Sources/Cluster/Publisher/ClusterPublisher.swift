@@ -129,14 +129,14 @@ package final class ClusterPublisher: TapeReader {
     ///
     /// - Parameters:
     ///   - epoch: the run of numbers; higher than that of every earlier ingest of the cluster.
-    ///   - complete: up to when nothing is missing on the tape before, wall clock, ns since 1970.
-    package func begin(epoch: UInt64, complete: Int64) {
+    ///   - complete: up to when nothing is missing on the tape before.
+    package func begin(epoch: UInt64, complete: TapeCompleteness) {
         self.figures.change { $0.isPublishing = true }
         self.state.value.isPublishing = true
         self.state.value.position = ClusterPosition(epoch: epoch, frame: 0, sequence: 0)
         self.state.value.predecessor = nil
-        self.state.value.complete = TapeCompleteness(complete)
-        self.state.value.complete.changed(to: self.state.value.status?.phase)
+        self.state.value.complete = complete
+        self.state.value.complete.changed(to: self.state.value.status?.phase, at: self.wallClock())
         self.state.value.log = FrameLog()
         self.state.value.names.epochBegan()
         // Another program's feeds had these states.
@@ -283,7 +283,7 @@ package final class ClusterPublisher: TapeReader {
 
     package func statusChanged(_ status: FeedStatus) {
         self.state.value.status = status
-        self.state.value.complete.changed(to: status.phase)
+        self.state.value.complete.changed(to: status.phase, at: self.wallClock())
         self.send(StreamEncoder.status(status))
     }
 
@@ -295,11 +295,12 @@ package final class ClusterPublisher: TapeReader {
     package func symbolUnsubscribed(_ symbol: String) {
         self.state.value.symbols[symbol] = nil
         self.state.value.days[symbol] = nil
+        self.state.value.complete.released(symbol)
         self.send(StreamEncoder.released(symbol, since: self.wallClock()))
     }
 
     package func gapFound(_ gap: Gap) {
-        if gap.symbol == nil { self.state.value.complete.gapEnded(gap.to) }
+        self.state.value.complete.gapFound(gap)
         self.send(StreamEncoder.gap(gap))
     }
 

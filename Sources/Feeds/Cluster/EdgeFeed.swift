@@ -142,8 +142,8 @@ package final class EdgeFeed: Feed {
 
     /// Leaves the tape to this program's own feeds.
     ///
-    /// - Returns: up to when nothing is missing on it, wall clock, ns since 1970; `nil` if it has never had anything.
-    package func suspend() -> Int64? {
+    /// - Returns: up to when nothing is missing on it; `nil` if it has never had anything.
+    package func suspend() -> TapeCompleteness? {
         self.symbols.stop()
         self.isSuspended = true
         self.machine.disconnected()

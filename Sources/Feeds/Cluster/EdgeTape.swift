@@ -82,20 +82,20 @@ final class EdgeTape {
     }
 
     /// Leaves the tape to this program's own feeds; returns up to when nothing is missing on it.
-    func suspend(_ reason: String) -> Int64 {
+    func suspend(_ reason: String) -> TapeCompleteness {
         self.nameOutage(.takenOver)
         self.takeover.begin()
-        let complete = self.takeover.end() ?? self.context.wallClock()
+        self.takeover.end()
         self.forget()
         self.say(.connecting, reason)
         self.symbols.dropUnwanted()
-        return complete
+        return self.takeover.complete
     }
 
     /// Follows an ingest after this program's own feeds, whose status is the newest one of the tape.
     func resume(complete: TapeCompleteness) {
-        self.takeover.complete = complete
-        self.takeover.complete.changed(to: .stopped)
+        self.takeover = TakeoverGap(complete: complete)
+        self.takeover.complete.changed(to: .stopped, at: self.context.wallClock())
         self.hasBegun = true
         self.forget()
         self.status.phase = .stopped
@@ -146,6 +146,7 @@ final class EdgeTape {
     }
 
     func deliver(_ frame: ClusterFrame) {
+        self.takeover.received(self.arrival(frame.sent))
         self.skip(to: TapePosition(epoch: frame.position.epoch, sequence: frame.sequenceBefore), at: frame.sent)
         self.take(lines: frame.lines, received: frame.sent)
         // A trade that cannot be read must not shift the numbers of all later trades.
@@ -174,20 +175,26 @@ final class EdgeTape {
     }
 
     /// Names the trades as missing that were made up to a time, since nothing was missing.
-    private func gapFound(_ hole: EdgeMachine.Hole, from start: Int64? = nil, to end: Int64) {
-        let from = min(start ?? self.takeover.complete.proven, end)
-        self.input.gapFound(Gap(from: from, to: end, reason: hole.words, nextSequence: 0, cause: hole.cause))
-        self.takeover.complete.gapEnded(end)
+    private func gapFound(_ hole: EdgeMachine.Hole, to end: Int64) {
+        let from = min(self.takeover.complete.proven, end)
+        let gap = Gap(from: from, to: end, reason: hole.words, nextSequence: 0, cause: hole.cause)
+        self.input.gapFound(gap)
+        self.takeover.complete.gapFound(gap)
     }
 
-    /// Names what is missing of a feed that is not live, where its own gap may not come any more.
-    private func nameOutage(_ hole: EdgeMachine.Hole) {
+    /// Names what may be missing of single feeds and symbols, where their own gaps may not come any more.
+    private func nameOutage(_ hole: EdgeMachine.Hole, to end: Int64? = nil) {
         let gap = Gap(from: 0, to: 0, reason: hole.words, nextSequence: 0, cause: hole.cause)
-        for gap in self.takeover.complete.outageGaps(of: self.symbols.known, gap) { self.input.gapFound(gap) }
+        let end = end ?? self.takeover.complete.proven
+        for gap in self.takeover.complete.takeOutageGaps(of: self.symbols.known, to: end, gap) {
+            self.input.gapFound(gap)
+        }
     }
 
-    private func endTakeover(at end: Int64) {
-        if let start = self.takeover.end() { self.gapFound(.takenOver, from: start, to: end) }
+    private func endTakeover(at end: Int64, isEarly: Bool = false) {
+        guard self.takeover.isOpen else { return }
+        self.takeover.end(isEarly: isEarly)
+        self.gapFound(.takenOver, to: end)
     }
 
     /// Notes that nothing is missing on the tape up to a message of the ingest.
@@ -217,12 +224,11 @@ final class EdgeTape {
     private func take(_ trades: inout [ByteBuffer], received: Int64?) {
         guard !trades.isEmpty, let received else { return }
         let arrival = self.arrival(received)
-        // Another one of its feeds may not have begun yet.
-        if self.reported?.phase == .live { self.endTakeover(at: arrival) }
+        self.endTakeover(at: arrival, isEarly: self.reported?.phase != .live)
         // The ages on an edge count from the ingest's arrival, and arrivals are in the tape's order.
         self.lastArrival = max(self.lastArrival, self.monotonic(arrival))
         let batch = self.input.take(trades, received: arrival, now: self.lastArrival)
-        self.takeover.read(batch, at: arrival)
+        self.takeover.complete.read(batch, at: arrival)
         let leftOut = trades.count - batch.trades.count
         let now = Int64(self.context.loop.now.uptimeNanoseconds)
         if leftOut > 0, let others = self.allowance.wanted(now: now) {
@@ -242,16 +248,15 @@ final class EdgeTape {
         switch message {
         case .status(var status):
             status.phase = offset.shift(status.phase)
+            // What came since the takeover was of other feeds.
+            if status.phase == .live, self.takeover.isEarly { self.nameOutage(.takenOver, to: arrival) }
             self.takeover.changed(to: status.phase, at: arrival)
             self.reported = status
             if self.isPresent { self.own = nil }
             self.publish()
         case .gap(var gap):
-            let theirs = gap.from
             (gap.from, gap.to) = (offset.shift(gap.from), offset.shift(gap.to))
-            // The new ingest was a standby, and names the gaps of its feeds.
-            if gap.cause == EdgeMachine.Hole.takenOver.cause { gap.from = self.takeover.named(gap, theirs: theirs) }
-            if gap.symbol == nil { self.takeover.complete.gapEnded(gap.to) }
+            self.takeover.take(&gap)
             self.input.gapFound(gap)
         case .settled(var outcome):
             (outcome.from, outcome.to) = (offset.shift(outcome.from), offset.shift(outcome.to))
@@ -267,7 +272,9 @@ final class EdgeTape {
                 status.state = .refused(refusal, retryAt: offset.shift(retryAt))
             }
             self.symbols.changed(status)
-        case .released(let symbol, _): self.symbols.dropped([symbol])
+        case .released(let symbol, _):
+            self.takeover.complete.released(symbol)
+            self.symbols.dropped([symbol])
         case .hello, .snapshot, .price, .trades, .trade, .resumed, .replay, .error, .unknown, .malformed: break
         }
     }

@@ -8,8 +8,8 @@ package import Wire
 package protocol ClusterPublication: AnyObject {
     /// Publishes the tape as this epoch.
     ///
-    /// - Parameter complete: up to when nothing is missing on the tape before, wall clock, ns since 1970.
-    func begin(epoch: UInt64, complete: Int64)
+    /// - Parameter complete: up to when nothing is missing on the tape before.
+    func begin(epoch: UInt64, complete: TapeCompleteness)
     /// Publishes nothing from now on.
     ///
     /// - Returns: the position of the newest frame, up to when nothing is missing on the tape, and the symbols with a
@@ -52,7 +52,7 @@ package final class StandbyFeed: Feed {
     /// Whether its own feeds have ended, while it waits for the end of their connections.
     private var haveFeedsEnded = false
     /// Up to when nothing was missing on the tape when it became the ingest; `nil` if the tape had nothing.
-    private var complete: Int64?
+    private var complete: TapeCompleteness?
     private var failure: (any Error)?
     private let end: EventLoopPromise<Void>
 
@@ -173,7 +173,9 @@ package final class StandbyFeed: Feed {
                 if !changes.isEmpty { feed.subscriptionsChanged(changes) }
                 feed.prefer(self.preferred)
             }
-            if let complete { self.tape.tookOver(from: complete, reason: EdgeMachine.Hole.takenOver.words) }
+            if let complete {
+                self.tape.tookOver(reason: EdgeMachine.Hole.takenOver.words) { complete.proven(of: $0) }
+            }
             for feed in feeds {
                 feed.finished.assumeIsolated().whenComplete { [weak self] result in
                     // What only a person can correct ends the program, which gives the lease back first.
@@ -224,7 +226,8 @@ extension StandbyFeed: LeaseHolderDelegate {
         self.state = .opening
         self.complete = self.edge.suspend()
         self.tape.begin(epoch: epoch)
-        self.publication?.begin(epoch: epoch, complete: self.complete ?? self.context.wallClock())
+        let complete = self.complete ?? TapeCompleteness(self.context.wallClock())
+        self.publication?.begin(epoch: epoch, complete: complete)
         // The program can have stood still meanwhile.
         guard self.tenure == tenure else { return }
         self.makeFeeds().assumeIsolated().whenComplete { [weak self] result in

@@ -3,53 +3,61 @@ import Wire
 
 /// Up to when nothing is missing on an edge's tape, and the gap of a takeover.
 ///
-/// The gap ends with the new ingest's first trade, or with its first `live` if no trade follows at once. One that the
-/// new ingest names before takes its place.
+/// The gap ends with the new ingest's first trade, or with its first `live` if no trade follows at once. Those that the
+/// new ingest names before, one for each of its feeds, take its place.
 struct TakeoverGap {
-    /// Up to when nothing is missing: arrivals at the ingest.
+    /// Up to when nothing is missing: arrivals at the ingest. An open gap begins at its ``TapeCompleteness/proven``.
     var complete: TapeCompleteness
-    /// The beginning of the gap; `nil` without one.
-    private var start: Int64?
-    /// When the new ingest's first `live` came.
+    private(set) var isOpen = false
+    /// The newest takeover: when the new ingest began, `nil` before its first frame, and where the edge's tape ended.
+    private var newest: (began: Int64?, from: Int64)?
+    /// When the new ingest's first `live` came, while the gap is open.
     private(set) var liveSince: Int64?
-    /// The beginning of the gaps that the new ingest names itself, one for each of its feeds: by its clock, and on this
-    /// tape.
-    private var named: (theirs: Int64, from: Int64)?
+    /// Whether the gap ended with a trade of one feed before all feeds were live.
+    private(set) var isEarly = false
 
     init(complete: TapeCompleteness) { self.complete = complete }
 
     /// Another ingest has taken over, perhaps before the one before was live.
     mutating func begin() {
-        self.start = self.start ?? self.complete.proven
-        self.complete.changed(to: nil)
-        self.liveSince = nil
+        self.newest = (nil, self.complete.proven)
+        self.isOpen = true
+        (self.liveSince, self.isEarly) = (nil, false)
+        self.complete.changed(to: nil, at: self.complete.proven)
+    }
+
+    /// Takes the time of a frame, before its content.
+    mutating func received(_ time: Int64) {
+        if let newest, newest.began == nil { self.newest?.began = time }
     }
 
     /// Takes the phase of the ingest's feed.
     mutating func changed(to phase: FeedStatus.Phase, at arrival: Int64) {
-        self.complete.changed(to: phase)
-        if phase == .live, self.start != nil { self.liveSince = arrival }
+        self.complete.changed(to: phase, at: arrival)
+        guard phase == .live else { return }
+        if self.isOpen { self.liveSince = arrival }
+        self.isEarly = false
     }
 
-    /// Ends the gap; returns its beginning, or `nil` without one.
-    mutating func end() -> Int64? {
-        defer { (self.start, self.liveSince) = (nil, nil) }
-        return self.start
-    }
-
-    /// Takes a gap of a takeover that the ingest has named. This edge may have had less of the tape.
+    /// Ends the gap.
     ///
-    /// - Parameter theirs: its beginning by the ingest's clock.
-    /// - Returns: its beginning on this tape.
-    mutating func named(_ gap: Gap, theirs: Int64) -> Int64 {
-        if let start = self.end() { self.named = (theirs, start) }
-        guard let named, named.theirs == theirs else { return gap.from }
-        return min(gap.from, named.from)
+    /// - Parameter isEarly: whether some feeds of the ingest may not be live yet.
+    mutating func end(isEarly: Bool = false) {
+        (self.isOpen, self.liveSince, self.isEarly) = (false, nil, isEarly)
     }
 
-    /// Takes a message of the ingest, or a trade. Before the gap of a takeover has ended they prove nothing.
-    mutating func passed(_ time: Int64) { if self.start == nil { self.complete.passed(time) } }
-    mutating func read(_ batch: TapeBatch, at time: Int64) {
-        if self.start == nil { self.complete.read(batch, at: time) }
+    /// Takes a gap that the ingest has named. If it is the one of the newest takeover, it takes this one's place, and
+    /// begins here: this edge may have had less of the tape.
+    mutating func take(_ gap: inout Gap) {
+        // A later one is the ingest's own. Ids of missing trades say nothing of the other symbols.
+        if gap.cause == .replaced, gap.missing == nil, let newest, let began = newest.began, gap.from < began {
+            self.end()
+            gap.from = min(gap.from, newest.from)
+        }
+        // The open one begins earlier.
+        if !self.isOpen { self.complete.gapFound(gap) }
     }
+
+    /// Notes that nothing is missing up to a message of the ingest, unless the gap is open.
+    mutating func passed(_ time: Int64) { if !self.isOpen { self.complete.passed(time) } }
 }

@@ -152,7 +152,7 @@ final class ClusterIngest: Sendable, ClusterPublication {
 
     // MARK: Publication, on the loop
 
-    func begin(epoch: UInt64, complete: Int64) {
+    func begin(epoch: UInt64, complete: TapeCompleteness) {
         self.wishes.value.activate(true)
         self.prices.begin(epoch: epoch)
         self.publisher.begin(epoch: epoch, complete: complete)

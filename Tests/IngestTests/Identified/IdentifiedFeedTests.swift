@@ -12,7 +12,7 @@ struct IdentifiedFeedTests {
     @Test("behind another program's tape there is one gap before the first trade, and its ids show the later ones")
     func tookOver() {
         let feed = NumberedFeed(symbols: ["BTC"])
-        feed.tape.tookOver(from: 5 * oneSecond, reason: "taken over")
+        feed.tape.tookOver(reason: "taken over") { _ in 5 * oneSecond }
         feed.read("BTC:5")
         feed.read("BTC:6")
         #expect(feed.log.contents.order == ["gap", "read 1", "read 1"])
