@@ -129,10 +129,11 @@ package final class FeedInput {
         self.interruptions.interrupted(from: from, reason: reason, cause: cause, isResumable: isResumable)
     }
 
-    /// Notes that this feed continues the tape of another program: a gap begins, which its first trade ends.
-    ///
-    /// - Parameter from: the last moment before which nothing is missing; wall clock, ns since 1970.
-    package func tookOver(from: Int64, reason: String) { self.interruptions.tookOver(from: from, reason: reason) }
+    /// Notes that this feed continues the tape of another program: a gap begins, which its first trade ends. Where the
+    /// newest id of a symbol is known, its next trade shows the ids that are missing.
+    package func tookOver(_ complete: TapeCompleteness, reason: String) {
+        self.interruptions.tookOver(complete, self.symbols, reason: reason)
+    }
 
     /// Notes whether the next frames are all that were missed since the interruption, so that there is no gap.
     package func resumed(isComplete: Bool) { self.interruptions.resumed(isComplete: isComplete) }

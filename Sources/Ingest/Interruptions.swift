@@ -59,8 +59,15 @@ struct Interruptions {
     }
 
     /// Begins a gap, whether the trades have ids or not: another program has put the trades before it onto the tape.
-    mutating func tookOver(from: Int64, reason: String) {
+    mutating func tookOver(_ complete: TapeCompleteness, _ symbols: [String], reason: String) {
+        let from = complete.proven(of: symbols)
         self.gaps.interrupted(from: from, reason: reason, cause: .replaced)
+        guard self.hasIDs else { return }
+        for symbol in symbols {
+            guard let newest = complete.newest(of: symbol) else { continue }
+            self.identified.continued(symbol, after: newest)
+        }
+        self.identified.interrupted(from: from, reason: reason, cause: .replaced)
     }
 
     /// Notes whether the feed gets everything that it missed: then there is no gap, and the next trades are new.

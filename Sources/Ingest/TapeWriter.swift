@@ -102,13 +102,9 @@ package final class TapeWriter {
         self.inputs = []
     }
 
-    /// The feeds that have symbols continue the tape of another program (``FeedInput/tookOver(from:reason:)``).
-    ///
-    /// - Parameter complete: up to when nothing is missing of the symbols of one feed; wall clock, ns since 1970.
-    package func tookOver(reason: String, complete: ([String]) -> Int64) {
-        for feed in self.feeds where !feed.symbols.isEmpty {
-            feed.tookOver(from: complete(feed.symbols), reason: reason)
-        }
+    /// The feeds that have symbols continue the tape of another program (``FeedInput/tookOver(_:reason:)``).
+    package func tookOver(_ complete: TapeCompleteness, reason: String) {
+        for feed in self.feeds where !feed.symbols.isEmpty { feed.tookOver(complete, reason: reason) }
     }
 
     // MARK: Status, gaps and events

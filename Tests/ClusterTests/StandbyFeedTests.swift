@@ -12,6 +12,7 @@ import Wire
 /// A feed that says what it was asked for, and brings what a test puts onto its tape.
 private final class ScriptedFeed: Feed, FeedInputDelegate {
     var log: [String] = []
+    private let hasIDs: Bool
     private let context: FeedContext
     private let input: FeedInput
     var status: FeedStatus { self.input.status }
@@ -20,12 +21,14 @@ private final class ScriptedFeed: Feed, FeedInputDelegate {
     var endsAtOnce = true
     var finished: EventLoopFuture<Void> { self.end.futureResult }
 
-    init(_ tape: TapeWriter, _ context: FeedContext) {
+    /// - Parameter hasIDs: whether its trades have their prices as ids.
+    init(_ tape: TapeWriter, _ context: FeedContext, hasIDs: Bool) {
+        self.hasIDs = hasIDs
         self.context = context
         self.end = context.loop.makePromise()
         self.input = FeedInput(
             tape,
-            FeedInput.Settings(name: "venue"),
+            FeedInput.Settings(name: "venue", repeats: hasIDs ? .identified : .marked),
             status: FeedStatus(source: .live, phase: .connecting, since: 0),
             logger: context.logger
         )
@@ -48,9 +51,10 @@ private final class ScriptedFeed: Feed, FeedInputDelegate {
     /// Brings a trade, and is live from then on.
     func trade(_ price: Int64) {
         let now = Int64(self.context.loop.now.uptimeNanoseconds)
+        let id = self.hasIDs ? UInt64(price) : nil
         self.input.take(ByteBuffer(string: "\(price)"), of: .tickertape, now: now) { _, symbols, trades in
             guard let symbol = symbols.intern("A:B"), let price = ExactDecimal("\(price)") else { return .malformed }
-            trades.append(Trade(price: price, size: .zero, exchangeTime: 1, symbol: symbol, marks: []))
+            trades.append(Trade(price: price, size: .zero, exchangeTime: 1, symbol: symbol, id: id, marks: []))
             return .trades(skipped: 0)
         }
         self.input.endRead(wall: self.context.wallClock())
@@ -142,7 +146,7 @@ private final class Ingest: ClusterPublication {
             if let this, this.makesSlowly {
                 this.making.append(made)
             } else {
-                let feed = ScriptedFeed(tape, context)
+                let feed = ScriptedFeed(tape, context, hasIDs: bench.haveIDs)
                 this?.feeds.append(feed)
                 made.succeed([FeedService(feed, on: loop)])
             }
@@ -178,7 +182,7 @@ private final class Ingest: ClusterPublication {
 
     /// Makes the feeds for which it was asked `index` times before.
     func make(_ index: Int) {
-        let feed = ScriptedFeed(self.tape, self.context)
+        let feed = ScriptedFeed(self.tape, self.context, hasIDs: false)
         self.feeds.append(feed)
         self.making[index].succeed([FeedService(feed, on: self.context.loop)])
     }
@@ -202,6 +206,8 @@ private final class StandbyBench {
     let loop = EmbeddedEventLoop()
     let broker: MemoryBroker
     let store: MemoryLeaseStore
+    /// Whether the feeds' trades have ids.
+    var haveIDs = false
 
     init() {
         self.broker = MemoryBroker(on: self.loop)
@@ -463,6 +469,52 @@ struct StandbyFeedTests {
         let gap = try #require(last.gaps.last)
         #expect(gap.from <= traded && gap.from > traded - 300_000_000 && gap.to == self.bench.now)
         last.feed.stop()
+        self.bench.pass(5_000)
+    }
+
+    @Test("a successor knows which ids are missing and which trades repeat, also one that was the ingest before")
+    func continuesIDs() throws {
+        self.bench.haveIDs = true
+        let first = try Ingest("host-a", self.bench)
+        self.bench.pass(13_000)
+        let second = try Ingest("host-b", self.bench)
+        self.bench.pass(13_000)
+        first.feeds.first?.trade(5)
+        first.store.isOpen = false
+        self.bench.pass(14_000)
+        for price: Int64 in [5, 9] { second.feeds.first?.trade(price) }
+        first.store.isOpen = true
+        self.bench.pass(13_000)
+        second.feed.stop()
+        self.bench.pass(1_000)
+        first.feeds.last?.trade(12)
+        #expect(first.log.contents.lines == ["A:B 5 0", "A:B 9 0", "A:B 12 0"])
+        #expect(first.gaps.compactMap(\.missing) == [6...8, 10...11] && second.gaps.compactMap(\.missing) == [6...8])
+        #expect(first.gaps.allSatisfy { $0.cause == .replaced })
+        first.feed.stop()
+        self.bench.pass(5_000)
+    }
+
+    @Test("ids behind frames that the standby has lost show nothing, since others may have their trades")
+    func forgetsIDs() throws {
+        self.bench.haveIDs = true
+        let first = try Ingest("host-a", self.bench)
+        self.bench.pass(13_000)
+        let second = try Ingest("host-b", self.bench)
+        self.bench.pass(13_000)
+        first.feeds.first?.trade(5)
+        self.bench.broker.loses = { subject, _ in subject.hasSuffix(".tape") || subject.hasSuffix(".history") }
+        first.feeds.first?.trade(6)
+        self.bench.pass(200)
+        self.bench.broker.loses = { subject, _ in subject.hasSuffix(".history") }
+        self.bench.pass(130_000)
+        #expect(second.gaps.map(\.cause) == [.lost])
+        first.feed.stop()
+        self.bench.pass(1_000)
+        second.feeds.first?.trade(9)
+        #expect(second.log.contents.lines == ["A:B 5 0", "A:B 9 0"])
+        #expect(second.gaps.allSatisfy { $0.missing == nil } && second.gaps.last?.cause == .replaced)
+        second.feed.stop()
         self.bench.pass(5_000)
     }
 

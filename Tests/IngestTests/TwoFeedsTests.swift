@@ -127,7 +127,12 @@ struct TwoFeedsTests {
     @Test("behind another program's tape each feed with symbols has one gap, which its first trade ends")
     func tookOver() {
         let idle = ToyFeed("idle", symbols: [], self.tape)
-        self.tape.tookOver(reason: "taken over") { $0.contains("EUR") ? 1 : 2 }
+        var complete = TapeCompleteness(1)
+        complete.gapFound(Gap(from: 1, to: 2, reason: "", nextSequence: 0, symbol: "BTC"))
+        complete.gapFound(Gap(from: 1, to: 3, reason: "", nextSequence: 0, symbol: "CHF"))
+        var source = BatchSource()
+        complete.read(source.batch([Frames.trade("ETH", "1")]), at: 2)
+        self.tape.tookOver(complete, reason: "taken over")
         idle.read("JPY 1", at: 3)
         #expect(self.log.contents.gaps.isEmpty)
         self.first.read("BTC 1", at: 4)

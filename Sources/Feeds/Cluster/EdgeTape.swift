@@ -166,12 +166,14 @@ final class EdgeTape {
         guard position.epoch != own.epoch || position.sequence > own.sequence else { return }
         self.input.begin(after: position)
         self.gapFound(.framesLost, to: self.arrival(sent))
+        self.takeover.complete.lostTrades()
     }
 
     /// Frames are missing up to a time, and with them perhaps the ingest's own gaps.
     func holeFound(_ hole: EdgeMachine.Hole, to end: Int64) {
         self.nameOutage(hole)
         self.gapFound(hole, to: end)
+        self.takeover.complete.lostTrades()
     }
 
     /// Names the trades as missing that were made up to a time, since nothing was missing.

@@ -173,9 +173,7 @@ package final class StandbyFeed: Feed {
                 if !changes.isEmpty { feed.subscriptionsChanged(changes) }
                 feed.prefer(self.preferred)
             }
-            if let complete {
-                self.tape.tookOver(reason: EdgeMachine.Hole.takenOver.words) { complete.proven(of: $0) }
-            }
+            if let complete { self.tape.tookOver(complete, reason: EdgeMachine.Hole.takenOver.words) }
             for feed in feeds {
                 feed.finished.assumeIsolated().whenComplete { [weak self] result in
                     // What only a person can correct ends the program, which gives the lease back first.

@@ -1,4 +1,5 @@
 import Market
+import Wire
 
 /// The trades of a feed whose venue numbers them: leaves out those whose id was seen, finds the ids that are missing,
 /// and recognises trades that come late.
@@ -188,6 +189,11 @@ struct IdentifiedTrades {
     mutating func interrupted(from: Int64, reason: String, cause: FeedStatus.Cause?) {
         let interruption = IDInterruption(from: from, reason: reason, cause: cause)
         for place in self.symbols.indices { self.symbols[place].interrupted(interruption) }
+    }
+
+    /// Continues the ids of a symbol behind a trade that another program has put onto the tape.
+    mutating func continued(_ name: String, after trade: TapeCompleteness.Newest) {
+        self.symbols[self.place(of: name)].continued(after: trade)
     }
 
     /// Notes an attempt to connect.

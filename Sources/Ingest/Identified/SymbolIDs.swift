@@ -1,4 +1,5 @@
 import Market
+import Wire
 
 /// The ids of one symbol's trades: the newest one, and those that are missing before it.
 ///
@@ -150,6 +151,14 @@ struct SymbolIDs {
     private var onlyContinues: Bool {
         self.isKnown && !self.isFresh && self.beginning == nil && self.interruption == nil && self.newIDs == nil
             && self.timedID == nil
+    }
+
+    /// Begins behind a trade of another program: all earlier ones are on the tape.
+    mutating func continued(after trade: TapeCompleteness.Newest) {
+        (self.newest, self.time, self.arrival) = (trade.id, trade.time, trade.arrival)
+        self.isKnown = true
+        self.isFresh = !self.isWanted
+        self.isPlain = self.onlyContinues
     }
 
     // MARK: Holes

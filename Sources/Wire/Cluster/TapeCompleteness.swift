@@ -2,6 +2,15 @@ package import Market
 
 /// Up to when the tape of an ingest has all trades, by its messages; wall clock, ns since 1970.
 package struct TapeCompleteness: Sendable, Equatable {
+    /// The newest trade of a symbol whose trades have ids.
+    package struct Newest: Sendable, Equatable {
+        package var id: UInt64
+        /// The exchange's time, ns since 1970.
+        package var time: Int64
+        /// Wall clock, ns since 1970.
+        package var arrival: Int64
+    }
+
     /// A time in which a feed of the ingest is not live.
     private struct Outage: Equatable {
         /// The newest trade, or the end of the newest gap, when the ingest noticed it.
@@ -25,6 +34,8 @@ package struct TapeCompleteness: Sendable, Equatable {
     private var named: Int64
     /// The newest trade of each symbol, or the end of its newest gap; one that is not there is older than all.
     private var newest: [String: Int64] = [:]
+    /// The newest trades with an id, unless trades of unknown ids may be missing behind them.
+    private var identified: [String: Newest] = [:]
     /// The outages that are over, of the symbols that have not traded since.
     private var doubts: [String: ClosedRange<Int64>] = [:]
     /// The open outage; `nil` while all feeds are live.
@@ -43,6 +54,12 @@ package struct TapeCompleteness: Sendable, Equatable {
         return min(self.proven, max(newest, self.named, self.proven.subtractingCapped(Self.noticeTime)))
     }
 
+    /// Returns the newest trade of a symbol; `nil` if its id is not known.
+    package func newest(of symbol: String) -> Newest? { self.identified[symbol] }
+
+    /// Notes that the tape has lost trades which others may have.
+    package mutating func lostTrades() { self.identified = [:] }
+
     // MARK: Messages
 
     /// Notes a message of the ingest: while it is live, it has had all trades.
@@ -53,8 +70,11 @@ package struct TapeCompleteness: Sendable, Equatable {
     /// Notes the trades of a read that arrived at a time; not filled ones, which say nothing of the connection.
     package mutating func read(_ batch: TapeBatch, at time: Int64) {
         for trade in batch.trades where !trade.marks.contains(.filled) {
-            self.note(time, of: batch.symbols.name(of: trade.symbol))
+            let symbol = batch.symbols.name(of: trade.symbol)
+            self.note(time, of: symbol)
             self.proven = max(self.proven, time)
+            guard let id = trade.id, self.newest[symbol] != nil else { continue }
+            self.identified[symbol] = Newest(id: id, time: trade.exchangeTime, arrival: time)
         }
         self.end = max(self.end, self.proven)
     }
@@ -72,6 +92,7 @@ package struct TapeCompleteness: Sendable, Equatable {
     private mutating func note(_ time: Int64, of symbol: String) {
         if self.newest.count >= SymbolTable.capacity, self.newest[symbol] == nil {
             self.newest = self.newest.filter { $0.value > time.subtractingCapped(Self.noticeTime) }
+            self.identified = self.identified.filter { self.newest[$0.key] != nil }
             guard self.newest.count < SymbolTable.capacity else { return }
         }
         self.newest[symbol] = max(self.newest[symbol] ?? .min, time)
@@ -81,6 +102,7 @@ package struct TapeCompleteness: Sendable, Equatable {
     /// Notes that the ingest does not subscribe to a symbol any more.
     package mutating func released(_ symbol: String) {
         self.newest[symbol] = nil
+        self.identified[symbol] = nil
         self.doubts[symbol] = nil
     }
 

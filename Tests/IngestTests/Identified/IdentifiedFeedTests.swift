@@ -12,7 +12,7 @@ struct IdentifiedFeedTests {
     @Test("behind another program's tape there is one gap before the first trade, and its ids show the later ones")
     func tookOver() {
         let feed = NumberedFeed(symbols: ["BTC"])
-        feed.tape.tookOver(reason: "taken over") { _ in 5 * oneSecond }
+        feed.tape.tookOver(TapeCompleteness(5 * oneSecond), reason: "taken over")
         feed.read("BTC:5")
         feed.read("BTC:6")
         #expect(feed.log.contents.order == ["gap", "read 1", "read 1"])
@@ -22,6 +22,27 @@ struct IdentifiedFeedTests {
         feed.read("BTC:9")
         feed.passTime(to: feed.second + 2)
         #expect(feed.log.contents.gaps.count == 2 && feed.log.contents.gaps.last?.cause != .replaced)
+    }
+
+    @Test("behind another program's tape the first trade of a symbol shows the ids that are missing, and repeats")
+    func tookOverIDs() {
+        var complete = TapeCompleteness(5 * oneSecond)
+        let before = NumberedFeed()
+        before.read("BTC:5 ETH:70", "XRP:1")
+        for batch in before.frames.batches { complete.read(batch, at: 6 * oneSecond) }
+        complete.released("XRP")
+        let feed = NumberedFeed(symbols: ["BTC", "ETH", "XRP", "NEW"])
+        feed.tape.tookOver(complete, reason: "taken over")
+        feed.read("XRP:9", "NEW:3", "ETH:69", "ETH:70", "ETH:71", "BTC:9")
+        #expect(feed.trades == ["XRP:9", "NEW:3", "ETH:71", "BTC:9"])
+        #expect(feed.frames.repeated == [69, 70])
+        let gaps = feed.log.contents.gaps
+        #expect(gaps.map(\.missing) == [nil, 6...8] && gaps.map(\.symbol) == [nil, "BTC"])
+        #expect(gaps.allSatisfy { $0.from == 6 * oneSecond && $0.cause == .replaced })
+        #expect(gaps.allSatisfy { $0.reason.hasPrefix("taken over") })
+        #expect(feed.found == [[6...8]] && feed.input.missing.map(\.symbol) == ["BTC"])
+        feed.read("ETH:73")
+        #expect(feed.log.contents.gaps.last?.missing == 72...72 && feed.log.contents.gaps.last?.cause == nil)
     }
 
     @Test("leaves out trades whose ids were seen, and says so in the frame and in the losses")

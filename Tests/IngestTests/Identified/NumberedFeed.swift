@@ -21,6 +21,7 @@ final class NumberedFeed: FeedInputDelegate {
 
     /// A reader that records what frames say, and the trades of all epochs.
     final class FrameLog: TapeReader, @unchecked Sendable {
+        private(set) var batches: [TapeBatch] = []
         private(set) var frames: [TapeBatch.Frame] = []
         private(set) var trades: [String] = []
         private(set) var losses = TapeBatch.Losses()
@@ -28,6 +29,7 @@ final class NumberedFeed: FeedInputDelegate {
         private(set) var aheadArrivals: [Int64] = []
 
         func read(_ batch: TapeBatch) {
+            self.batches.append(batch)
             self.frames += batch.frames
             self.trades += batch.trades.map { trade in
                 let mark = trade.marks.contains(.filled) ? "+" : ""
