@@ -62,8 +62,14 @@ private final class Bench {
         return (publisher, link)
     }
 
-    func edge(_ member: String = "edge", symbols: [String] = [Frames.btc], readers: [any TapeReader] = []) -> Edge {
+    func edge(
+        _ member: String = "edge",
+        symbols: [String] = [Frames.btc],
+        readers: [any TapeReader] = [],
+        isConnected: Bool = true
+    ) -> Edge {
         let link = self.broker.link()
+        link.isConnected = isConnected
         let log = TapeLog()
         var settings = EdgeFeed.Settings(self.subjects, member: member, symbols: symbols)
         settings.machine.jitter = 0
@@ -190,9 +196,18 @@ struct IngestToEdgeTests {
         #expect(edge.feed.status.word == "reconnecting")
         #expect(edge.feed.status.reason == "NATS: the connection is lost")
         for number in 2...50 { ingest.read(self.source.batch([Frames.trade(Frames.btc, "\(number)")])) }
-        self.bench.pass(10_000)
+        self.bench.pass(1_499)
+        #expect(edge.feed.status.word == "reconnecting")
+        self.bench.pass(1)
+        #expect(edge.feed.status.word == "stale")
+        #expect(edge.feed.status.reason == "NATS: the connection is lost, attempt 1")
+        edge.feed.linkChanged("refused", retryIn: .seconds(2))
+        #expect(edge.feed.status.word == "stale" && edge.feed.status.reason == "NATS: refused, attempt 2")
+        #expect(edge.feed.status.cause == .lost)
+        self.bench.pass(8_500)
         edge.link.isConnected = true
         edge.feed.linkChanged(nil)
+        #expect(edge.feed.status.word == "connecting")
         self.bench.pass(100)
         #expect(edge.log.contents.sequences == Array(1...50))
         #expect(edge.log.contents.gaps.isEmpty)
@@ -461,6 +476,20 @@ struct IngestToEdgeTests {
         edge.feed.linkChanged(nil)
         self.bench.pass(100)
         #expect(edge.log.contents.unsubscribed == [Frames.eth])
+    }
+
+    @Test("an edge whose NATS has never answered says so within 2 s, and so does one that fails at once")
+    func neverConnected() {
+        let edge = self.bench.edge(isConnected: false)
+        #expect(edge.feed.status.word == "connecting")
+        self.bench.pass(1_500)
+        #expect(edge.feed.status.word == "stale" && edge.feed.status.reason == "NATS: no answer yet, attempt 1")
+        let other = self.bench.edge(isConnected: false)
+        self.bench.pass(100)
+        other.feed.linkChanged("refused", retryIn: .milliseconds(500))
+        #expect(other.feed.status.word == "reconnecting")
+        self.bench.pass(1_400)
+        #expect(other.feed.status.word == "stale" && other.feed.status.reason == "NATS: refused, attempt 1")
     }
 
     @Test("an edge that has never heard an ingest says so within 2 s")

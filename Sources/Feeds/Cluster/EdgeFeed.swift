@@ -38,7 +38,8 @@ package final class EdgeFeed: Feed {
     private var timer = DeadlineTimer(wheel: nil)
     private var isStarted = false
     private var isLinked = false
-    /// The attempts to connect to NATS since the last connection.
+    /// Why there is no connection to NATS, and the attempts since the last one.
+    private var failure = "no answer yet"
     private var attempts = 0
     private var isStopped = false
     /// Whether this program is the ingest itself for now.
@@ -98,7 +99,9 @@ package final class EdgeFeed: Feed {
         }
         self.input.statusChanged(self.status)
         self.symbols.start()
-        if self.link.maximumPayload != nil { self.linkChanged(nil) }
+        if self.link.maximumPayload != nil { return self.linkChanged(nil) }
+        self.machine.disconnected(now: self.now)
+        self.arm()
     }
 
     /// Takes a change of the connection to NATS.
@@ -110,16 +113,18 @@ package final class EdgeFeed: Feed {
         guard self.isStarted, !self.isStopped else { return }
         self.isLinked = failure == nil
         guard !self.isSuspended else { return }
-        self.isSilent = false
         self.refusedIngest = nil
         if let failure {
-            self.machine.disconnected()
+            self.machine.disconnected(now: self.isSilent ? nil : self.now)
             self.arm()
             self.writeFigures()
+            self.failure = failure
             self.attempts += 1
+            if self.isSilent { return self.saySilence() }
             let retryAt = self.context.wallClock() + (wait?.nanoseconds ?? 0)
             self.tape.say(.reconnecting(attempt: self.attempts, retryAt: retryAt), "NATS: \(failure)", .lost)
         } else {
+            self.isSilent = false
             self.attempts = 0
             self.tape.say(.connecting, "joining the cluster \(self.settings.subjects.name)")
             self.symbols.ask()
@@ -163,6 +168,7 @@ package final class EdgeFeed: Feed {
     package func resume(after position: ClusterPosition, complete: TapeCompleteness, symbols: Set<String>) {
         guard !self.isStopped else { return }
         self.isSuspended = false
+        self.isSilent = false
         self.machine.ledUntil(position)
         self.tape.resume(complete: complete)
         self.symbols.start(known: symbols)
@@ -243,11 +249,7 @@ package final class EdgeFeed: Feed {
         case .present:
             self.isSilent = false
             self.tape.follow()
-        // Without NATS that is the reason.
-        case .silent where !self.isLinked: break
-        case .silent:
-            self.isSilent = true
-            self.tape.say(.stale, self.silence, .silent)
+        case .silent: self.saySilence()
         case .unanswered:
             let reason = "the ingest \(self.tape.ingest?.member ?? "") does not answer this edge's requests"
             self.context.logger.warning("An edge cannot follow its cluster", metadata: ["reason": "\(reason)"])
@@ -255,8 +257,14 @@ package final class EdgeFeed: Feed {
         }
     }
 
+    private func saySilence() {
+        self.isSilent = true
+        self.tape.say(.stale, self.silence, self.isLinked ? .silent : .lost)
+    }
+
     /// Why there is no ingest.
     private var silence: String {
+        guard self.isLinked else { return "NATS: \(self.failure), attempt \(max(1, self.attempts))" }
         if let (member, epoch) = self.refusedIngest {
             if self.isFarAhead(epoch) {
                 return "\(member) sends epoch \(epoch), which is more than a day ahead of this program's clock: "
@@ -310,7 +318,7 @@ package final class EdgeFeed: Feed {
         // Another one has replaced it, or its clock is wrong.
         guard epoch >= self.machine.epoch, !self.isFarAhead(epoch) else {
             self.refusedIngest = (member, epoch)
-            if self.isSilent { self.tape.say(.stale, self.silence, .silent) }
+            if self.isSilent { self.saySilence() }
             return false
         }
         self.refusedIngest = nil

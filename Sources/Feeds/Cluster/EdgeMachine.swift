@@ -120,8 +120,8 @@ package struct EdgeMachine: Sendable {
 
     /// When ``timeReached(now:)`` is due.
     package var deadline: NIODeadline? {
-        if case .detached = self.state { return nil }
         let silent = self.quietSince.map { $0 + self.settings.silence }
+        if case .detached = self.state { return silent }
         let unanswered = self.unsureSince.map { $0 + self.settings.patience }
         let own: NIODeadline? =
             switch self.state {
@@ -162,12 +162,14 @@ package struct EdgeMachine: Sendable {
         return now + .nanoseconds(least) + self.part(2 * self.settings.jitter)
     }
 
-    /// NATS is no longer connected.
-    package mutating func disconnected() {
+    /// NATS is not connected, or no longer.
+    ///
+    /// - Parameter now: when the silence begins, unless it has begun; `nil` if it is known.
+    package mutating func disconnected(now: NIODeadline? = nil) {
+        self.quietSince = now.map { self.quietSince ?? $0 }
         if case .detached = self.state { return }
         self.state = .detached
         self.forgetWaiting()
-        self.quietSince = nil
         self.notPresent()
     }
 
