@@ -213,7 +213,7 @@ final class EdgeTape {
         var lines = lines
         var trades: [ByteBuffer] = []
         while let line = lines.readClusterLine() {
-            if line.begins(with: "{\"type\":\"trade\",") {
+            if StreamMessage.isTrade(line) {
                 trades.append(line)
                 continue
             }

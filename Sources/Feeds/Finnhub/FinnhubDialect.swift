@@ -16,9 +16,7 @@ final class FinnhubDialect: ConnectionDialect {
     }
 
     func take(_ frame: ByteBuffer, into input: FeedInput, now: Int64) -> FeedEvent? {
-        if self.isReplay, frame.begins(with: "{\"type\":\"trade\","),
-            case .trade(let trade) = StreamMessage.parse(frame)
-        {
+        if self.isReplay, StreamMessage.isTrade(frame), case .trade(let trade) = StreamMessage.parse(frame) {
             input.take(frame, of: .tickertape, now: now) { _, symbols, trades in
                 StreamMessage.trade(trade).appendTrade(to: &trades, symbols: &symbols)
             }

@@ -66,7 +66,7 @@ package struct ClusterFrame: Sendable, Equatable {
 
 extension ByteBuffer {
     /// Whether the text begins so. The first member of every message is its type.
-    package func begins(with start: StaticString) -> Bool {
+    func begins(with start: StaticString) -> Bool {
         self.readableBytesView.starts(
             with: UnsafeBufferPointer(start: start.utf8Start, count: start.utf8CodeUnitCount)
         )

@@ -1,6 +1,10 @@
 package import Market
+package import NIOCore
 
 extension StreamMessage {
+    /// Whether a text is a `trade` message, as this program writes it: its type is the first member.
+    package static func isTrade(_ text: ByteBuffer) -> Bool { text.begins(with: "{\"type\":\"trade\",") }
+
     /// Appends the message's trade, if it is one, and returns the message's content.
     package func appendTrade(to trades: inout [Trade], symbols: inout SymbolTable) -> FrameContent {
         switch self {
