@@ -95,6 +95,25 @@ struct LeaseSetTests {
         #expect(bench.log[1].count == 1 && bench.isAllowed(1))
     }
 
+    @Test("upstreams that have not ended cleanly by the end of the proven time are closed at once, and only then")
+    func endsLate() {
+        var bench = SetBench([["tape", "key"]])
+        bench.start(0)
+        bench.pass(13_000)
+        bench.cutOff = [0]
+        bench.pass(5_000)
+        bench.stop(0)
+        // The newest proof is up to a second older than the cut.
+        bench.pass(4_500)
+        #expect(bench.log[0].last == "fence the lease is given back")
+        bench.pass(1_100)
+        #expect(bench.log[0].last == "fence expired")
+        let count = bench.log[0].count
+        bench.close(0)
+        bench.pass(10_000)
+        #expect(bench.log[0].count == count + 1 && bench.log[0].last == "end")
+    }
+
     @Test("a release that is lost is repeated, so that another program runs long before the time to live is over")
     func lostRelease() {
         var bench = SetBench([["tape", "key"], ["tape", "key"]])

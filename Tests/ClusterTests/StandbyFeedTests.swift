@@ -19,6 +19,7 @@ private final class ScriptedFeed: Feed, FeedInputDelegate {
     let end: EventLoopPromise<Void>
     /// Whether it ends as soon as it is stopped or abandoned.
     var endsAtOnce = true
+    var stopped: () -> Void = {}
     var finished: EventLoopFuture<Void> { self.end.futureResult }
 
     /// - Parameter hasIDs: whether its trades have their prices as ids.
@@ -65,7 +66,11 @@ private final class ScriptedFeed: Feed, FeedInputDelegate {
         self.input.statusChanged()
     }
 
-    func stop() { self.leave("stop") }
+    func stop() {
+        self.leave("stop")
+        self.stopped()
+    }
+
     func abandon() { self.leave("abandon") }
 
     private func leave(_ word: String) {
@@ -84,6 +89,13 @@ private final class ScriptedFeed: Feed, FeedInputDelegate {
 
     func setReading(_ isReading: Bool) {}
     func renew() -> ConnectionRenewal { .begun }
+}
+
+/// A connection of an ingest's feeds.
+private final class Connection: GuardedConnection {
+    private(set) var isCut = false
+
+    func cut() { self.isCut = true }
 }
 
 /// One ingest.
@@ -269,6 +281,29 @@ struct StandbyFeedTests {
         first.feed.stop()
         second.feed.stop()
         self.bench.pass(5_000)
+    }
+
+    @Test("a clean end that takes longer than the lease is proven is cut, at once if the program stood still meanwhile")
+    func slowStop() throws {
+        for isPaused in [false, true] {
+            let bench = StandbyBench()
+            let first = try Ingest("host-a", bench)
+            bench.pass(13_000)
+            let (feed, connection) = (try #require(first.feeds.first), Connection())
+            first.feed.opened(connection)
+            feed.endsAtOnce = false
+            first.store.isOpen = false
+            if isPaused { feed.stopped = { first.slept.value = 20_000_000_000 } }
+            first.feed.stop()
+            #expect(feed.log == ["start", "stop"] && connection.isCut == isPaused)
+            bench.pass(9_000)
+            #expect(connection.isCut == isPaused)
+            bench.pass(1_600)
+            #expect(connection.isCut)
+            feed.end.succeed()
+            first.feed.closed(connection)
+            bench.pass(10_000)
+        }
     }
 
     @Test("a program that stood still closes its connections before it publishes or reads anything")

@@ -17,7 +17,8 @@ package protocol LeaseStore: AnyObject {
 package protocol LeaseHolderDelegate: AnyObject {
     /// Open the upstreams, and publish with this epoch.
     func leaseGranted(epoch: UInt64)
-    /// Close the upstreams at once, and publish nothing. ``LeaseHolder/closed()`` must follow.
+    /// Close the upstreams at once, and publish nothing. ``LeaseHolder/closed()`` must follow. For a stop they may end
+    /// cleanly, until another reason follows.
     func leaseFenced(_ reason: LeaseFence)
     /// The leases are given back, after ``LeaseHolder/stop()``.
     func leaseEnded()
@@ -25,7 +26,8 @@ package protocol LeaseHolderDelegate: AnyObject {
 
 /// The leases of a program: a ``LeaseSet`` with its clock, its timer and its store. Belongs to one event loop.
 package final class LeaseHolder {
-    /// The interval in which a holder reads the clock that counts a suspension, which no timer of the loop does.
+    /// The interval in which a program with open upstreams reads the clock that counts a suspension, which no timer of
+    /// the loop does.
     private static let watch: TimeAmount = .milliseconds(50)
 
     private let store: any LeaseStore
@@ -107,6 +109,8 @@ package final class LeaseHolder {
         case .fence(let reason):
             self.isRunning = false
             self.delegate?.leaseFenced(reason)
+            // The program can have stood still since it was asked to stop.
+            if reason == .stopping { self.wake() }
         case .report(let lease, let report): self.reported(self.leases.keys[lease], report)
         case .end: self.delegate?.leaseEnded()
         }
@@ -123,7 +127,7 @@ package final class LeaseHolder {
         self.timer?.cancel()
         self.timer = self.leases.deadline.map { deadline in
             let due = TimeAmount.nanoseconds(max(0, deadline - self.boottime()))
-            let wait = self.isRunning ? min(due, Self.watch) : due
+            let wait = self.leases.isOpen ? min(due, Self.watch) : due
             return self.loop.assumeIsolated().scheduleTask(in: wait) { [weak self] in self?.wake() }
         }
     }

@@ -12,7 +12,8 @@ package struct LeaseSet: Sendable {
         case write(lease: Int, UInt64, ByteBuffer, expecting: UInt64)
         /// Open the upstreams and publish with this epoch, if ``allows(at:)`` still says so.
         case run(epoch: UInt64)
-        /// Close the upstreams and publish nothing; then call ``closed(at:)``.
+        /// Close the upstreams and publish nothing; then call ``closed(at:)``. After ``LeaseFence/stopping`` a second one
+        /// can follow: the upstreams are still open at the end of the proven time.
         case fence(LeaseFence)
         case report(lease: Int, LeaseReport)
         /// No event has an effect any more.
@@ -35,7 +36,9 @@ package struct LeaseSet: Sendable {
     private var isWaiting = false
     private var isEnded = false
     /// Whether the upstreams are open, or may be.
-    private var isOpen = false
+    package private(set) var isOpen = false
+    /// The boottime until which they may take for a clean end; `nil` unless they do.
+    private var closesBy: Int64?
     private var highestEpoch: UInt64 = 0
     /// The boottime before which it takes no lease, after it has lost one: another program goes first.
     private var waitsUntil: Int64 = .min
@@ -86,8 +89,8 @@ package struct LeaseSet: Sendable {
 
     /// The boottime at which ``deadlineReached(at:)`` must be called; `nil` for never.
     package var deadline: Int64? {
-        let deadline = self.machines.compactMap(\.deadline).min()
-        return self.isWaiting && !self.isEnding ? min(deadline ?? .max, self.waitsUntil) : deadline
+        let wait = self.isWaiting && !self.isEnding ? self.waitsUntil : nil
+        return (self.machines.map(\.deadline) + [wait, self.closesBy]).compactMap(\.self).min()
     }
 
     // MARK: Events
@@ -125,6 +128,7 @@ package struct LeaseSet: Sendable {
     /// The upstreams are closed after ``Action/fence(_:)``.
     package mutating func closed(at moment: LeaseMoment) -> [Action] {
         self.isOpen = false
+        self.closesBy = nil
         return self.event(moment) { set in set.all { $0.closed(at: moment) } }
     }
 
@@ -133,6 +137,10 @@ package struct LeaseSet: Sendable {
     /// Returns the actions of an event and of what follows from it, the fence first.
     private mutating func event(_ moment: LeaseMoment, _ change: (inout LeaseSet) -> Void) -> [Action] {
         change(&self)
+        if let closesBy, closesBy <= moment.boottime {
+            self.closesBy = nil
+            self.actions.append(.fence(.expired))
+        }
         self.settle(moment)
         defer { self.actions = [] }
         return self.actions.filter(\.isFence) + self.actions.filter { !$0.isFence }
@@ -158,7 +166,10 @@ package struct LeaseSet: Sendable {
 
     /// Fences, and begins to give back every lease.
     private mutating func giveBack(_ moment: LeaseMoment, _ reason: LeaseFence) {
-        if self.isRunning { self.actions.append(.fence(reason)) }
+        if self.isRunning {
+            self.actions.append(.fence(reason))
+            if reason == .stopping { self.closesBy = self.machines.map(\.guarding.until).min() }
+        }
         self.isRunning = false
         guard !self.isEnding else { return }
         self.isEnding = true

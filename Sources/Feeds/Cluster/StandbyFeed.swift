@@ -245,7 +245,9 @@ extension StandbyFeed: LeaseHolderDelegate {
         switch self.state {
         case .leading(let feeds): self.close(feeds, cleanly: isStopping)
         case .opening: self.close([], cleanly: false)
-        case .idle, .following, .closing, .finished: return self.lease.closed()
+        // A clean end has taken too long.
+        case .closing: return self.cut()
+        case .idle, .following, .finished: return self.lease.closed()
         }
         guard let (position, complete, symbols) = self.publication?.end(), !isStopping else { return }
         self.tape.leave()
