@@ -19,13 +19,13 @@ import Wire
     @Test("makes the requests of ADR-8")
     func requests() throws {
         let bucket = try #require(KeyValueBucket("leases-1"))
-        let creation = bucket.creation
+        let creation = bucket.creation(firstRevision: 1_795_936_868_671_000)
         #expect(creation.subject.text == "$JS.API.STREAM.CREATE.KV_leases-1")
         let json = String(buffer: creation.payload)
         for member in [
             #""name":"KV_leases-1","subjects":["$KV.leases-1.>"]"#, #""max_msgs_per_subject":1"#,
             #""max_age":0"#, #""storage":"file""#, #""discard":"new""#, #""allow_rollup_hdrs":true"#,
-            #""deny_delete":true"#, #""allow_direct":true"#,
+            #""deny_delete":true"#, #""allow_direct":true"#, #""first_seq":1795936868671000"#,
         ] {
             #expect(json.contains(member))
         }

@@ -99,7 +99,7 @@ struct NATSServerTests {
             let client = try await LoopbackClient(server.address)
             try await client.connected()
             let bucket = try #require(KeyValueBucket("leases"))
-            try bucket.created(try await client.request(bucket.creation))
+            try bucket.created(try await client.request(bucket.creation(firstRevision: 1)))
             let mine = ByteBuffer(string: "swift")
             let first = try bucket.revision(try await client.request(bucket.put("a.b", mine, expecting: 0)))
             let peer = try self.peer(of: server)
@@ -414,7 +414,7 @@ struct NATSServerTests {
             let client = try await LoopbackClient(server.address)
             try await client.connected()
             var bucket = try #require(KeyValueBucket("lease"))
-            for _ in 0..<2 { try bucket.created(try await client.request(bucket.creation)) }
+            for _ in 0..<2 { try bucket.created(try await client.request(bucket.creation(firstRevision: 1))) }
 
             let kept = bucket
             func entry() async throws -> KeyValueBucket.Entry? {
@@ -442,7 +442,7 @@ struct NATSServerTests {
             #expect(try bucket.revision(try await client.request(bucket.put("k", value, expecting: third))) == 4)
 
             bucket.maximumValueBytes = 100
-            let other = try await client.request(bucket.creation)
+            let other = try await client.request(bucket.creation(firstRevision: 1))
             let conflict = #expect(throws: JetStreamFailure.self) { try kept.created(other) }
             #expect(conflict?.description.hasPrefix("the bucket exists with other settings: ") == true)
             try await client.drain()
@@ -450,7 +450,9 @@ struct NATSServerTests {
             let plain = try await NATSServer(program, in: folder)
             let without = try await LoopbackClient(plain.address)
             try await without.connected()
-            await #expect(throws: RequestFailure.noResponders) { try await without.request(kept.creation) }
+            await #expect(throws: RequestFailure.noResponders) {
+                try await without.request(kept.creation(firstRevision: 1))
+            }
             try await without.drain()
         }
     }
@@ -458,21 +460,7 @@ struct NATSServerTests {
 
 extension NATSServer {
     /// The programs that know `handshake_first` (2.10.4).
-    static let withTLSFirst = Self.programs.filter { program in
-        let process = Process()
-        let output = Pipe()
-        process.executableURL = URL(fileURLWithPath: program)
-        process.arguments = ["--version"]
-        process.standardOutput = output
-        guard (try? process.run()) != nil else { return false }
-        // nats-server: v2.9.10
-        let text = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
-        let version = text.split(separator: "v").last?.split(separator: ".").compactMap { part in
-            Int(part.prefix { $0.isNumber })
-        }
-        guard let version, version.count == 3 else { return false }
-        return (version[0], version[1], version[2]) >= (2, 10, 4)
-    }
+    static let withTLSFirst = Self.programs.filter { Self.isProgram($0, atLeast: (2, 10, 4)) }
 }
 
 /// JWTs of an operator, an account and a user, signed by the keys of ``NKeySample`` (nats-io/jwt, version 2).

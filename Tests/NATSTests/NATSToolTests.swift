@@ -132,7 +132,7 @@ struct NATSToolTests {
             let client = try await LoopbackClient(server.address)
             try await client.connected()
             let own = try #require(KeyValueBucket("leases"))
-            try own.created(try await client.request(own.creation))
+            try own.created(try await client.request(own.creation(firstRevision: 1)))
             try await nats.run("kv", "add", "profiles")
             // A bucket of the client, and one of the tool.
             for bucket in [own, try #require(KeyValueBucket("profiles"))] {

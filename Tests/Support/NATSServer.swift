@@ -14,6 +14,23 @@ package struct NATSServer {
         return paths.filter { FileManager.default.isExecutableFile(atPath: $0) }
     }()
 
+    /// Whether a program is of this version or later.
+    package static func isProgram(_ program: String, atLeast wanted: (Int, Int, Int)) -> Bool {
+        let process = Process()
+        let output = Pipe()
+        process.executableURL = URL(fileURLWithPath: program)
+        process.arguments = ["--version"]
+        process.standardOutput = output
+        guard (try? process.run()) != nil else { return false }
+        // nats-server: v2.9.10
+        let text = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+        let version = text.split(separator: "v").last?.split(separator: ".").compactMap { part in
+            Int(part.prefix { $0.isNumber })
+        }
+        guard let version, version.count == 3 else { return false }
+        return (version[0], version[1], version[2]) >= wanted
+    }
+
     package static let missing = "no nats-server here: Debian's package is nats-server"
 
     /// Starts a server.

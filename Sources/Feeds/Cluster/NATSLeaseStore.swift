@@ -12,16 +12,24 @@ package final class NATSLeaseStore: LeaseStore {
     private let client: NATSClient
     private let bucket: KeyValueBucket
     private let loop: any EventLoop
+    private let wallClock: @Sendable () -> Int64
     private let logger: Logger
     /// The last failure that was logged.
     private var failure: String?
     private var isCreating = false
 
-    package init(_ client: NATSClient, on loop: any EventLoop, logger: Logger) {
+    /// - Parameter wallClock: returns ns since 1970.
+    package init(
+        _ client: NATSClient,
+        on loop: any EventLoop,
+        wallClock: @escaping @Sendable () -> Int64,
+        logger: Logger
+    ) {
         guard let bucket = KeyValueBucket(Self.bucketName) else { preconditionFailure("a valid name") }
         self.client = client
         self.bucket = bucket
         self.loop = loop
+        self.wallClock = wallClock
         self.logger = logger
     }
 
@@ -72,35 +80,47 @@ package final class NATSLeaseStore: LeaseStore {
                 self.failure = nil
                 return .refused
             } catch {
-                self.create(because: "\(error)")
+                self.create(because: error)
                 return .unknown
             }
         case .failure(let error as RequestFailure):
             // No stream takes the key's messages, or JetStream is not there.
-            if error == .noResponders { self.create(because: "\(error)") }
+            if error == .noResponders { self.create(because: error) }
             return error.isUnknown ? .unknown : .unsent
         case .failure: return .unknown
         }
     }
 
     /// Creates the bucket; logs the reason if that fails.
-    private func create(because reason: String) {
+    ///
+    /// Its revisions begin at the µs since 1970. A bucket that is made after a loss has none of the lost one's, which
+    /// had far fewer writes, and refuses a write that expects one. The µs reach 2^53 in the year 2255.
+    private func create(because reason: any Error) {
         guard !self.isCreating else { return }
         self.isCreating = true
-        self.client.request(self.bucket.creation, within: .seconds(2)).assumeIsolated().whenComplete { result in
+        let creation = self.bucket.creation(firstRevision: UInt64(max(self.wallClock(), 0)) / 1_000)
+        self.client.request(creation, within: .seconds(2)).assumeIsolated().whenComplete { result in
             self.isCreating = false
             do {
                 try self.bucket.created(result.get())
-                self.logger.notice("The bucket of the leases exists", metadata: ["bucket": "\(Self.bucketName)"])
+                self.logExistence()
             } catch JetStreamFailure.refused(let refusal) where refusal.isOtherSettings {
-                // A person has made it, for example with three replicas.
-                self.log(reason)
+                // Another ingest has made it with another first revision, or a person, for example with three replicas.
+                if case JetStreamFailure.refused(let refusal) = reason, refusal.isMissingBucket {
+                    self.logExistence()
+                } else {
+                    self.log("\(reason)")
+                }
             } catch RequestFailure.noResponders {
                 self.log("JetStream is not enabled: enable it in the NATS server and for this user")
             } catch {
                 self.log("\(error)")
             }
         }
+    }
+
+    private func logExistence() {
+        self.logger.notice("The bucket of the leases exists", metadata: ["bucket": "\(Self.bucketName)"])
     }
 
     private func log(_ failure: String) {

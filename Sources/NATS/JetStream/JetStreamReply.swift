@@ -24,6 +24,8 @@ package struct JetStreamRefusal: Sendable, Equatable {
     package var isOtherRevision: Bool { self.number == 10_071 || self.number == 10_164 }
     /// The bucket exists with other settings (10058).
     package var isOtherSettings: Bool { self.number == 10_058 }
+    /// The bucket does not exist (10059).
+    package var isMissingBucket: Bool { self.number == 10_059 }
     /// There is no message on this subject (10037).
     var isMissingMessage: Bool { self.number == 10_037 }
 }
@@ -46,7 +48,7 @@ extension JetStreamFailure: CustomStringConvertible {
             switch refusal.number {
             case _ where refusal.isOtherSettings:
                 "the bucket exists with other settings: \(refusal.text); delete it, or use another name"
-            case 10_059: "the bucket does not exist: \(refusal.text)"
+            case _ where refusal.isMissingBucket: "the bucket does not exist: \(refusal.text)"
             case 10_039, 10_076: "JetStream is not enabled: \(refusal.text); enable it in the server and the account"
             case 10_071, 10_164: "the key has another revision: \(refusal.text)"
             default: "JetStream refused: \(refusal.text) (\(refusal.number))"

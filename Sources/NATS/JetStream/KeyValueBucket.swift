@@ -5,8 +5,10 @@ import Wire
 /// answers mean.
 ///
 /// A revision is the number of a message in the bucket's stream, so a later write has a higher one. A write that
-/// expects a revision succeeds for one client only. Numbers repeat after the server has lost its storage. The rules of a
-/// lease are those of its user.
+/// expects a revision succeeds for one client only. The rules of a lease are those of its user.
+///
+/// nats-server 2.10 or later numbers from the first revision of the bucket's creation, so that a bucket can have none
+/// of the revisions of a lost one. An older server numbers each bucket from 1.
 ///
 /// The bucket removes no entry by its age. Its users judge the age of a value that does not change, each by its own
 /// clock and with a margin for the difference of the clocks.
@@ -49,8 +51,11 @@ package struct KeyValueBucket: Sendable, Equatable {
 
     // MARK: Requests
 
-    /// Creates the bucket, in files. Without effect if it exists with the same settings.
-    package var creation: NATSRequest {
+    /// Creates the bucket, in files. Without effect if it exists; with other settings, of which the first revision is
+    /// one, the answer is ``JetStreamRefusal/isOtherSettings``.
+    ///
+    /// - Parameter firstRevision: the revision of the first write, below 2^53. A server before 2.10 ignores it.
+    package func creation(firstRevision: UInt64) -> NATSRequest {
         let json = JSONWriter.object { out in
             out.field("name", self.stream)
             out.field("subjects", ["$KV.\(self.name).>"])
@@ -68,6 +73,7 @@ package struct KeyValueBucket: Sendable, Equatable {
             out.field("deny_delete", true)
             out.field("deny_purge", false)
             out.field("allow_direct", true)
+            out.field("first_seq", firstRevision)
         }
         return NATSRequest(subject: NATSSubject(valid: "$JS.API.STREAM.CREATE.\(self.stream)"), payload: json)
     }
@@ -94,7 +100,7 @@ package struct KeyValueBucket: Sendable, Equatable {
 
     // MARK: Answers
 
-    /// Reads the answer to ``creation``.
+    /// Reads the answer to ``creation(firstRevision:)``.
     package func created(_ answer: NATSMessage) throws(JetStreamFailure) {
         _ = try JetStreamReply(answer, to: .creation(stream: self.stream))
     }

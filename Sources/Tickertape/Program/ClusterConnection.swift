@@ -205,7 +205,7 @@ final class ClusterConnection: Sendable {
                 host: ClusterChoice.hostName,
                 instance: NATSClient.randomToken()
             ),
-            store: NATSLeaseStore(client, on: loop, logger: logger),
+            store: NATSLeaseStore(client, on: loop, wallClock: WallClock.now, logger: logger),
             on: loop,
             boottime: SystemClock.boottime,
             moment: {
