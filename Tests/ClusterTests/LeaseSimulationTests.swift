@@ -35,6 +35,15 @@ import Testing
         #expect(LeaseScheduleReport.run(seed..<seed + UInt64(report.counts.schedules)).broken.isEmpty)
     }
 
+    @Test("keeps all rules where the store loses all, unless its revisions come again")
+    func losses() {
+        // An ingest that stood still between its read and its write.
+        let seed: UInt64 = 212_461
+        #expect(!LeaseScheduleReport.run(seed..<seed + 1, storage: .lostRevisions).broken.isEmpty)
+        let report = LeaseScheduleReport.run(seed..<seed + 20, storage: .lost)
+        #expect(report.broken.isEmpty, "\(report.firstTrace ?? "")")
+    }
+
     @Test("runs a seed again in the same way, with its trace")
     func again() {
         let schedule = LeaseSchedule(seed: 7)

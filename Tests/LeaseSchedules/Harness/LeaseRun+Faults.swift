@@ -62,7 +62,7 @@ extension LeaseRun {
         case .storeLoss(let duration):
             self.trace("the store loses all and is down for \(Self.seconds(duration))")
             self.store.downUntil = self.now + duration
-            self.store.lose()
+            self.store.begin(firstRevision: self.firstRevision)
             self.isTampered = true
         case .storeRollback(let writes):
             self.trace("the store loses its last \(writes) writes")

@@ -84,6 +84,7 @@ package final class LeaseRun {
     // MARK: Events
 
     func begin() {
+        self.store.begin(firstRevision: self.firstRevision)
         if self.schedule.beginsReleased {
             let claim = LeaseClaim(
                 .released,
@@ -158,10 +159,18 @@ package final class LeaseRun {
         self.perform(self.programs[program].leases!.started(at: self.moment(program)), program)
     }
 
+    /// The first revision of a store that begins now: as `NATSLeaseStore`, by the slowest wall clock.
+    var firstRevision: UInt64 {
+        guard self.schedule.storage != .lostRevisions else { return 1 }
+        return UInt64(self.programs.indices.map { self.wall($0) }.min() ?? 0) / 1_000
+    }
+
+    func wall(_ program: Int) -> Int64 { 1_790_000_000_000_000_000 + self.now + self.programs[program].wallOffset }
+
     func moment(_ program: Int) -> LeaseMoment {
         LeaseMoment(
             boottime: self.programs[program].boottime(at: self.now),
-            wall: 1_790_000_000_000_000_000 + self.now + self.programs[program].wallOffset,
+            wall: self.wall(program),
             chance: self.random.next()
         )
     }

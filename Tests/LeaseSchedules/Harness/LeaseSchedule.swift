@@ -42,8 +42,12 @@ package struct LeaseSchedule: Sendable {
 
     /// What a restart of the store may lose.
     package enum Storage: String, Sendable {
-        case kept, lost
-        /// The lease is known to be weaker then.
+        case kept
+        /// All. It begins anew with other revisions, as a bucket of nats-server 2.10 or later does.
+        case lost
+        /// All. Its revisions come again, as those of nats-server 2.9 do. The lease is known to be weaker then.
+        case lostRevisions
+        /// All, or its last writes with their revisions. The lease is known to be weaker then.
         case rolledBack
     }
 
@@ -52,6 +56,7 @@ package struct LeaseSchedule: Sendable {
     package static let edges = 2
 
     package var seed: UInt64
+    let storage: Storage
     package var faults: [(at: Int64, fault: Fault)] = []
     /// From when on nothing fails, so that what must happen in a certain time is checked.
     package var calmAt: Int64
@@ -70,6 +75,7 @@ package struct LeaseSchedule: Sendable {
     package init(seed: UInt64, storage: Storage = .kept) {
         var random = SeededGenerator(seed: seed)
         self.seed = seed
+        self.storage = storage
         self.calmAt = random.time(from: 25, to: 75)
         self.beginsReleased = random.chance(0.6)
         self.loss = [0, 0, 0.01, 0.05, 0.25][random.index(5)]

@@ -9,6 +9,7 @@ struct LeaseStore {
     }
 
     private var states: [LeaseKeyState]
+    private var firstRevision: UInt64 = 1
     /// Of all keys together.
     private var lastRevision: UInt64 = 0
     /// The newest states, for their loss.
@@ -44,16 +45,19 @@ struct LeaseStore {
         self.earlier.append(self.states)
     }
 
-    /// Loses all; the revisions begin anew.
-    mutating func lose() {
+    /// Begins with nothing, also after a loss.
+    mutating func begin(firstRevision: UInt64) {
         self.earlier = []
-        self.lastRevision = 0
+        self.firstRevision = firstRevision
+        self.lastRevision = firstRevision - 1
         self.states = Array(repeating: .absent, count: self.states.count)
     }
 
     /// Loses the last writes; their revisions come again.
     mutating func lose(last writes: Int) {
-        guard writes > 0, let states = self.earlier.dropLast(writes - 1).last else { return self.lose() }
+        guard writes > 0, let states = self.earlier.dropLast(writes - 1).last else {
+            return self.begin(firstRevision: self.firstRevision)
+        }
         self.earlier.removeLast(writes)
         self.lastRevision -= UInt64(writes)
         self.states = states

@@ -3,14 +3,15 @@ import LeaseSchedules
 
 // Runs seeded schedules of the lease in virtual time.
 //
-//   LeaseSimulation COUNT SEED [kept|lost|rolledBack] [FAULT]
+//   LeaseSimulation COUNT SEED [kept|lost|lostRevisions|rolledBack] [FAULT]
 //
-// With `lost` the store may lose all that it has, with `rolledBack` also its last writes. FAULT is planted in the programs.
+// With `lost` the store may lose all that it has. With `lostRevisions` its revisions then come again, as those of
+// nats-server 2.9 do. With `rolledBack` it may also lose its last writes. FAULT is planted in the programs.
 // The exit status is 1 if a rule is broken: the schedule is printed, and its seed alone runs it again.
 
 func usage() -> Never {
     let faults = PlantedLeaseFault.allCases.map(\.rawValue).joined(separator: "|")
-    print("usage: LeaseSimulation COUNT SEED [kept|lost|rolledBack] [\(faults)]")
+    print("usage: LeaseSimulation COUNT SEED [kept|lost|lostRevisions|rolledBack] [\(faults)]")
     exit(64)
 }
 
