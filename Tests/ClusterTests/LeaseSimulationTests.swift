@@ -18,7 +18,7 @@ import Testing
         "finds a fault that is planted",
         arguments: [
             (PlantedLeaseFault.lateFence, UInt64(1)), (.readExtends, 1), (.proofFromAnswer, 1), (.noWait, 1),
-            (.unaskedGuard, 1), (.forgetfulEdge, 560),
+            (.unaskedGuard, 1), (.forgetfulEdge, 560), (.slowStop, 1_500),
         ]
     )
     func planted(fault: PlantedLeaseFault, seed: UInt64) {
@@ -28,7 +28,7 @@ import Testing
             switch fault {
             case .unaskedGuard: [.readsOn]
             case .forgetfulEdge: [.staleFrame]
-            case .lateFence, .readExtends, .proofFromAnswer, .noWait: [.twoHolders, .sharedLease, .readsOn]
+            case .lateFence, .readExtends, .proofFromAnswer, .noWait, .slowStop: [.twoHolders, .sharedLease, .readsOn]
             }
         #expect(!found.isDisjoint(with: report.broken.keys), "\(report.broken)")
         // The same schedules break nothing without the fault.

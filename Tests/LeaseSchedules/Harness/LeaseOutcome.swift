@@ -34,6 +34,8 @@ package enum PlantedLeaseFault: String, Sendable, CaseIterable {
     case unaskedGuard
     /// An edge does not remember the epochs before its newest connection.
     case forgetfulEdge
+    /// A clean end of the connection goes on after the end of the proven time.
+    case slowStop
 }
 
 /// What happened in a schedule.

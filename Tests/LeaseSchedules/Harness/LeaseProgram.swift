@@ -56,6 +56,8 @@ struct LeaseProgram {
     var connection: Int?
     /// Whether a clean stop still closes it.
     var isClosing = false
+    /// Whether it was stopped, and the news of the connection's end has not come.
+    var endsCleanly = false
 
     var isPaused = false
     /// Whether the program was stopped and has not handled an event since.

@@ -21,6 +21,7 @@ extension LeaseRun {
             return actions + self.programs[program].leases!.deadlineReached(at: moment)
         case .closed:
             self.programs[program].isClosing = false
+            self.programs[program].endsCleanly = false
             return self.programs[program].leases!.closed(at: moment)
         case .upstream, .request: return []
         }
@@ -67,7 +68,10 @@ extension LeaseRun {
             steps.insert(contentsOf: actions.filter { !$0.isFence }.map { .action($0) }, at: end)
         }
         while position < steps.count {
-            if !isInFlight, !self.isCalm, self.random.chance(self.schedule.pauseInTurn) {
+            // A stop between its decision and its act is rare among the steps.
+            let isStop = if case .action(.fence(.stopping)) = steps[position] { true } else { false }
+            let pause = self.schedule.pauseInTurn * (isStop ? 20 : 1)
+            if !isInFlight, !self.isCalm, self.random.chance(pause) {
                 self.programs[program].rest = Array(steps[position...])
                 self.outcome.counts.pausesInTurn += 1
                 self.pause(program, self.random.time(from: 0, to: 30))
@@ -82,6 +86,8 @@ extension LeaseRun {
             case .action(let action):
                 let following = self.perform(action, program)
                 if let following { steps.insert(following, at: position) }
+                // As `LeaseHolder` does.
+                if action == .fence(.stopping) { steps.insert(.event(.timer, self.moment(program)), at: position) }
             case .ask(let act):
                 let isAsked = !(self.planted == .unaskedGuard && self.programs[program].isWaking)
                 if !isAsked || self.isAllowed(program) {
@@ -117,7 +123,13 @@ extension LeaseRun {
                 self.programs[program].isFenceDeferred = true
                 return nil
             }
+            // A clean end has taken too long. The news of it comes nevertheless.
+            if self.programs[program].endsCleanly {
+                if self.planted != .slowStop { self.programs[program].isClosing = false }
+                return nil
+            }
             self.close(program, "\(reason)")
+            self.programs[program].endsCleanly = reason == .stopping
             guard !self.isCalm, self.random.chance(0.5) else { return .event(.closed, self.moment(program)) }
             // A clean end of the connections takes up to a second; after a cut only the news of it may be late.
             self.programs[program].isClosing = reason == .stopping
@@ -177,6 +189,7 @@ extension LeaseRun {
         if self.programs[program].connection != nil { self.trace("p\(program) CLOSES: \(reason())") }
         self.programs[program].connection = nil
         self.programs[program].isClosing = false
+        self.programs[program].endsCleanly = false
         self.programs[program].isFenceDeferred = false
         self.programs[program].beliefs = Array(repeating: .min, count: self.schedule.leases)
     }
