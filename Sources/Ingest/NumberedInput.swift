@@ -27,8 +27,14 @@ package final class NumberedInput {
     ///   - messages: one `trade` message of `/v1/stream` each, in the tape's order.
     ///   - received: when they arrived at the other program, by this program's wall clock, ns since 1970.
     ///   - now: the monotonic clock at that moment, ns.
+    ///   - mayRepeat: whether a trade may have been on the tape before; it is marked then.
     /// - Returns: what was put there; it has fewer trades than there are messages if some were left out.
-    package func take(_ messages: [ByteBuffer], received: Int64, now: Int64) -> TapeBatch {
+    package func take(
+        _ messages: [ByteBuffer],
+        received: Int64,
+        now: Int64,
+        mayRepeat: (StreamTrade) -> Bool = { _ in false }
+    ) -> TapeBatch {
         var batch = TapeBatch(
             epoch: 0,
             firstSequence: 0,
@@ -47,6 +53,7 @@ package final class NumberedInput {
             var isNext = false
             if case .trade(let trade) = content, trade.sequence == next, self.admits(trade.symbol) {
                 isNext = content.appendTrade(to: &batch.trades, symbols: &self.tape.symbols) == .trades(skipped: 0)
+                if isNext, mayRepeat(trade) { batch.trades[first].marks.insert(.possibleRepeat) }
             }
             batch.frames.append(
                 TapeBatch.Frame(

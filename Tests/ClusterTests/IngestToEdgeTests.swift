@@ -287,7 +287,7 @@ struct IngestToEdgeTests {
         first.read(self.source.batch([Frames.trade(Frames.btc, "1"), Frames.trade(Frames.eth, "2")]))
         let before = self.bench.now
         self.bench.pass(5_000)
-        first.statusChanged(FeedStatus(source: .live, phase: .late, since: 0))
+        first.statusChanged(FeedStatus(source: .live, phase: .reconnecting(attempt: 1, retryAt: 0), since: 0))
         self.bench.pass(60_000)
         first.read(self.source.batch([Frames.trade(Frames.btc, "3")]))
         let traded = self.bench.now
@@ -476,6 +476,25 @@ struct IngestToEdgeTests {
         edge.feed.linkChanged(nil)
         self.bench.pass(100)
         #expect(edge.log.contents.unsubscribed == [Frames.eth])
+    }
+
+    @Test("an edge that comes to another NATS server says within 2 s of the ingest's death that there is none")
+    mutating func changesServer() throws {
+        let (ingest, link) = self.bench.ingest()
+        let edge = self.bench.edge()
+        self.bench.pass(1_000)
+        link.isConnected = false
+        edge.link.isConnected = false
+        edge.feed.linkChanged("lost")
+        self.bench.pass(1_200)
+        #expect(edge.feed.status.word == "reconnecting")
+        edge.link.isConnected = true
+        edge.feed.linkChanged(nil)
+        self.bench.pass(499)
+        #expect(edge.feed.status.word == "connecting")
+        self.bench.pass(1)
+        #expect(edge.feed.status.word == "stale")
+        _ = ingest.end()
     }
 
     @Test("an edge whose NATS has never answered says so within 2 s, and so does one that fails at once")
@@ -898,6 +917,51 @@ struct IngestToEdgeTests {
         second.statusChanged(FeedStatus(source: .live, phase: .late, since: 0))
         second.statusChanged(FeedStatus(source: .live, phase: .live, since: 0))
         #expect(edge.log.contents.gaps.count == 2)
+    }
+
+    @Test("where no trade follows, a takeover's gap ends with the new ingest's connection", arguments: [true, false])
+    mutating func quietTakeover(isLate: Bool) throws {
+        let (first, link) = self.bench.ingest("host-a", epoch: 7)
+        let edge = self.bench.edge()
+        first.read(self.source.batch([Frames.trade(Frames.btc, "1")]))
+        link.isConnected = false
+        let (second, _) = self.bench.ingest("host-b", epoch: 8, phase: .connecting)
+        self.source.beginAnew()
+        self.bench.pass(3_000)
+        second.statusChanged(FeedStatus(source: .live, phase: .waiting, since: 0))
+        self.bench.pass(5_000)
+        // The ingest may name its own gap yet.
+        #expect(edge.log.contents.gaps.isEmpty)
+        second.statusChanged(FeedStatus(source: .live, phase: isLate ? .late : .live, since: 0))
+        self.bench.pass(500)
+        #expect(edge.log.contents.gaps.map(\.length) == [3_000_000_000])
+    }
+
+    @Test("filled trades do not end the gap of a takeover, and those that the edge had are marked as repeats")
+    mutating func fillsTakeover() throws {
+        let (first, link) = self.bench.ingest("host-a", epoch: 7)
+        let edge = self.bench.edge()
+        func batch(_ source: inout BatchSource, _ ids: ClosedRange<UInt64>, marks: TradeMarks) -> TapeBatch {
+            var batch = source.batch(ids.map { Frames.trade(Frames.btc, "\($0)") })
+            for (index, id) in ids.enumerated() { (batch.trades[index].id, batch.trades[index].marks) = (id, marks) }
+            return batch
+        }
+        first.read(batch(&self.source, 1...5, marks: []))
+        let traded = self.bench.now
+        link.isConnected = false
+        self.bench.pass(3_000)
+        let (second, _) = self.bench.ingest("host-b", epoch: 8, phase: .connecting)
+        self.source.beginAnew()
+        second.statusChanged(FeedStatus(source: .live, phase: .live, since: 0))
+        // The successor had no more than trade 3.
+        second.read(batch(&self.source, 4...7, marks: .filled))
+        #expect(edge.log.contents.gaps.isEmpty)
+        second.read(batch(&self.source, 8...8, marks: []))
+        let gaps = edge.log.contents.gaps
+        #expect(gaps.map(\.from) == [traded] && gaps.map(\.to) == [self.bench.now])
+        let marks = edge.log.contents.trades.suffix(5).map(\.marks)
+        let repeated: TradeMarks = [.filled, .possibleRepeat]
+        #expect(marks == [repeated, repeated, .filled, .filled, []])
     }
 
     @Test("each gap that a new ingest names of its feeds reaches back to the edge's newest trade")

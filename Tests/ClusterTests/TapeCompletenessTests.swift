@@ -12,9 +12,9 @@ private struct Bench {
 
     init(_ end: Int64) { self.tape = TapeCompleteness(end * second) }
 
-    mutating func trade(_ time: Int64, _ symbols: String..., marks: TradeMarks = []) {
+    mutating func trade(_ time: Int64, _ symbols: String..., marks: TradeMarks = [], id: UInt64? = nil) {
         var batch = self.source.batch(symbols.map { Frames.trade($0, "1") })
-        for index in batch.trades.indices { batch.trades[index].marks = marks }
+        for index in batch.trades.indices { (batch.trades[index].marks, batch.trades[index].id) = (marks, id) }
         self.tape.read(batch, at: time * second)
     }
 
@@ -26,11 +26,15 @@ private struct Bench {
         self.tape.gapFound(Gap(from: from * second, to: to * second, reason: "", nextSequence: 0, symbol: symbol))
     }
 
+    mutating func subscribe(_ time: Int64, _ symbol: String) { self.tape.subscribed(symbol, at: time * second) }
     mutating func release(_ symbol: String) { self.tape.released(symbol) }
+    mutating func keep(_ symbols: String...) { self.tape.keep(Set(symbols)) }
+    mutating func lose() { self.tape.lostTrades() }
+    func id(_ symbol: String) -> UInt64? { self.tape.newest(of: symbol)?.id }
 
     /// Takes the gaps of outages, as symbols with two times.
     mutating func take(_ symbols: String..., to end: Int64? = nil) -> [String] {
-        let end = end.map { $0 * second } ?? self.tape.proven
+        let end = end.map { $0 * second }
         let gap = Gap(from: 0, to: 0, reason: "x", nextSequence: 0)
         return self.tape.takeOutageGaps(of: Set(symbols), to: end, gap).map {
             "\($0.symbol ?? "") \($0.from / second) \($0.to / second) \($0.reason)"
@@ -121,24 +125,25 @@ struct TapeCompletenessTests {
     @Test("in an outage of one feed each silent symbol has a gap of its own, from its newest trade")
     func outage() {
         var tape = Bench(10)
-        tape.change(10, .live)
+        tape.subscribe(11, "C")
+        tape.change(11, .live)
         tape.trade(12, "B")
         tape.trade(13, "A")
         tape.change(18, .late)
         // A tape with one feed has no trade while that is not live.
-        var alone = tape
-        #expect(alone.take("A", "B", "C") == [])
+        var copy = tape
+        #expect(copy.take("A", "B", "C") == [])
         tape.trade(20, "A")
         tape.change(25, .reconnecting(attempt: 1, retryAt: 0))
         #expect(tape.proven == 20 && tape.end == 20)
-        var copy = tape
-        #expect(copy.take("A", "B", "C") == ["B 12 20 x", "C 10 20 x"])
+        copy = tape
+        #expect(copy.take("A", "B", "C", "unknown") == ["B 12 20 x", "C 11 20 x"])
         // What was named is not named again.
         #expect(copy.take("A", "B", "C") == [])
         // The feed of B is back, and that of A is lost, while the status has not been live between.
         tape.trade(30, "B")
         copy = tape
-        #expect(copy.take("A", "B", "C") == ["A 20 30 x", "C 10 30 x"])
+        #expect(copy.take("A", "B", "C") == ["A 20 30 x", "C 11 30 x"])
         tape.gap(13, 35)
         copy = tape
         #expect(copy.take("A", "B", "C") == [])
@@ -147,15 +152,34 @@ struct TapeCompletenessTests {
         #expect(tape.take("A", "B", "C") == ["B 35 40 x", "C 38 40 x"])
     }
 
-    @Test("an outage began a minute before its notice at most")
+    @Test("an outage began a minute before its notice at most, and what is merely silent a minute before the end")
     func notice() {
+        for phase in [FeedStatus.Phase.late, .reconnecting(attempt: 1, retryAt: 0)] {
+            var tape = Bench(10)
+            tape.change(10, .live)
+            tape.trade(20, "B")
+            tape.trade(200, "A")
+            tape.change(205, phase)
+            for time: Int64 in [210, 1_000] { tape.trade(time, "A") }
+            #expect(tape.proven("B") == (phase == .late ? 940 : 140))
+            #expect(tape.take("B") == (phase == .late ? ["B 940 1000 x"] : ["B 140 1000 x"]))
+        }
+    }
+
+    @Test("a cut amid a silence began a minute before the cut at most, and ends with it")
+    func cutAmidSilence() {
         var tape = Bench(10)
         tape.change(10, .live)
         tape.trade(20, "B")
-        tape.trade(200, "A")
-        tape.change(205, .reconnecting(attempt: 1, retryAt: 0))
-        tape.trade(210, "A")
-        #expect(tape.take("B") == ["B 140 210 x"])
+        tape.trade(30, "A")
+        tape.change(35, .late)
+        for time in stride(from: Int64(40), to: 1_000, by: 10) { tape.trade(time, "A") }
+        tape.change(1_000, .reconnecting(attempt: 1, retryAt: 0))
+        tape.change(1_005, .late)
+        tape.trade(1_006, "A")
+        for time in stride(from: Int64(1_010), to: 2_000, by: 10) { tape.trade(time, "A") }
+        tape.change(2_000, .live)
+        #expect(tape.take("A", "B") == ["B 930 1005 x"])
     }
 
     @Test("after an outage each symbol is in doubt until its next trade or gap, and after a mere silence none")
@@ -163,8 +187,11 @@ struct TapeCompletenessTests {
         for phase in [FeedStatus.Phase.late, .reconnecting(attempt: 1, retryAt: 0)] {
             var tape = Bench(10)
             tape.change(10, .live)
-            tape.trade(12, "A", "B", "C", "D", "E")
+            tape.trade(12, "A", "B", "C", "D", "E", "G")
+            tape.subscribe(13, "F")
             tape.change(20, .late)
+            // One of the feeds still has a connection.
+            tape.trade(22, "G")
             tape.change(25, phase)
             tape.change(30, .live)
             tape.trade(31, "A")
@@ -172,14 +199,49 @@ struct TapeCompletenessTests {
             tape.release("D")
             tape.trade(40, "A")
             var copy = tape
-            #expect(copy.take("A", "B", "C", "D", "E") == (phase == .late ? [] : ["B 12 30 x", "E 12 30 x"]))
-            // The next outage adds to it.
-            tape.change(50, .reconnecting(attempt: 1, retryAt: 0))
-            tape.trade(55, "A", "E")
-            tape.change(60, .live)
-            tape.trade(61, "A")
-            #expect(tape.take("A", "B", "C", "E") == ["B 12 60 x", "C 31 60 x"])
+            let cut = ["B 12 30 x", "E 12 30 x", "F 13 30 x", "G 22 30 x"]
+            #expect(copy.take("A", "B", "C", "D", "E", "F", "G") == (phase == .late ? [] : cut))
+            // The next outage has a gap of its own.
+            tape.trade(499, "A")
+            tape.change(500, .reconnecting(attempt: 1, retryAt: 0))
+            tape.trade(505, "A", "E")
+            tape.change(510, .live)
+            tape.trade(511, "A")
+            #expect(tape.take("B", "E") == (phase == .late ? [] : ["B 12 30 x"]) + ["B 439 510 x", "E 505 510 x"])
         }
+    }
+
+    @Test("outages that are far apart are gaps of their own, and of many the newest are one")
+    func separate() {
+        var tape = Bench(10)
+        tape.change(10, .live)
+        tape.trade(12, "A", "B")
+        for outage: Int64 in 1...10 {
+            let time = outage * 1_000
+            tape.trade(time, "A")
+            tape.change(time, .reconnecting(attempt: 1, retryAt: 0))
+            tape.change(time + 5, .live)
+            tape.trade(time + 5, "A")
+        }
+        let gaps = tape.take("A", "B")
+        #expect(gaps.count == 8 && gaps.first == "B 940 1005 x" && gaps.last == "B 7940 10005 x")
+    }
+
+    @Test("the ids of the newest trades are known, also of filled ones beyond them, until trades are lost")
+    func ids() {
+        var tape = Bench(10)
+        tape.trade(20, "A", id: 5)
+        tape.trade(21, "B")
+        #expect(tape.id("A") == 5 && tape.id("B") == nil)
+        tape.trade(22, "A", "B", marks: .filled, id: 7)
+        tape.trade(23, "A", marks: .filled, id: 6)
+        #expect(tape.id("A") == 7 && tape.id("B") == nil)
+        tape.lose()
+        tape.trade(24, "A", marks: .filled, id: 8)
+        #expect(tape.id("A") == nil)
+        tape.trade(25, "A", "B", id: 9)
+        tape.keep("A")
+        #expect(tape.id("A") == 9 && tape.id("B") == nil)
     }
 
     @Test("a gap of all symbols ends all doubts")
@@ -194,24 +256,26 @@ struct TapeCompletenessTests {
         #expect(tape.take("A", "B") == [])
     }
 
-    @Test("the open outage can be named up to a time without a trade")
+    @Test("the open outage can be named up to a time, for the symbols that have not traded in it")
     func later() {
         var tape = Bench(10)
+        tape.subscribe(10, "B")
+        tape.subscribe(10, "C")
         tape.change(10, .connecting)
-        tape.trade(12, "A")
         tape.gap(10, 12)
-        #expect(tape.take("A", "B", to: 20) == ["A 12 20 x", "B 12 20 x"])
+        tape.trade(12, "A")
+        tape.trade(14, "C")
+        #expect(tape.take("B", "C", to: 20) == ["B 12 20 x"])
     }
 
-    @Test("no more symbols are kept than have numbers, and the oldest are left out first")
+    @Test("no more symbols are kept than have numbers")
     func bound() {
         var tape = Bench(0)
         for index in 0..<SymbolTable.capacity { tape.gap(0, 10, "S\(index)") }
-        tape.gap(0, 20, "X")
-        #expect(tape.proven("X") == 0)
-        tape.trade(100, "Y")
-        #expect(tape.proven("Y") == 100 && tape.proven("S1") == 40)
-        tape.trade(101, "X")
-        #expect(tape.proven("X") == 101)
+        tape.trade(20, "X")
+        #expect(tape.proven == 20 && tape.proven("X") == 0 && tape.proven("S1") == 10)
+        tape.release("S0")
+        tape.trade(21, "X")
+        #expect(tape.proven("X") == 21)
     }
 }

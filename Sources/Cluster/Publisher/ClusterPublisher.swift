@@ -136,6 +136,7 @@ package final class ClusterPublisher: TapeReader {
         self.state.value.position = ClusterPosition(epoch: epoch, frame: 0, sequence: 0)
         self.state.value.predecessor = nil
         self.state.value.complete = complete
+        self.state.value.complete.changed(to: nil, at: self.wallClock())
         self.state.value.complete.changed(to: self.state.value.status?.phase, at: self.wallClock())
         self.state.value.log = FrameLog()
         self.state.value.names.epochBegan()
@@ -284,11 +285,13 @@ package final class ClusterPublisher: TapeReader {
     package func statusChanged(_ status: FeedStatus) {
         self.state.value.status = status
         self.state.value.complete.changed(to: status.phase, at: self.wallClock())
+        if status.phase == .live { self.state.value.complete.keep(Set(self.state.value.symbols.keys)) }
         self.send(StreamEncoder.status(status))
     }
 
     package func symbolChanged(_ status: SymbolStatus) {
         self.state.value.symbols[status.symbol] = status
+        self.state.value.complete.subscribed(status.symbol, at: self.wallClock())
         self.send(StreamEncoder.symbol(status))
     }
 

@@ -141,7 +141,9 @@ package struct EdgeMachine: Sendable {
     /// NATS is connected, and the subscriptions are made.
     package mutating func connected(now: NIODeadline) -> [Action] {
         guard case .detached = self.state else { return [] }
-        self.quietSince = now
+        // The way to another server is a part of the silence. Two heartbeats have time to come.
+        let earliest = now + ClusterBeat.interval + ClusterBeat.interval - self.settings.silence
+        self.quietSince = max(self.quietSince ?? now, earliest)
         if self.refresh != nil { self.refresh = .resting(until: now + self.settings.retry, after: nil) }
         // All edges of a server that was started again have a new connection.
         let wait = self.position == nil ? .zero : self.part(self.settings.jitter)
@@ -508,6 +510,7 @@ package struct EdgeMachine: Sendable {
             self.notPresent()
             actions.append(.silent)
         }
+        if case .detached = self.state { return actions }
         if let unsureSince, unsureSince + self.settings.patience <= now {
             self.unsureSince = nil
             self.isUnanswered = true

@@ -83,13 +83,15 @@ final class EdgeTape {
 
     /// Leaves the tape to this program's own feeds; returns up to when nothing is missing on it.
     func suspend(_ reason: String) -> TapeCompleteness {
+        // What is named here is named to this program's own readers only.
+        let complete = self.takeover.complete
         self.nameOutage(.takenOver)
         self.takeover.begin()
         self.takeover.end()
         self.forget()
         self.say(.connecting, reason)
         self.symbols.dropUnwanted()
-        return self.takeover.complete
+        return complete
     }
 
     /// Follows an ingest after this program's own feeds, whose status is the newest one of the tape.
@@ -156,7 +158,7 @@ final class EdgeTape {
 
     /// The tape has all frames up to a heartbeat.
     func reached(_ beat: ClusterBeat) {
-        if let liveSince = self.takeover.liveSince { self.endTakeover(at: liveSince) }
+        if let due = self.takeover.due { self.endTakeover(at: due) }
         self.completed(beat.sent)
     }
 
@@ -165,8 +167,7 @@ final class EdgeTape {
         let own = self.input.position
         guard position.epoch != own.epoch || position.sequence > own.sequence else { return }
         self.input.begin(after: position)
-        self.gapFound(.framesLost, to: self.arrival(sent))
-        self.takeover.complete.lostTrades()
+        self.holeFound(.framesLost, to: self.arrival(sent))
     }
 
     /// Frames are missing up to a time, and with them perhaps the ingest's own gaps.
@@ -187,7 +188,6 @@ final class EdgeTape {
     /// Names what may be missing of single feeds and symbols, where their own gaps may not come any more.
     private func nameOutage(_ hole: EdgeMachine.Hole, to end: Int64? = nil) {
         let gap = Gap(from: 0, to: 0, reason: hole.words, nextSequence: 0, cause: hole.cause)
-        let end = end ?? self.takeover.complete.proven
         for gap in self.takeover.complete.takeOutageGaps(of: self.symbols.known, to: end, gap) {
             self.input.gapFound(gap)
         }
@@ -226,10 +226,17 @@ final class EdgeTape {
     private func take(_ trades: inout [ByteBuffer], received: Int64?) {
         guard !trades.isEmpty, let received else { return }
         let arrival = self.arrival(received)
-        self.endTakeover(at: arrival, isEarly: self.reported?.phase != .live)
+        if self.takeover.isOpen, trades.contains(where: Self.isLive) {
+            self.endTakeover(at: arrival, isEarly: self.reported?.phase.isConnected != true)
+        }
         // The ages on an edge count from the ingest's arrival, and arrivals are in the tape's order.
         self.lastArrival = max(self.lastArrival, self.monotonic(arrival))
-        let batch = self.input.take(trades, received: arrival, now: self.lastArrival)
+        let batch = self.input.take(
+            trades,
+            received: arrival,
+            now: self.lastArrival,
+            mayRepeat: self.takeover.mayRepeat
+        )
         self.takeover.complete.read(batch, at: arrival)
         let leftOut = trades.count - batch.trades.count
         let now = Int64(self.context.loop.now.uptimeNanoseconds)
@@ -242,6 +249,11 @@ final class EdgeTape {
         trades = []
     }
 
+    /// Whether a message is a trade that says something of the connection.
+    private static func isLive(_ message: ByteBuffer) -> Bool {
+        if case .trade(let trade) = StreamMessage.parse(message) { !trade.isFilled } else { false }
+    }
+
     /// Takes a message of the ingest, whose times are by its clock.
     ///
     /// - Parameter arrival: when the ingest made it, by this program's clock.
@@ -251,8 +263,9 @@ final class EdgeTape {
         case .status(var status):
             status.phase = offset.shift(status.phase)
             // What came since the takeover was of other feeds.
-            if status.phase == .live, self.takeover.isEarly { self.nameOutage(.takenOver, to: arrival) }
+            if status.phase.isConnected, self.takeover.isEarly { self.nameOutage(.takenOver, to: arrival) }
             self.takeover.changed(to: status.phase, at: arrival)
+            if status.phase == .live { self.takeover.complete.keep(self.symbols.known) }
             self.reported = status
             if self.isPresent { self.own = nil }
             self.publish()
@@ -270,6 +283,7 @@ final class EdgeTape {
         case .symbol(var status):
             guard self.symbols.admits(status.symbol) else { return }
             status.since = self.arrival(status.since)
+            self.takeover.complete.subscribed(status.symbol, at: arrival)
             if case .refused(let refusal, let retryAt) = status.state {
                 status.state = .refused(refusal, retryAt: offset.shift(retryAt))
             }

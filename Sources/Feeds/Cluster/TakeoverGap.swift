@@ -3,26 +3,28 @@ import Wire
 
 /// Up to when nothing is missing on an edge's tape, and the gap of a takeover.
 ///
-/// The gap ends with the new ingest's first trade, or with its first `live` if no trade follows at once. Those that the
-/// new ingest names before, one for each of its feeds, take its place.
+/// The gap ends with the new ingest's first trade. If none follows at once, it ends when all feeds of the ingest have a
+/// connection. Those that the new ingest names before, one for each of its feeds, take its place.
 struct TakeoverGap {
     /// Up to when nothing is missing: arrivals at the ingest. An open gap begins at its ``TapeCompleteness/proven``.
     var complete: TapeCompleteness
     private(set) var isOpen = false
-    /// The newest takeover: when the new ingest began, `nil` before its first frame, and where the edge's tape ended.
-    private var newest: (began: Int64?, from: Int64)?
-    /// When the new ingest's first `live` came, while the gap is open.
-    private(set) var liveSince: Int64?
-    /// Whether the gap ended with a trade of one feed before all feeds were live.
+    /// The newest takeover: when the new ingest began, `nil` before its first frame, and what the edge's tape had then.
+    private var newest: (began: Int64?, complete: TapeCompleteness)?
+    /// When all feeds of the new ingest first had a connection, while the gap is open.
+    private var connectedSince: Int64?
+    /// Whether a trade would have come since, or the ingest's own gap.
+    private var isSettled = false
+    /// Whether the gap ended with a trade before all feeds had a connection.
     private(set) var isEarly = false
 
     init(complete: TapeCompleteness) { self.complete = complete }
 
     /// Another ingest has taken over, perhaps before the one before was live.
     mutating func begin() {
-        self.newest = (nil, self.complete.proven)
+        self.newest = (nil, self.complete)
         self.isOpen = true
-        (self.liveSince, self.isEarly) = (nil, false)
+        (self.connectedSince, self.isSettled, self.isEarly) = (nil, false, false)
         self.complete.changed(to: nil, at: self.complete.proven)
     }
 
@@ -31,19 +33,24 @@ struct TakeoverGap {
         if let newest, newest.began == nil { self.newest?.began = time }
     }
 
-    /// Takes the phase of the ingest's feed.
+    /// Takes the phase of the ingest's feeds, the worst one of several.
     mutating func changed(to phase: FeedStatus.Phase, at arrival: Int64) {
         self.complete.changed(to: phase, at: arrival)
-        guard phase == .live else { return }
-        if self.isOpen { self.liveSince = arrival }
+        guard phase.isConnected else { return }
         self.isEarly = false
+        guard self.isOpen else { return }
+        self.connectedSince = self.connectedSince ?? arrival
+        if phase != .waiting { self.isSettled = true }
     }
+
+    /// Where the gap ends if no trade has come by the next heartbeat; `nil` if it is not known yet.
+    var due: Int64? { self.isSettled ? self.connectedSince : nil }
 
     /// Ends the gap.
     ///
-    /// - Parameter isEarly: whether some feeds of the ingest may not be live yet.
+    /// - Parameter isEarly: whether some feeds of the ingest may have no connection yet.
     mutating func end(isEarly: Bool = false) {
-        (self.isOpen, self.liveSince, self.isEarly) = (false, nil, isEarly)
+        (self.isOpen, self.connectedSince, self.isSettled, self.isEarly) = (false, nil, false, isEarly)
     }
 
     /// Takes a gap that the ingest has named. If it is the one of the newest takeover, it takes this one's place, and
@@ -52,12 +59,32 @@ struct TakeoverGap {
         // A later one is the ingest's own. Ids of missing trades say nothing of the other symbols.
         if gap.cause == .replaced, gap.missing == nil, let newest, let began = newest.began, gap.from < began {
             self.end()
-            gap.from = min(gap.from, newest.from)
+            gap.from = min(gap.from, newest.complete.proven)
         }
         // The open one begins earlier.
         if !self.isOpen { self.complete.gapFound(gap) }
     }
 
+    /// Whether the new ingest has filled a trade which the tape may have had before.
+    func mayRepeat(_ trade: StreamTrade) -> Bool {
+        guard trade.isFilled, let id = trade.id, let had = self.newest?.complete.newest(of: trade.symbol) else {
+            return false
+        }
+        return id <= had.id
+    }
+
     /// Notes that nothing is missing up to a message of the ingest, unless the gap is open.
     mutating func passed(_ time: Int64) { if !self.isOpen { self.complete.passed(time) } }
+}
+
+extension FeedStatus.Phase {
+    /// Whether it says that the feed has a connection.
+    var isConnected: Bool {
+        switch self {
+        case .waiting, .live, .late, .stale: true
+        case .connecting, .reconnecting, .rateLimited, .keyRejected, .keyInUse, .noSuchSymbol, .notPermitted, .ended,
+            .stopped:
+            false
+        }
+    }
 }

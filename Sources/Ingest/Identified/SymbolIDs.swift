@@ -153,7 +153,7 @@ struct SymbolIDs {
             && self.timedID == nil
     }
 
-    /// Begins behind a trade of another program: all earlier ones are on the tape.
+    /// Begins behind a trade of another program: all earlier ones are on the tape, or its gaps have named them.
     mutating func continued(after trade: TapeCompleteness.Newest) {
         (self.newest, self.time, self.arrival) = (trade.id, trade.time, trade.arrival)
         self.isKnown = true

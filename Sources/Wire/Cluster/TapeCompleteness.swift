@@ -1,5 +1,8 @@
 package import Market
 
+/// The most outages that are remembered of a symbol; the newest are joined.
+private let mostDoubts = 8
+
 /// Up to when the tape of an ingest has all trades, by its messages; wall clock, ns since 1970.
 package struct TapeCompleteness: Sendable, Equatable {
     /// The newest trade of a symbol whose trades have ids.
@@ -11,18 +14,51 @@ package struct TapeCompleteness: Sendable, Equatable {
         package var arrival: Int64
     }
 
+    private struct Symbol: Equatable {
+        /// Since when the ingest subscribes to it, as far as this tape knows.
+        var since: Int64
+        /// The newest trade, or the end of the newest gap.
+        var proven: Int64?
+        /// The newest id, also of a filled trade; `nil` if trades of unknown ids may be missing behind it.
+        var newest: Newest?
+        /// The outages that are over since its newest trade or gap.
+        private(set) var doubts: [ClosedRange<Int64>] = []
+
+        init(since: Int64) { self.since = since }
+
+        mutating func prove(_ time: Int64) {
+            self.proven = max(self.proven ?? .min, time)
+            self.doubts = []
+        }
+
+        /// Takes an outage that began at a time, or at the newest trade after that.
+        mutating func doubt(from earliest: Int64, to end: Int64) {
+            var from = max(self.proven ?? self.since, earliest)
+            guard from < end else { return }
+            while let last = self.doubts.last, last.upperBound >= from || self.doubts.count >= mostDoubts {
+                from = min(from, last.lowerBound)
+                self.doubts.removeLast()
+            }
+            self.doubts.append(from...end)
+        }
+
+        mutating func name() { self.doubts = [] }
+    }
+
     /// A time in which a feed of the ingest is not live.
     private struct Outage: Equatable {
         /// The newest trade, or the end of the newest gap, when the ingest noticed it.
         var since: Int64
-        /// Whether the feed was without a connection meanwhile. What comes after a silence shows that nothing was missed.
-        var isCut = false
+        /// Whether a feed is without a connection. What comes after a silence shows that nothing was missed.
+        var isCut: Bool
+        /// Whether trades have come meanwhile: those of other feeds.
+        var isPartial = false
     }
 
     /// A symbol without a trade for a shorter time is not silent, ns.
     private static let brief: Int64 = 1_000_000_000
-    /// How long before its notice an outage can have begun, ns. Feeds notice a cut connection after `feed.late-after`,
-    /// 5 s by default.
+    /// How long before its notice a connection can have been cut, ns. Feeds notice it after `feed.late-after` (5 s), or by
+    /// an unanswered ping.
     private static let noticeTime: Int64 = 60_000_000_000
 
     /// Up to when nothing is missing, as far as the ingest knows.
@@ -32,12 +68,7 @@ package struct TapeCompleteness: Sendable, Equatable {
     package private(set) var proven: Int64
     /// The end of the newest gap of all symbols.
     private var named: Int64
-    /// The newest trade of each symbol, or the end of its newest gap; one that is not there is older than all.
-    private var newest: [String: Int64] = [:]
-    /// The newest trades with an id, unless trades of unknown ids may be missing behind them.
-    private var identified: [String: Newest] = [:]
-    /// The outages that are over, of the symbols that have not traded since.
-    private var doubts: [String: ClosedRange<Int64>] = [:]
+    private var symbols: [String: Symbol] = [:]
     /// The open outage; `nil` while all feeds are live.
     private var outage: Outage?
     private var isLive = false
@@ -50,15 +81,18 @@ package struct TapeCompleteness: Sendable, Equatable {
 
     /// Returns up to when nothing is missing of the symbols of one feed. Other feeds say nothing of it.
     package func proven(of symbols: [String]) -> Int64 {
-        let newest = symbols.compactMap { self.newest[$0] }.max() ?? .min
-        return min(self.proven, max(newest, self.named, self.proven.subtractingCapped(Self.noticeTime)))
+        let newest = symbols.compactMap { self.symbols[$0]?.proven }.max() ?? .min
+        return min(self.proven, max(newest, self.earliest(self.outage)))
     }
 
     /// Returns the newest trade of a symbol; `nil` if its id is not known.
-    package func newest(of symbol: String) -> Newest? { self.identified[symbol] }
+    package func newest(of symbol: String) -> Newest? { self.symbols[symbol]?.newest }
 
-    /// Notes that the tape has lost trades which others may have.
-    package mutating func lostTrades() { self.identified = [:] }
+    /// Returns when an outage can have begun; `nil` stands for one that was not noticed.
+    private func earliest(_ outage: Outage?) -> Int64 {
+        let notice = outage.map { $0.isCut ? $0.since : self.proven } ?? self.proven
+        return min(self.proven, max(self.named, notice.subtractingCapped(Self.noticeTime)))
+    }
 
     // MARK: Messages
 
@@ -67,43 +101,50 @@ package struct TapeCompleteness: Sendable, Equatable {
         if self.isLive { self.end = max(self.end, time) }
     }
 
-    /// Notes the trades of a read that arrived at a time; not filled ones, which say nothing of the connection.
+    /// Notes the trades of a read that arrived at a time. Filled ones say nothing of the connection.
     package mutating func read(_ batch: TapeBatch, at time: Int64) {
-        for trade in batch.trades where !trade.marks.contains(.filled) {
-            let symbol = batch.symbols.name(of: trade.symbol)
-            self.note(time, of: symbol)
+        for trade in batch.trades {
+            let name = batch.symbols.name(of: trade.symbol)
+            let isFilled = trade.marks.contains(.filled)
+            self.change(name, at: time) { symbol in
+                if !isFilled { symbol.prove(time) }
+                guard let id = trade.id, !isFilled || symbol.newest.map({ $0.id < id }) ?? false else { return }
+                symbol.newest = Newest(id: id, time: trade.exchangeTime, arrival: time)
+            }
+            guard !isFilled else { continue }
             self.proven = max(self.proven, time)
-            guard let id = trade.id, self.newest[symbol] != nil else { continue }
-            self.identified[symbol] = Newest(id: id, time: trade.exchangeTime, arrival: time)
+            self.outage?.isPartial = true
         }
         self.end = max(self.end, self.proven)
     }
 
     /// Notes a gap: what it names is not in doubt any more.
     package mutating func gapFound(_ gap: Gap) {
-        if let symbol = gap.symbol { return self.note(gap.to, of: symbol) }
+        if let symbol = gap.symbol { return self.change(symbol, at: gap.to) { $0.prove(gap.to) } }
         self.proven = max(self.proven, gap.to)
         self.end = max(self.end, gap.to)
         self.named = max(self.named, gap.to)
-        self.doubts = [:]
+        for name in self.symbols.keys { self.symbols[name]?.name() }
         self.outage?.since = self.proven
     }
 
-    private mutating func note(_ time: Int64, of symbol: String) {
-        if self.newest.count >= SymbolTable.capacity, self.newest[symbol] == nil {
-            self.newest = self.newest.filter { $0.value > time.subtractingCapped(Self.noticeTime) }
-            self.identified = self.identified.filter { self.newest[$0.key] != nil }
-            guard self.newest.count < SymbolTable.capacity else { return }
-        }
-        self.newest[symbol] = max(self.newest[symbol] ?? .min, time)
-        self.doubts[symbol] = nil
-    }
+    /// Notes that the ingest subscribes to a symbol.
+    package mutating func subscribed(_ symbol: String, at time: Int64) { self.change(symbol, at: time) { _ in } }
 
     /// Notes that the ingest does not subscribe to a symbol any more.
-    package mutating func released(_ symbol: String) {
-        self.newest[symbol] = nil
-        self.identified[symbol] = nil
-        self.doubts[symbol] = nil
+    package mutating func released(_ symbol: String) { self.symbols[symbol] = nil }
+
+    /// Forgets all symbols but those to which the ingest subscribes.
+    package mutating func keep(_ symbols: Set<String>) {
+        self.symbols = self.symbols.filter { symbols.contains($0.key) }
+    }
+
+    /// Notes that the tape has lost trades which others may have: what is missing behind the newest ids is not known.
+    package mutating func lostTrades() { for name in self.symbols.keys { self.symbols[name]?.newest = nil } }
+
+    private mutating func change(_ name: String, at time: Int64, _ change: (inout Symbol) -> Void) {
+        guard self.symbols[name] != nil || self.symbols.count < SymbolTable.capacity else { return }
+        change(&self.symbols[name, default: Symbol(since: time)])
     }
 
     /// Notes the phase of the feeds, which is the worst one of several; `nil` while it is not known.
@@ -113,10 +154,13 @@ package struct TapeCompleteness: Sendable, Equatable {
     package mutating func changed(to phase: FeedStatus.Phase?, at time: Int64) {
         switch phase {
         case .live:
-            self.outageEnded(time)
+            self.cutEnded(time)
+            self.outage = nil
             self.isLive = true
             return
-        case .late, .stale, .waiting, .noSuchSymbol, .notPermitted: self.outageNoticed(isCut: false)
+        case .late, .stale, .waiting, .noSuchSymbol, .notPermitted:
+            self.cutEnded(time)
+            self.outageNoticed(isCut: false)
         case .connecting, .reconnecting, .rateLimited, .keyRejected, .keyInUse: self.outageNoticed(isCut: true)
         case .ended, .stopped: break
         case nil: self.outage = nil
@@ -126,51 +170,47 @@ package struct TapeCompleteness: Sendable, Equatable {
 
     private mutating func outageNoticed(isCut: Bool) {
         if self.isLive { self.end = self.proven }
-        if self.outage == nil { self.outage = Outage(since: self.proven) }
-        if isCut { self.outage?.isCut = true }
-    }
-
-    /// The feeds are live with the first trade of one symbol. What the others missed shows with their next trades.
-    private mutating func outageEnded(_ time: Int64) {
-        if let outage, outage.isCut {
-            for (symbol, last) in self.newest where last <= outage.since {
-                let from = min(self.doubts[symbol]?.lowerBound ?? .max, self.start(of: outage, last))
-                if from < time { self.doubts[symbol] = from...time }
-            }
+        guard let outage, outage.isCut || !isCut else {
+            let isPartial = self.outage?.isPartial ?? false
+            self.outage = Outage(since: self.proven, isCut: isCut, isPartial: isPartial)
+            return
         }
-        self.outage = nil
     }
 
-    /// Returns when a symbol can have begun to miss trades in an outage.
-    private func start(of outage: Outage, _ last: Int64) -> Int64 {
-        max(last, min(outage.since, max(self.named, outage.since.subtractingCapped(Self.noticeTime))))
+    /// All feeds have a connection. What a symbol has missed shows with its next trade.
+    private mutating func cutEnded(_ time: Int64) {
+        guard let outage, outage.isCut else { return }
+        let earliest = self.earliest(outage)
+        for name in self.symbols.keys { self.symbols[name]?.doubt(from: earliest, to: time) }
+        self.outage = nil
     }
 
     // MARK: Outages
 
-    /// Returns the gaps of outages that the ingest can name no more, one for each symbol that has not traded since, and
-    /// takes them as named.
+    /// Returns the gaps that the ingest may name no more, one for each symbol, and takes them as named: of outages that
+    /// are over if it has not traded since, and of the open one.
     ///
     /// - Parameters:
     ///   - symbols: those with a state.
-    ///   - end: the end of an open outage.
+    ///   - end: where the open outage ends, for the symbols that have not traded in it; `nil` for the newest trade, and
+    ///     for all that are silent then.
     ///   - gap: what they have in common.
-    package mutating func takeOutageGaps(of symbols: Set<String>, to end: Int64, _ gap: Gap) -> [Gap] {
+    package mutating func takeOutageGaps(of symbols: Set<String>, to end: Int64? = nil, _ gap: Gap) -> [Gap] {
         var gaps: [Gap] = []
-        for symbol in symbols.sorted() {
-            var times = self.doubts[symbol]
+        for name in symbols.sorted() {
+            guard var symbol = self.symbols[name] else { continue }
             // Trades while the status is not live are those of other feeds.
-            if let outage, self.proven > outage.since || end > self.proven {
-                let from = min(times?.lowerBound ?? .max, self.start(of: outage, self.newest[symbol] ?? .min))
-                if from < end { times = from...end }
+            if let outage, end != nil ? symbol.proven ?? .min <= outage.since : outage.isPartial {
+                symbol.doubt(from: self.earliest(outage), to: end ?? self.proven)
             }
-            guard let times, times.upperBound - times.lowerBound >= Self.brief else { continue }
-            var gap = gap
-            (gap.symbol, gap.from, gap.to) = (symbol, times.lowerBound, times.upperBound)
-            gaps.append(gap)
+            for times in symbol.doubts where times.upperBound - times.lowerBound >= Self.brief {
+                var gap = gap
+                (gap.symbol, gap.from, gap.to) = (name, times.lowerBound, times.upperBound)
+                gaps.append(gap)
+            }
         }
         for gap in gaps { self.gapFound(gap) }
-        self.doubts = [:]
+        for name in self.symbols.keys { self.symbols[name]?.name() }
         return gaps
     }
 }

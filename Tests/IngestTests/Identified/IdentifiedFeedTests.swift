@@ -45,6 +45,20 @@ struct IdentifiedFeedTests {
         #expect(feed.log.contents.gaps.last?.missing == 72...72 && feed.log.contents.gaps.last?.cause == nil)
     }
 
+    @Test("trades that a program fills at its beginning come once, whatever takes over before the next live one")
+    func tookOverFilled() {
+        var complete = TapeCompleteness(5 * oneSecond)
+        var trades: [String] = []
+        for snapshot in ["BTC:5", "BTC:4~ BTC:5~ BTC:7~", "BTC:5~ BTC:7~ BTC:8~"] {
+            let feed = NumberedFeed(symbols: ["BTC"])
+            if !trades.isEmpty { feed.tape.tookOver(complete, reason: "taken over") }
+            feed.read(snapshot)
+            for batch in feed.frames.batches { complete.read(batch, at: 6 * oneSecond) }
+            trades += feed.trades
+        }
+        #expect(trades == ["BTC:5", "BTC:7+", "BTC:8+"])
+    }
+
     @Test("leaves out trades whose ids were seen, and says so in the frame and in the losses")
     func repeats() {
         self.feed.read("BTC:1 BTC:2", "BTC:3")
