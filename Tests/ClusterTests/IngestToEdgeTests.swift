@@ -200,9 +200,9 @@ struct IngestToEdgeTests {
         #expect(edge.feed.status.word == "reconnecting")
         self.bench.pass(1)
         #expect(edge.feed.status.word == "stale")
-        #expect(edge.feed.status.reason == "NATS: the connection is lost, attempt 1")
+        #expect(edge.feed.status.reason == "NATS, attempt 1: the connection is lost")
         edge.feed.linkChanged("refused", retryIn: .seconds(2))
-        #expect(edge.feed.status.word == "stale" && edge.feed.status.reason == "NATS: refused, attempt 2")
+        #expect(edge.feed.status.word == "stale" && edge.feed.status.reason == "NATS, attempt 2: refused")
         #expect(edge.feed.status.cause == .lost)
         self.bench.pass(8_500)
         edge.link.isConnected = true
@@ -502,13 +502,13 @@ struct IngestToEdgeTests {
         let edge = self.bench.edge(isConnected: false)
         #expect(edge.feed.status.word == "connecting")
         self.bench.pass(1_500)
-        #expect(edge.feed.status.word == "stale" && edge.feed.status.reason == "NATS: no answer yet, attempt 1")
+        #expect(edge.feed.status.word == "stale" && edge.feed.status.reason == "NATS, attempt 1: no answer yet")
         let other = self.bench.edge(isConnected: false)
         self.bench.pass(100)
         other.feed.linkChanged("refused", retryIn: .milliseconds(500))
         #expect(other.feed.status.word == "reconnecting")
         self.bench.pass(1_400)
-        #expect(other.feed.status.word == "stale" && other.feed.status.reason == "NATS: refused, attempt 1")
+        #expect(other.feed.status.word == "stale" && other.feed.status.reason == "NATS, attempt 1: refused")
     }
 
     @Test("an edge that has never heard an ingest says so within 2 s")

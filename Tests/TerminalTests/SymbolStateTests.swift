@@ -232,9 +232,14 @@ struct ReasonTests {
         #expect(shown.contains("no price yet"))
     }
 
-    @Test("is shown in the status `waiting`, too, since it may quote the service")
-    func waiting() {
-        var status = sampleStatus(.waiting)
+    @Test("is shown where there is a connection, too: it may quote the service, or say that an edge has no ingest")
+    func connected() {
+        for phase in [FeedStatus.Phase.waiting, .stale] { self.shown(phase) }
+    }
+
+    private func shown(_ phase: FeedStatus.Phase) {
+        var status = sampleStatus(phase)
+        status.cause = phase == .stale ? .silent : nil
         status.reason = "the service says: No"
         let model = DisplayModel(symbols: ["A"], status: status)
         let grid = DisplayView.frame(of: model.state, size: .init(columns: 80, rows: 12), now: sampleNoon).grid

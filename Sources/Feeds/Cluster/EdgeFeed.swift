@@ -264,7 +264,7 @@ package final class EdgeFeed: Feed {
 
     /// Why there is no ingest.
     private var silence: String {
-        guard self.isLinked else { return "NATS: \(self.failure), attempt \(max(1, self.attempts))" }
+        guard self.isLinked else { return "NATS, attempt \(max(1, self.attempts)): \(self.failure)" }
         if let (member, epoch) = self.refusedIngest {
             if self.isFarAhead(epoch) {
                 return "\(member) sends epoch \(epoch), which is more than a day ahead of this program's clock: "

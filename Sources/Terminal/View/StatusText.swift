@@ -43,7 +43,8 @@ struct StatusText {
             (mark, self.ink) = ("◌", status.phase == .late ? .warning : .alarm)
             self.forms = ["\(word), no trade for \(AgeText.words(age))", "\(word) \(AgeText.words(age))", word]
             lasts = AgeText.untilChange(growing: age)
-            hasReason = false
+            // Of an edge without an ingest. A connection has no cause.
+            hasReason = status.phase == .stale && status.cause != nil
         case .reconnecting(let attempt, let retryAt):
             let when = wait(" in", until: retryAt, now: " now")
             self.ink = .alarm
