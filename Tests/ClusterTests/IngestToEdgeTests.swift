@@ -926,7 +926,7 @@ struct IngestToEdgeTests {
         first.read(self.source.batch([Frames.trade(Frames.btc, "1")]))
         link.isConnected = false
         let (second, _) = self.bench.ingest("host-b", epoch: 8, phase: .connecting)
-        self.source.beginAnew()
+        second.symbolChanged(SymbolStatus(symbol: Frames.btc, state: .asked, since: 0))
         self.bench.pass(3_000)
         second.statusChanged(FeedStatus(source: .live, phase: .waiting, since: 0))
         self.bench.pass(5_000)
@@ -935,6 +935,83 @@ struct IngestToEdgeTests {
         second.statusChanged(FeedStatus(source: .live, phase: isLate ? .late : .live, since: 0))
         self.bench.pass(500)
         #expect(edge.log.contents.gaps.map(\.length) == [3_000_000_000])
+    }
+
+    @Test("where the first connection of a feed is lost at once, the gap ends with the next one")
+    mutating func brieflyConnected() throws {
+        let (first, link) = self.bench.ingest("host-a", epoch: 7)
+        let edge = self.bench.edge()
+        first.read(self.source.batch([Frames.trade(Frames.btc, "1")]))
+        link.isConnected = false
+        let (second, _) = self.bench.ingest("host-b", epoch: 8, phase: .connecting)
+        second.symbolChanged(SymbolStatus(symbol: Frames.btc, state: .asked, since: 0))
+        for phase in [FeedStatus.Phase.waiting, .reconnecting(attempt: 1, retryAt: 0), .waiting, .late] {
+            self.bench.pass(2_000)
+            second.statusChanged(FeedStatus(source: .live, phase: phase, since: 0))
+        }
+        self.bench.pass(500)
+        #expect(edge.log.contents.gaps.map(\.length) == [6_000_000_000])
+    }
+
+    @Test("the gap of a takeover by an ingest without symbols ends with its connection")
+    mutating func withoutSymbols() throws {
+        let (first, link) = self.bench.ingest("host-a", epoch: 7)
+        let edge = self.bench.edge(symbols: [])
+        first.read(self.source.batch([Frames.trade(Frames.btc, "1")]))
+        link.isConnected = false
+        let (second, _) = self.bench.ingest("host-b", epoch: 8, phase: .connecting)
+        self.bench.pass(2_000)
+        second.statusChanged(FeedStatus(source: .live, phase: .waiting, since: 0))
+        self.bench.pass(500)
+        #expect(edge.log.contents.gaps.map(\.length) == [2_000_000_000])
+    }
+
+    @Test("while some feeds have no connection, each symbol's first trade ends a gap of its own")
+    mutating func threeFeeds() throws {
+        let (first, link) = self.bench.ingest("host-a", epoch: 7)
+        let edge = self.bench.edge()
+        let symbols = ["A", "B", "C"]
+        for symbol in symbols { first.symbolChanged(SymbolStatus(symbol: symbol, state: .live, since: 0)) }
+        first.read(self.source.batch(symbols.map { Frames.trade($0, "1") }))
+        link.isConnected = false
+        let (second, _) = self.bench.ingest("host-b", epoch: 8, phase: .connecting)
+        self.source.beginAnew()
+        for symbol in symbols { second.symbolChanged(SymbolStatus(symbol: symbol, state: .asked, since: 0)) }
+        for symbol in ["A", "A", "B", "A", "B"] {
+            self.bench.pass(2_000)
+            second.read(self.source.batch([Frames.trade(symbol, "2")]))
+        }
+        self.bench.pass(1_000)
+        second.statusChanged(FeedStatus(source: .live, phase: .waiting, since: 0))
+        let gaps = edge.log.contents.gaps
+        #expect(gaps.map(\.symbol) == [nil, "B", "C"])
+        #expect(gaps.map { $0.length / 1_000_000_000 } == [2, 4, 9])
+        let reads = edge.log.contents.order.split(separator: "gap").map(\.count)
+        #expect(reads == [1, 2, 3] && edge.log.contents.order.last == "gap")
+    }
+
+    @Test("a state that a person asks for keeps what is in doubt")
+    mutating func keepsDoubts() throws {
+        let (first, link) = self.bench.ingest("host-a", epoch: 7)
+        let edge = self.bench.edge()
+        for symbol in [Frames.btc, Frames.eth] {
+            first.symbolChanged(SymbolStatus(symbol: symbol, state: .live, since: 0))
+        }
+        first.read(self.source.batch([Frames.trade(Frames.btc, "1"), Frames.trade(Frames.eth, "2")]))
+        let traded = self.bench.now
+        self.bench.pass(1_000)
+        for phase in [FeedStatus.Phase.reconnecting(attempt: 1, retryAt: 0), .live] {
+            first.statusChanged(FeedStatus(source: .live, phase: phase, since: 0))
+            self.bench.pass(2_000)
+        }
+        first.read(self.source.batch([Frames.trade(Frames.btc, "3")]))
+        #expect(edge.feed.renew() == .begun)
+        self.bench.pass(500)
+        link.isConnected = false
+        let (second, _) = self.bench.ingest("host-b", epoch: 8)
+        let gap = try #require(edge.log.contents.gaps.first)
+        #expect(gap.symbol == Frames.eth && gap.from == traded && gap.length == 3_000_000_000)
+        _ = second.end()
     }
 
     @Test("filled trades do not end the gap of a takeover, and those that the edge had are marked as repeats")
@@ -946,6 +1023,7 @@ struct IngestToEdgeTests {
             for (index, id) in ids.enumerated() { (batch.trades[index].id, batch.trades[index].marks) = (id, marks) }
             return batch
         }
+        first.symbolChanged(SymbolStatus(symbol: Frames.btc, state: .live, since: 0))
         first.read(batch(&self.source, 1...5, marks: []))
         let traded = self.bench.now
         link.isConnected = false

@@ -114,6 +114,19 @@ struct LeaseSetTests {
         #expect(bench.log[0].count == count + 1 && bench.log[0].last == "end")
     }
 
+    @Test("a stop that comes first after a sleep ends nothing cleanly")
+    func stopsLate() {
+        var bench = SetBench([["tape", "key"]])
+        bench.start(0)
+        bench.pass(13_000)
+        bench.now += 20_000
+        bench.stop(0)
+        #expect(bench.log[0].dropFirst() == ["fence expired"])
+        bench.close(0)
+        bench.pass(100)
+        #expect(bench.log[0].last == "end")
+    }
+
     @Test("a release that is lost is repeated, so that another program runs long before the time to live is over")
     func lostRelease() {
         var bench = SetBench([["tape", "key"], ["tape", "key"]])

@@ -37,7 +37,10 @@ private final class ScriptedFeed: Feed, FeedInputDelegate {
         self.input.delegate = self
     }
 
-    func start() { self.log.append("start") }
+    func start() {
+        self.log.append("start")
+        self.input.symbolChanged(SymbolStatus(symbol: "A:B", state: .asked, since: 0))
+    }
 
     func tradesArrived(_ trades: [Trade], symbols: SymbolTable, now: Moment) -> Bool {
         guard self.status.phase != .live || self.input.isInterrupted else { return false }

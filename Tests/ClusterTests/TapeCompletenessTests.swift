@@ -14,7 +14,15 @@ private struct Bench {
 
     mutating func trade(_ time: Int64, _ symbols: String..., marks: TradeMarks = [], id: UInt64? = nil) {
         var batch = self.source.batch(symbols.map { Frames.trade($0, "1") })
+        for symbol in symbols { self.subscribe(time, symbol) }
         for index in batch.trades.indices { (batch.trades[index].marks, batch.trades[index].id) = (marks, id) }
+        self.tape.read(batch, at: time * second)
+    }
+
+    /// Takes a trade of a symbol to which the ingest may not subscribe.
+    mutating func straggle(_ time: Int64, _ symbol: String, id: UInt64) {
+        var batch = self.source.batch([Frames.trade(symbol, "1")])
+        batch.trades[0].id = id
         self.tape.read(batch, at: time * second)
     }
 
@@ -23,6 +31,7 @@ private struct Bench {
     mutating func pass(_ time: Int64) { self.tape.passed(time * second) }
 
     mutating func gap(_ from: Int64, _ to: Int64, _ symbol: String? = nil) {
+        if let symbol { self.subscribe(to, symbol) }
         self.tape.gapFound(Gap(from: from * second, to: to * second, reason: "", nextSequence: 0, symbol: symbol))
     }
 
@@ -266,6 +275,31 @@ struct TapeCompletenessTests {
         tape.trade(12, "A")
         tape.trade(14, "C")
         #expect(tape.take("B", "C", to: 20) == ["B 12 20 x"])
+    }
+
+    @Test("nothing is kept of symbols to which the ingest does not subscribe, such as after the end of a subscription")
+    func unknown() {
+        var tape = Bench(10)
+        tape.trade(20, "A", "B", id: 1)
+        tape.release("A")
+        tape.straggle(30, "A", id: 2)
+        #expect(tape.proven == 30 && tape.id("A") == nil && tape.proven("A") == 10)
+        tape.subscribe(40, "A")
+        #expect(tape.id("A") == nil && tape.id("B") == 1)
+    }
+
+    @Test("what a symbol has missed in a short outage is named, too, but not the time between two readings of a clock")
+    func shortOutage() {
+        var tape = TapeCompleteness(0)
+        for (symbol, last) in [("A", 700), ("B", 950)] as [(String, Int64)] {
+            tape.subscribed(symbol, at: 0)
+            tape.gapFound(Gap(from: 0, to: last * 1_000_000, reason: "", nextSequence: 0, symbol: symbol))
+        }
+        tape.changed(to: .live, at: 0)
+        tape.changed(to: .reconnecting(attempt: 1, retryAt: 0), at: 800_000_000)
+        tape.changed(to: .live, at: 1_000_000_000)
+        let gaps = tape.takeOutageGaps(of: ["A", "B"], Gap(from: 0, to: 0, reason: "", nextSequence: 0))
+        #expect(gaps.map(\.symbol) == ["A"] && gaps.map(\.length) == [300_000_000])
     }
 
     @Test("no more symbols are kept than have numbers")

@@ -128,6 +128,7 @@ struct TwoFeedsTests {
     func tookOver() {
         let idle = ToyFeed("idle", symbols: [], self.tape)
         var complete = TapeCompleteness(1)
+        for symbol in ["BTC", "ETH", "CHF", "EUR"] { complete.subscribed(symbol, at: 1) }
         complete.gapFound(Gap(from: 1, to: 2, reason: "", nextSequence: 0, symbol: "BTC"))
         complete.gapFound(Gap(from: 1, to: 3, reason: "", nextSequence: 0, symbol: "CHF"))
         var source = BatchSource()

@@ -122,7 +122,11 @@ package struct LeaseSet: Sendable {
     /// Fences, gives all leases back after ``closed(at:)``, and ends.
     package mutating func stopRequested(at moment: LeaseMoment) -> [Action] {
         self.isStopping = true
-        return self.event(moment) { set in set.giveBack(moment, .stopping) }
+        return self.event(moment) { set in
+            // A program that stood still ends nothing cleanly.
+            set.all { $0.deadlineReached(at: moment) }
+            set.giveBack(moment, set.lost ?? .stopping)
+        }
     }
 
     /// The upstreams are closed after ``Action/fence(_:)``.

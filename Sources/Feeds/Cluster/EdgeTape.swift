@@ -74,8 +74,7 @@ final class EdgeTape {
 
     /// Another ingest has taken over: what the one before has said of its feed and its symbols is over.
     func takenOver(by epoch: UInt64) {
-        self.nameOutage(.takenOver)
-        self.takeover.begin()
+        self.takeover.begin(named: self.nameOutage(.takenOver))
         self.forget(before: epoch)
         self.say(.connecting, EdgeMachine.Hole.takenOver.words)
         self.symbols.takenOver()
@@ -85,8 +84,7 @@ final class EdgeTape {
     func suspend(_ reason: String) -> TapeCompleteness {
         // What is named here is named to this program's own readers only.
         let complete = self.takeover.complete
-        self.nameOutage(.takenOver)
-        self.takeover.begin()
+        self.takeover.begin(named: self.nameOutage(.takenOver))
         self.takeover.end()
         self.forget()
         self.say(.connecting, reason)
@@ -145,6 +143,7 @@ final class EdgeTape {
     /// Takes a state in place of the one before.
     func take(_ snapshot: ClusterSnapshot) {
         self.symbols.replace(where: snapshot.covers) { self.take(lines: snapshot.lines, received: nil) }
+        self.keepKnown()
     }
 
     func deliver(_ frame: ClusterFrame) {
@@ -158,7 +157,8 @@ final class EdgeTape {
 
     /// The tape has all frames up to a heartbeat.
     func reached(_ beat: ClusterBeat) {
-        if let due = self.takeover.due { self.endTakeover(at: due) }
+        let due = self.takeover.due(hasSymbols: !self.symbols.known.isEmpty)
+        if let due { self.endTakeover(at: due) }
         self.completed(beat.sent)
     }
 
@@ -186,11 +186,27 @@ final class EdgeTape {
     }
 
     /// Names what may be missing of single feeds and symbols, where their own gaps may not come any more.
-    private func nameOutage(_ hole: EdgeMachine.Hole, to end: Int64? = nil) {
+    ///
+    /// - Parameters:
+    ///   - symbols: those that it concerns; `nil` for all.
+    ///   - end: as for ``TapeCompleteness/takeOutageGaps(of:to:_:)``.
+    /// - Returns: the symbols of which something is.
+    @discardableResult
+    private func nameOutage(
+        _ hole: EdgeMachine.Hole,
+        of symbols: Set<String>? = nil,
+        to end: Int64? = nil
+    ) -> Set<String> {
         let gap = Gap(from: 0, to: 0, reason: hole.words, nextSequence: 0, cause: hole.cause)
-        for gap in self.takeover.complete.takeOutageGaps(of: self.symbols.known, to: end, gap) {
-            self.input.gapFound(gap)
-        }
+        let known = symbols.map(self.symbols.known.intersection) ?? self.symbols.known
+        let gaps = self.takeover.complete.takeOutageGaps(of: known, to: end, gap)
+        for gap in gaps { self.input.gapFound(gap) }
+        return Set(gaps.compactMap(\.symbol))
+    }
+
+    /// Forgets what was known of symbols to which the ingest does not subscribe, once all that it has are live.
+    private func keepKnown() {
+        if self.reported?.phase == .live { self.takeover.complete.keep(self.symbols.known) }
     }
 
     private func endTakeover(at end: Int64, isEarly: Bool = false) {
@@ -218,7 +234,8 @@ final class EdgeTape {
                 continue
             }
             self.take(&trades, received: received)
-            self.take(StreamMessage.parse(line), at: received.map(self.arrival) ?? self.context.wallClock())
+            let arrival = received.map(self.arrival) ?? self.context.wallClock()
+            self.take(StreamMessage.parse(line), at: arrival, isOfFrame: received != nil)
         }
         self.take(&trades, received: received)
     }
@@ -226,8 +243,12 @@ final class EdgeTape {
     private func take(_ trades: inout [ByteBuffer], received: Int64?) {
         guard !trades.isEmpty, let received else { return }
         let arrival = self.arrival(received)
-        if self.takeover.isOpen, trades.contains(where: Self.isLive) {
-            self.endTakeover(at: arrival, isEarly: self.reported?.phase.isConnected != true)
+        if self.takeover.isOpen || self.takeover.isEarly {
+            let symbols = Set(trades.compactMap(Self.liveSymbol))
+            let isEarly = self.reported?.phase.isConnected != true
+            if !symbols.isEmpty { self.endTakeover(at: arrival, isEarly: isEarly) }
+            // The feed of such a symbol may have had no connection until now.
+            if isEarly { self.nameOutage(.takenOver, of: symbols, to: arrival) }
         }
         // The ages on an edge count from the ingest's arrival, and arrivals are in the tape's order.
         self.lastArrival = max(self.lastArrival, self.monotonic(arrival))
@@ -249,15 +270,18 @@ final class EdgeTape {
         trades = []
     }
 
-    /// Whether a message is a trade that says something of the connection.
-    private static func isLive(_ message: ByteBuffer) -> Bool {
-        if case .trade(let trade) = StreamMessage.parse(message) { !trade.isFilled } else { false }
+    /// Returns the symbol of a trade that says something of the connection; `nil` of another one.
+    private static func liveSymbol(_ message: ByteBuffer) -> String? {
+        guard case .trade(let trade) = StreamMessage.parse(message), !trade.isFilled else { return nil }
+        return trade.symbol
     }
 
     /// Takes a message of the ingest, whose times are by its clock.
     ///
-    /// - Parameter arrival: when the ingest made it, by this program's clock.
-    private func take(_ message: StreamMessage, at arrival: Int64) {
+    /// - Parameters:
+    ///   - arrival: when the ingest made it, by this program's clock.
+    ///   - isOfFrame: whether it is a frame's, and not a state's.
+    private func take(_ message: StreamMessage, at arrival: Int64, isOfFrame: Bool) {
         let offset = self.clock.offset
         switch message {
         case .status(var status):
@@ -265,8 +289,9 @@ final class EdgeTape {
             // What came since the takeover was of other feeds.
             if status.phase.isConnected, self.takeover.isEarly { self.nameOutage(.takenOver, to: arrival) }
             self.takeover.changed(to: status.phase, at: arrival)
-            if status.phase == .live { self.takeover.complete.keep(self.symbols.known) }
             self.reported = status
+            // A state has its symbols behind the status.
+            if isOfFrame { self.keepKnown() }
             if self.isPresent { self.own = nil }
             self.publish()
         case .gap(var gap):

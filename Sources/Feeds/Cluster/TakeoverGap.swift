@@ -9,8 +9,9 @@ struct TakeoverGap {
     /// Up to when nothing is missing: arrivals at the ingest. An open gap begins at its ``TapeCompleteness/proven``.
     var complete: TapeCompleteness
     private(set) var isOpen = false
-    /// The newest takeover: when the new ingest began, `nil` before its first frame, and what the edge's tape had then.
-    private var newest: (began: Int64?, complete: TapeCompleteness)?
+    /// The newest takeover: when the new ingest began, `nil` before its first frame; what the edge's tape had then; and
+    /// the symbols whose gaps before that the edge has named.
+    private var newest: (began: Int64?, complete: TapeCompleteness, named: Set<String>)?
     /// When all feeds of the new ingest first had a connection, while the gap is open.
     private var connectedSince: Int64?
     /// Whether a trade would have come since, or the ingest's own gap.
@@ -21,8 +22,10 @@ struct TakeoverGap {
     init(complete: TapeCompleteness) { self.complete = complete }
 
     /// Another ingest has taken over, perhaps before the one before was live.
-    mutating func begin() {
-        self.newest = (nil, self.complete)
+    ///
+    /// - Parameter named: the symbols of ``TapeCompleteness/takeOutageGaps(of:to:_:)``.
+    mutating func begin(named: Set<String>) {
+        self.newest = (nil, self.complete, named)
         self.isOpen = true
         (self.connectedSince, self.isSettled, self.isEarly) = (nil, false, false)
         self.complete.changed(to: nil, at: self.complete.proven)
@@ -36,15 +39,20 @@ struct TakeoverGap {
     /// Takes the phase of the ingest's feeds, the worst one of several.
     mutating func changed(to phase: FeedStatus.Phase, at arrival: Int64) {
         self.complete.changed(to: phase, at: arrival)
-        guard phase.isConnected else { return }
+        guard phase.isConnected else {
+            (self.connectedSince, self.isSettled) = (nil, false)
+            return
+        }
         self.isEarly = false
         guard self.isOpen else { return }
         self.connectedSince = self.connectedSince ?? arrival
         if phase != .waiting { self.isSettled = true }
     }
 
-    /// Where the gap ends if no trade has come by the next heartbeat; `nil` if it is not known yet.
-    var due: Int64? { self.isSettled ? self.connectedSince : nil }
+    /// Returns where the gap ends if no trade has come by a heartbeat; `nil` if it is not known yet.
+    ///
+    /// - Parameter hasSymbols: whether the ingest subscribes to any symbol. A feed without one waits for ever.
+    func due(hasSymbols: Bool) -> Int64? { self.isSettled || !hasSymbols ? self.connectedSince : nil }
 
     /// Ends the gap.
     ///
@@ -59,7 +67,8 @@ struct TakeoverGap {
         // A later one is the ingest's own. Ids of missing trades say nothing of the other symbols.
         if gap.cause == .replaced, gap.missing == nil, let newest, let began = newest.began, gap.from < began {
             self.end()
-            gap.from = min(gap.from, newest.complete.proven)
+            let isNamed = gap.symbol.map(newest.named.contains) ?? false
+            gap.from = isNamed ? newest.complete.proven : min(gap.from, newest.complete.proven)
         }
         // The open one begins earlier.
         if !self.isOpen { self.complete.gapFound(gap) }
@@ -70,7 +79,8 @@ struct TakeoverGap {
         guard trade.isFilled, let id = trade.id, let had = self.newest?.complete.newest(of: trade.symbol) else {
             return false
         }
-        return id <= had.id
+        // The venue may have begun its ids anew.
+        return id <= had.id && trade.exchangeTime <= had.time
     }
 
     /// Notes that nothing is missing up to a message of the ingest, unless the gap is open.

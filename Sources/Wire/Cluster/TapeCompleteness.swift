@@ -57,6 +57,9 @@ package struct TapeCompleteness: Sendable, Equatable {
 
     /// A symbol without a trade for a shorter time is not silent, ns.
     private static let brief: Int64 = 1_000_000_000
+    /// What a symbol misses in an outage that is over is named from this length on, ns: the end of a feed's own gap and
+    /// its status are two readings of the clock.
+    private static let least: Int64 = 100_000_000
     /// How long before its notice a connection can have been cut, ns. Feeds notice it after `feed.late-after` (5 s), or by
     /// an unanswered ping.
     private static let noticeTime: Int64 = 60_000_000_000
@@ -106,10 +109,12 @@ package struct TapeCompleteness: Sendable, Equatable {
         for trade in batch.trades {
             let name = batch.symbols.name(of: trade.symbol)
             let isFilled = trade.marks.contains(.filled)
-            self.change(name, at: time) { symbol in
-                if !isFilled { symbol.prove(time) }
-                guard let id = trade.id, !isFilled || symbol.newest.map({ $0.id < id }) ?? false else { return }
-                symbol.newest = Newest(id: id, time: trade.exchangeTime, arrival: time)
+            let before = self.symbols[name]?.newest
+            if !isFilled {
+                self.symbols[name]?.prove(time)
+                self.symbols[name]?.newest = trade.id.map { Newest(id: $0, time: trade.exchangeTime, arrival: time) }
+            } else if let id = trade.id, let before, before.id < id {
+                self.symbols[name]?.newest = Newest(id: id, time: trade.exchangeTime, arrival: before.arrival)
             }
             guard !isFilled else { continue }
             self.proven = max(self.proven, time)
@@ -120,7 +125,10 @@ package struct TapeCompleteness: Sendable, Equatable {
 
     /// Notes a gap: what it names is not in doubt any more.
     package mutating func gapFound(_ gap: Gap) {
-        if let symbol = gap.symbol { return self.change(symbol, at: gap.to) { $0.prove(gap.to) } }
+        if let symbol = gap.symbol {
+            self.symbols[symbol]?.prove(gap.to)
+            return
+        }
         self.proven = max(self.proven, gap.to)
         self.end = max(self.end, gap.to)
         self.named = max(self.named, gap.to)
@@ -128,24 +136,24 @@ package struct TapeCompleteness: Sendable, Equatable {
         self.outage?.since = self.proven
     }
 
-    /// Notes that the ingest subscribes to a symbol.
-    package mutating func subscribed(_ symbol: String, at time: Int64) { self.change(symbol, at: time) { _ in } }
+    /// Notes that the ingest subscribes to a symbol. Nothing is noted of symbols without that: a trade can follow the end
+    /// of its subscription.
+    package mutating func subscribed(_ symbol: String, at time: Int64) {
+        guard self.symbols[symbol] == nil, self.symbols.count < SymbolTable.capacity else { return }
+        self.symbols[symbol] = Symbol(since: time)
+    }
 
     /// Notes that the ingest does not subscribe to a symbol any more.
     package mutating func released(_ symbol: String) { self.symbols[symbol] = nil }
 
     /// Forgets all symbols but those to which the ingest subscribes.
     package mutating func keep(_ symbols: Set<String>) {
+        guard !self.symbols.keys.allSatisfy(symbols.contains) else { return }
         self.symbols = self.symbols.filter { symbols.contains($0.key) }
     }
 
     /// Notes that the tape has lost trades which others may have: what is missing behind the newest ids is not known.
     package mutating func lostTrades() { for name in self.symbols.keys { self.symbols[name]?.newest = nil } }
-
-    private mutating func change(_ name: String, at time: Int64, _ change: (inout Symbol) -> Void) {
-        guard self.symbols[name] != nil || self.symbols.count < SymbolTable.capacity else { return }
-        change(&self.symbols[name, default: Symbol(since: time)])
-    }
 
     /// Notes the phase of the feeds, which is the worst one of several; `nil` while it is not known.
     ///
@@ -199,18 +207,22 @@ package struct TapeCompleteness: Sendable, Equatable {
         var gaps: [Gap] = []
         for name in symbols.sorted() {
             guard var symbol = self.symbols[name] else { continue }
+            var times = symbol.doubts.filter { $0.upperBound - $0.lowerBound >= Self.least }
             // Trades while the status is not live are those of other feeds.
-            if let outage, end != nil ? symbol.proven ?? .min <= outage.since : outage.isPartial {
+            if let outage, end != nil ? symbol.proven ?? .min < outage.since : outage.isPartial {
                 symbol.doubt(from: self.earliest(outage), to: end ?? self.proven)
+                if let last = symbol.doubts.last, last.upperBound - last.lowerBound >= Self.brief {
+                    times = times.filter { $0.upperBound < last.lowerBound } + [last]
+                }
             }
-            for times in symbol.doubts where times.upperBound - times.lowerBound >= Self.brief {
+            for times in times {
                 var gap = gap
                 (gap.symbol, gap.from, gap.to) = (name, times.lowerBound, times.upperBound)
                 gaps.append(gap)
             }
         }
         for gap in gaps { self.gapFound(gap) }
-        for name in self.symbols.keys { self.symbols[name]?.name() }
+        for name in symbols { self.symbols[name]?.name() }
         return gaps
     }
 }

@@ -29,6 +29,7 @@ struct IdentifiedFeedTests {
         var complete = TapeCompleteness(5 * oneSecond)
         let before = NumberedFeed()
         before.read("BTC:5 ETH:70", "XRP:1")
+        for symbol in ["BTC", "ETH", "XRP"] { complete.subscribed(symbol, at: 5 * oneSecond) }
         for batch in before.frames.batches { complete.read(batch, at: 6 * oneSecond) }
         complete.released("XRP")
         let feed = NumberedFeed(symbols: ["BTC", "ETH", "XRP", "NEW"])
@@ -48,6 +49,7 @@ struct IdentifiedFeedTests {
     @Test("trades that a program fills at its beginning come once, whatever takes over before the next live one")
     func tookOverFilled() {
         var complete = TapeCompleteness(5 * oneSecond)
+        complete.subscribed("BTC", at: 5 * oneSecond)
         var trades: [String] = []
         for snapshot in ["BTC:5", "BTC:4~ BTC:5~ BTC:7~", "BTC:5~ BTC:7~ BTC:8~"] {
             let feed = NumberedFeed(symbols: ["BTC"])
