@@ -26,6 +26,16 @@ package struct TapeCompleteness: Sendable, Equatable {
 
         init(since: Int64) { self.since = since }
 
+        mutating func take(_ trade: Trade, at time: Int64) {
+            guard trade.marks.contains(.filled) else {
+                self.prove(time)
+                self.newest = trade.id.map { Newest(id: $0, time: trade.exchangeTime, arrival: time) }
+                return
+            }
+            guard let id = trade.id, let newest, newest.id < id else { return }
+            self.newest = Newest(id: id, time: trade.exchangeTime, arrival: newest.arrival)
+        }
+
         mutating func prove(_ time: Int64) {
             self.proven = max(self.proven ?? .min, time)
             self.doubts = []
@@ -42,7 +52,8 @@ package struct TapeCompleteness: Sendable, Equatable {
             self.doubts.append(from...end)
         }
 
-        mutating func name() { self.doubts = [] }
+        /// Takes that a gap has named what is in doubt.
+        mutating func named() { self.doubts = [] }
     }
 
     /// A time in which a feed of the ingest is not live.
@@ -107,16 +118,8 @@ package struct TapeCompleteness: Sendable, Equatable {
     /// Notes the trades of a read that arrived at a time. Filled ones say nothing of the connection.
     package mutating func read(_ batch: TapeBatch, at time: Int64) {
         for trade in batch.trades {
-            let name = batch.symbols.name(of: trade.symbol)
-            let isFilled = trade.marks.contains(.filled)
-            let before = self.symbols[name]?.newest
-            if !isFilled {
-                self.symbols[name]?.prove(time)
-                self.symbols[name]?.newest = trade.id.map { Newest(id: $0, time: trade.exchangeTime, arrival: time) }
-            } else if let id = trade.id, let before, before.id < id {
-                self.symbols[name]?.newest = Newest(id: id, time: trade.exchangeTime, arrival: before.arrival)
-            }
-            guard !isFilled else { continue }
+            self.symbols[batch.symbols.name(of: trade.symbol)]?.take(trade, at: time)
+            guard !trade.marks.contains(.filled) else { continue }
             self.proven = max(self.proven, time)
             self.outage?.isPartial = true
         }
@@ -132,7 +135,7 @@ package struct TapeCompleteness: Sendable, Equatable {
         self.proven = max(self.proven, gap.to)
         self.end = max(self.end, gap.to)
         self.named = max(self.named, gap.to)
-        for name in self.symbols.keys { self.symbols[name]?.name() }
+        for name in self.symbols.keys { self.symbols[name]?.named() }
         self.outage?.since = self.proven
     }
 
@@ -178,11 +181,8 @@ package struct TapeCompleteness: Sendable, Equatable {
 
     private mutating func outageNoticed(isCut: Bool) {
         if self.isLive { self.end = self.proven }
-        guard let outage, outage.isCut || !isCut else {
-            let isPartial = self.outage?.isPartial ?? false
-            self.outage = Outage(since: self.proven, isCut: isCut, isPartial: isPartial)
-            return
-        }
+        if let outage, outage.isCut || !isCut { return }
+        self.outage = Outage(since: self.proven, isCut: isCut, isPartial: self.outage?.isPartial ?? false)
     }
 
     /// All feeds have a connection. What a symbol has missed shows with its next trade.
@@ -222,7 +222,7 @@ package struct TapeCompleteness: Sendable, Equatable {
             }
         }
         for gap in gaps { self.gapFound(gap) }
-        for name in symbols { self.symbols[name]?.name() }
+        for name in symbols { self.symbols[name]?.named() }
         return gaps
     }
 }
