@@ -101,6 +101,16 @@ private final class Bench {
     }
 }
 
+extension ClusterPublisher {
+    fileprivate func announce(_ symbols: [String], _ state: SymbolStatus.State) {
+        for symbol in symbols { self.symbolChanged(SymbolStatus(symbol: symbol, state: state, since: 0)) }
+    }
+
+    fileprivate func say(_ phase: FeedStatus.Phase) {
+        self.statusChanged(FeedStatus(source: .live, phase: phase, since: 0))
+    }
+}
+
 @Suite("The way from an ingest to its edges")
 struct IngestToEdgeTests {
     private let bench: Bench
@@ -242,7 +252,7 @@ struct IngestToEdgeTests {
         first.read(self.source.batch([Frames.trade(Frames.btc, "1")]))
         let (second, _) = self.bench.ingest("host-b", epoch: 8)
         self.source.beginAnew()
-        second.statusChanged(FeedStatus(source: .live, phase: .live, since: 0))
+        second.say(.live)
         second.read(self.source.batch([Frames.trade(Frames.btc, "2")]))
         var old = BatchSource()
         _ = old.batch([Frames.trade(Frames.btc, "1")])
@@ -270,7 +280,7 @@ struct IngestToEdgeTests {
         #expect(wishes == 1)
         self.bench.pass(3_000)
         self.source.beginAnew()
-        second.statusChanged(FeedStatus(source: .live, phase: .live, since: 0))
+        second.say(.live)
         second.read(self.source.batch([Frames.trade(Frames.btc, "2")]))
         #expect(edge.log.contents.order == ["read 1", "gap", "read 1"])
         #expect(edge.log.contents.gaps.map(\.length) == [65_000_000_000])
@@ -281,13 +291,11 @@ struct IngestToEdgeTests {
     mutating func namesOutage() throws {
         let (first, link) = self.bench.ingest("host-a", epoch: 7)
         let edge = self.bench.edge()
-        for symbol in [Frames.btc, Frames.eth] {
-            first.symbolChanged(SymbolStatus(symbol: symbol, state: .live, since: 0))
-        }
+        first.announce([Frames.btc, Frames.eth], .live)
         first.read(self.source.batch([Frames.trade(Frames.btc, "1"), Frames.trade(Frames.eth, "2")]))
         let before = self.bench.now
         self.bench.pass(5_000)
-        first.statusChanged(FeedStatus(source: .live, phase: .reconnecting(attempt: 1, retryAt: 0), since: 0))
+        first.say(.reconnecting(attempt: 1, retryAt: 0))
         self.bench.pass(60_000)
         first.read(self.source.batch([Frames.trade(Frames.btc, "3")]))
         let traded = self.bench.now
@@ -296,7 +304,7 @@ struct IngestToEdgeTests {
         self.bench.pass(12_000)
         let (second, _) = self.bench.ingest("host-b", epoch: 8, phase: .connecting)
         self.source.beginAnew()
-        second.statusChanged(FeedStatus(source: .live, phase: .live, since: 0))
+        second.say(.live)
         second.read(self.source.batch([Frames.trade(Frames.btc, "4")]))
         let gaps = edge.log.contents.gaps
         #expect(gaps.map(\.symbol) == [Frames.eth, nil])
@@ -311,7 +319,7 @@ struct IngestToEdgeTests {
         link.isConnected = false
         self.bench.broker.loses = { subject, _ in subject.hasSuffix(".beat") }
         let (second, _) = self.bench.ingest("host-b", epoch: 8)
-        second.statusChanged(FeedStatus(source: .live, phase: .live, since: 0))
+        second.say(.live)
         #expect(edge.feed.status.word == "live")
         #expect(edge.feed.status.via == nil)
         self.bench.broker.loses = { _, _ in false }
@@ -350,7 +358,7 @@ struct IngestToEdgeTests {
         #expect(edge.feed.status.word == "connecting")
         self.bench.pass(500)
         #expect(edge.feed.status.word == "connecting")
-        second.statusChanged(FeedStatus(source: .live, phase: .live, since: 0))
+        second.say(.live)
         #expect(edge.feed.status.word == "live")
         #expect(edge.log.contents.words.filter { $0 == "live" }.count == 2)
     }
@@ -454,7 +462,7 @@ struct IngestToEdgeTests {
         first.symbolChanged(SymbolStatus(symbol: Frames.eth, state: .live, since: 0))
         link.isConnected = false
         let (second, _) = self.bench.ingest("host-b", epoch: 8)
-        second.statusChanged(FeedStatus(source: .live, phase: .live, since: 0))
+        second.say(.live)
         self.bench.pass(500)
         #expect(edge.log.contents.unsubscribed == [Frames.eth])
         // This edge wants it, so it is subscribed to again.
@@ -732,9 +740,7 @@ struct IngestToEdgeTests {
     mutating func asksForReleased() throws {
         let (ingest, _) = self.bench.ingest()
         let edge = self.bench.edge()
-        for symbol in [Frames.btc, Frames.eth] {
-            ingest.symbolChanged(SymbolStatus(symbol: symbol, state: .live, since: 0))
-        }
+        ingest.announce([Frames.btc, Frames.eth], .live)
         let wishes = self.bench.wishes()
         for symbol in [Frames.btc, Frames.eth] { ingest.symbolUnsubscribed(symbol) }
         self.bench.loop.run()
@@ -889,24 +895,20 @@ struct IngestToEdgeTests {
     mutating func slowFeed() throws {
         let (first, link) = self.bench.ingest("host-a", epoch: 7)
         let edge = self.bench.edge()
-        for symbol in [Frames.btc, Frames.eth] {
-            first.symbolChanged(SymbolStatus(symbol: symbol, state: .live, since: 0))
-        }
+        first.announce([Frames.btc, Frames.eth], .live)
         first.read(self.source.batch([Frames.trade(Frames.btc, "1"), Frames.trade(Frames.eth, "2")]))
         link.isConnected = false
         let died = self.bench.now
         self.bench.pass(12_000)
         let (second, _) = self.bench.ingest("host-b", epoch: 8, phase: .connecting)
-        for symbol in [Frames.btc, Frames.eth] {
-            second.symbolChanged(SymbolStatus(symbol: symbol, state: .asked, since: 0))
-        }
+        second.announce([Frames.btc, Frames.eth], .asked)
         self.source.beginAnew()
         second.read(self.source.batch([Frames.trade(Frames.btc, "3")]))
         let traded = self.bench.now
         #expect(edge.log.contents.gaps.map(\.from) == [died] && edge.log.contents.gaps.map(\.to) == [traded])
         self.bench.pass(3_000)
         second.read(self.source.batch([Frames.trade(Frames.btc, "4")]))
-        second.statusChanged(FeedStatus(source: .live, phase: .live, since: 0))
+        second.say(.live)
         second.read(self.source.batch([Frames.trade(Frames.eth, "5")]))
         self.bench.pass(500)
         let gaps = edge.log.contents.gaps.dropFirst()
@@ -914,8 +916,8 @@ struct IngestToEdgeTests {
         #expect(gaps.map(\.from) == [traded] && gaps.map(\.length) == [3_000_000_000])
         #expect(edge.log.contents.order == ["read 2", "gap", "read 1", "read 1", "gap", "read 1"])
         // Once.
-        second.statusChanged(FeedStatus(source: .live, phase: .late, since: 0))
-        second.statusChanged(FeedStatus(source: .live, phase: .live, since: 0))
+        second.say(.late)
+        second.say(.live)
         #expect(edge.log.contents.gaps.count == 2)
     }
 
@@ -928,11 +930,11 @@ struct IngestToEdgeTests {
         let (second, _) = self.bench.ingest("host-b", epoch: 8, phase: .connecting)
         second.symbolChanged(SymbolStatus(symbol: Frames.btc, state: .asked, since: 0))
         self.bench.pass(3_000)
-        second.statusChanged(FeedStatus(source: .live, phase: .waiting, since: 0))
+        second.say(.waiting)
         self.bench.pass(5_000)
         // The ingest may name its own gap yet.
         #expect(edge.log.contents.gaps.isEmpty)
-        second.statusChanged(FeedStatus(source: .live, phase: isLate ? .late : .live, since: 0))
+        second.say(isLate ? .late : .live)
         self.bench.pass(500)
         #expect(edge.log.contents.gaps.map(\.length) == [3_000_000_000])
     }
@@ -947,7 +949,7 @@ struct IngestToEdgeTests {
         second.symbolChanged(SymbolStatus(symbol: Frames.btc, state: .asked, since: 0))
         for phase in [FeedStatus.Phase.waiting, .reconnecting(attempt: 1, retryAt: 0), .waiting, .late] {
             self.bench.pass(2_000)
-            second.statusChanged(FeedStatus(source: .live, phase: phase, since: 0))
+            second.say(phase)
         }
         self.bench.pass(500)
         #expect(edge.log.contents.gaps.map(\.length) == [6_000_000_000])
@@ -961,7 +963,7 @@ struct IngestToEdgeTests {
         link.isConnected = false
         let (second, _) = self.bench.ingest("host-b", epoch: 8, phase: .connecting)
         self.bench.pass(2_000)
-        second.statusChanged(FeedStatus(source: .live, phase: .waiting, since: 0))
+        second.say(.waiting)
         self.bench.pass(500)
         #expect(edge.log.contents.gaps.map(\.length) == [2_000_000_000])
     }
@@ -971,18 +973,18 @@ struct IngestToEdgeTests {
         let (first, link) = self.bench.ingest("host-a", epoch: 7)
         let edge = self.bench.edge()
         let symbols = ["A", "B", "C"]
-        for symbol in symbols { first.symbolChanged(SymbolStatus(symbol: symbol, state: .live, since: 0)) }
+        first.announce(symbols, .live)
         first.read(self.source.batch(symbols.map { Frames.trade($0, "1") }))
         link.isConnected = false
         let (second, _) = self.bench.ingest("host-b", epoch: 8, phase: .connecting)
         self.source.beginAnew()
-        for symbol in symbols { second.symbolChanged(SymbolStatus(symbol: symbol, state: .asked, since: 0)) }
+        second.announce(symbols, .asked)
         for symbol in ["A", "A", "B", "A", "B"] {
             self.bench.pass(2_000)
             second.read(self.source.batch([Frames.trade(symbol, "2")]))
         }
         self.bench.pass(1_000)
-        second.statusChanged(FeedStatus(source: .live, phase: .waiting, since: 0))
+        second.say(.waiting)
         let gaps = edge.log.contents.gaps
         #expect(gaps.map(\.symbol) == [nil, "B", "C"])
         #expect(gaps.map { $0.length / 1_000_000_000 } == [2, 4, 9])
@@ -994,14 +996,12 @@ struct IngestToEdgeTests {
     mutating func keepsDoubts() throws {
         let (first, link) = self.bench.ingest("host-a", epoch: 7)
         let edge = self.bench.edge()
-        for symbol in [Frames.btc, Frames.eth] {
-            first.symbolChanged(SymbolStatus(symbol: symbol, state: .live, since: 0))
-        }
+        first.announce([Frames.btc, Frames.eth], .live)
         first.read(self.source.batch([Frames.trade(Frames.btc, "1"), Frames.trade(Frames.eth, "2")]))
         let traded = self.bench.now
         self.bench.pass(1_000)
         for phase in [FeedStatus.Phase.reconnecting(attempt: 1, retryAt: 0), .live] {
-            first.statusChanged(FeedStatus(source: .live, phase: phase, since: 0))
+            first.say(phase)
             self.bench.pass(2_000)
         }
         first.read(self.source.batch([Frames.trade(Frames.btc, "3")]))
@@ -1030,7 +1030,7 @@ struct IngestToEdgeTests {
         self.bench.pass(3_000)
         let (second, _) = self.bench.ingest("host-b", epoch: 8, phase: .connecting)
         self.source.beginAnew()
-        second.statusChanged(FeedStatus(source: .live, phase: .live, since: 0))
+        second.say(.live)
         // The successor had no more than trade 3.
         second.read(batch(&self.source, 4...7, marks: .filled))
         #expect(edge.log.contents.gaps.isEmpty)
@@ -1069,7 +1069,7 @@ struct IngestToEdgeTests {
             second.read(self.source.batch([Frames.trade(symbol, "3")]))
             self.bench.pass(1_000)
         }
-        second.statusChanged(FeedStatus(source: .live, phase: .live, since: 0))
+        second.say(.live)
         self.bench.pass(500)
         let gaps = edge.log.contents.gaps
         #expect(gaps.map(\.symbol) == [Frames.btc, Frames.eth])
@@ -1080,9 +1080,7 @@ struct IngestToEdgeTests {
     mutating func namesNotice() throws {
         let (first, link) = self.bench.ingest("host-a", epoch: 7)
         let edge = self.bench.edge()
-        for symbol in [Frames.btc, Frames.eth] {
-            first.symbolChanged(SymbolStatus(symbol: symbol, state: .live, since: 0))
-        }
+        first.announce([Frames.btc, Frames.eth], .live)
         first.read(self.source.batch([Frames.trade(Frames.btc, "1"), Frames.trade(Frames.eth, "2")]))
         let before = self.bench.now
         // The exchange of one is cut, which the ingest notices after 5 s.
@@ -1090,7 +1088,7 @@ struct IngestToEdgeTests {
             self.bench.pass(1_000)
             first.read(self.source.batch([Frames.trade(Frames.btc, "3")]))
         }
-        first.statusChanged(FeedStatus(source: .live, phase: .late, since: 0))
+        first.say(.late)
         self.bench.pass(1_000)
         first.read(self.source.batch([Frames.trade(Frames.btc, "4")]))
         let traded = self.bench.now
@@ -1098,7 +1096,7 @@ struct IngestToEdgeTests {
         self.bench.pass(12_000)
         let (second, _) = self.bench.ingest("host-b", epoch: 8, phase: .connecting)
         self.source.beginAnew()
-        second.statusChanged(FeedStatus(source: .live, phase: .live, since: 0))
+        second.say(.live)
         second.read(self.source.batch([Frames.trade(Frames.btc, "5")]))
         let gaps = edge.log.contents.gaps
         #expect(gaps.map(\.symbol) == [Frames.eth, nil])
@@ -1116,7 +1114,7 @@ struct IngestToEdgeTests {
         link.isConnected = false
         let (second, _) = self.bench.ingest("host-b", epoch: 8, phase: .connecting)
         self.source.beginAnew()
-        second.statusChanged(FeedStatus(source: .live, phase: .live, since: 0))
+        second.say(.live)
         second.read(self.source.batch([Frames.trade(Frames.btc, "6")]))
         #expect(order.lines == ["epoch 7 from 5", "read 5", "epoch 8 from 1", "gap 8 1", "read 1"])
         edge.feed.stop()
@@ -1129,9 +1127,7 @@ struct IngestToEdgeTests {
         for number in 1...5_000 {
             ingest.symbolChanged(SymbolStatus(symbol: "S\(number)", state: .live, since: 0))
         }
-        for symbol in ["", "a\u{7}", String(repeating: "x", count: 100)] {
-            ingest.symbolChanged(SymbolStatus(symbol: symbol, state: .live, since: 0))
-        }
+        ingest.announce(["", "a\u{7}", String(repeating: "x", count: 100)], .live)
         #expect(edge.log.contents.symbolStates.count == 4_096)
         ingest.symbolUnsubscribed("S1")
         ingest.symbolChanged(SymbolStatus(symbol: "a\u{7}", state: .live, since: 0))

@@ -86,15 +86,3 @@ struct TakeoverGap {
     /// Notes that nothing is missing up to a message of the ingest, unless the gap is open.
     mutating func passed(_ time: Int64) { if !self.isOpen { self.complete.passed(time) } }
 }
-
-extension FeedStatus.Phase {
-    /// Whether it says that the feed has a connection.
-    var isConnected: Bool {
-        switch self {
-        case .waiting, .live, .late, .stale: true
-        case .connecting, .reconnecting, .rateLimited, .keyRejected, .keyInUse, .noSuchSymbol, .notPermitted, .ended,
-            .stopped:
-            false
-        }
-    }
-}

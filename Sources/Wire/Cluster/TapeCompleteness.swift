@@ -1,8 +1,5 @@
 package import Market
 
-/// The most outages that are remembered of a symbol; the newest are joined.
-private let mostDoubts = 8
-
 /// Up to when the tape of an ingest has all trades, by its messages; wall clock, ns since 1970.
 package struct TapeCompleteness: Sendable, Equatable {
     /// The newest trade of a symbol whose trades have ids.
@@ -15,6 +12,9 @@ package struct TapeCompleteness: Sendable, Equatable {
     }
 
     private struct Symbol: Equatable {
+        /// The most outages that are remembered; the newest are joined.
+        private static let most = 8
+
         /// Since when the ingest subscribes to it, as far as this tape knows.
         var since: Int64
         /// The newest trade, or the end of the newest gap.
@@ -45,7 +45,7 @@ package struct TapeCompleteness: Sendable, Equatable {
         mutating func doubt(from earliest: Int64, to end: Int64) {
             var from = max(self.proven ?? self.since, earliest)
             guard from < end else { return }
-            while let last = self.doubts.last, last.upperBound >= from || self.doubts.count >= mostDoubts {
+            while let last = self.doubts.last, last.upperBound >= from || self.doubts.count >= Self.most {
                 from = min(from, last.lowerBound)
                 self.doubts.removeLast()
             }
@@ -169,12 +169,11 @@ package struct TapeCompleteness: Sendable, Equatable {
             self.outage = nil
             self.isLive = true
             return
-        case .late, .stale, .waiting, .noSuchSymbol, .notPermitted:
-            self.cutEnded(time)
-            self.outageNoticed(isCut: false)
-        case .connecting, .reconnecting, .rateLimited, .keyRejected, .keyInUse: self.outageNoticed(isCut: true)
         case .ended, .stopped: break
         case nil: self.outage = nil
+        case let phase?:
+            if phase.isConnected { self.cutEnded(time) }
+            self.outageNoticed(isCut: !phase.isConnected)
         }
         self.isLive = false
     }
@@ -224,5 +223,15 @@ package struct TapeCompleteness: Sendable, Equatable {
         for gap in gaps { self.gapFound(gap) }
         for name in symbols { self.symbols[name]?.named() }
         return gaps
+    }
+}
+
+extension FeedStatus.Phase {
+    /// Whether the feed has a connection, by which trades of its symbols come if there are any.
+    package var isConnected: Bool {
+        switch self {
+        case .waiting, .live, .late, .stale, .noSuchSymbol, .notPermitted: true
+        case .connecting, .reconnecting, .rateLimited, .keyRejected, .keyInUse, .ended, .stopped: false
+        }
     }
 }
