@@ -105,6 +105,11 @@ struct AbuseDebtTests {
                 try await client.channel.writeAndFlush(ByteBuffer(string: request))
                 clients.append(client)
             }
+            func isRefusing() -> Bool {
+                instruments.refusals.all.contains { $0.type == "answers-too-large" && (1..<90).contains($0.number) }
+            }
+            // The relay may not have read all requests yet.
+            while !isRefusing() { try await Task.sleep(for: .milliseconds(5)) }
             let alive = try await RawClient.connect(to: fixture.address)
             let head = try await alive.request("GET /livez HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
             #expect(head.hasPrefix("HTTP/1.1 200 OK"))
@@ -115,7 +120,6 @@ struct AbuseDebtTests {
             #expect(refusal.hasPrefix("HTTP/1.1 503") && refusal.lowercased().contains("retry-after: "), "\(refusal)")
             for client in clients { try? await client.close() }
         }
-        #expect(instruments.refusals.all.contains { $0.type == "answers-too-large" && $0.number < 90 })
     }
 }
 
